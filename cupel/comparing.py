@@ -1,14 +1,18 @@
 """Comparing runs on a stack: request, wait, and the verdicts that a pipeline may refuse."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from cupel.comparison_texts import format_difference, row_title, rows_of
+from cupel.counts import count_of
 from cupel.errors import CupelError
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel.watch import MAX_WAIT_SECONDS, WAIT_GROWTH
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -49,15 +53,44 @@ def compare(session: Session, client: "Client", request: Json) -> Json:
     return comparison
 
 
-def rows_of(figures: Json) -> list[Json]:
-    """The rows of a comparison, the one of all pairs last."""
-    return [*figures["rows"], *([figures["overall"]] if figures["overall"] else [])]
+@dataclass(frozen=True)
+class ComparisonGate:
+    """When a comparison fails a pipeline. One that could not find anything fails it too, unless that is allowed."""
+
+    fail_if: frozenset[FailIf] = frozenset()
+    largest_drop: float | None = None
+    """Every target must be shown to be lower by less than this (non-inferiority)."""
+    allow_inconclusive: bool = False
+
+    def violations(self, figures: Json) -> list[str]:
+        return [f"{row_title(row)}: {why}" for row in rows_of(figures) if (why := self._violation(figures, row))]
+
+    def _violation(self, figures: Json, row: Json) -> str | None:
+        refused = frozenset[ComparisonVerdict]().union(*(each.verdicts for each in self.fail_if))
+        if row["verdict"] in refused:
+            return str(row["verdict"])
+        if not self.allow_inconclusive and (row["p"] is None or row["verdict"] == ComparisonVerdict.NOT_COMPARABLE):
+            return f"{_why_untested(row)}; --allow-inconclusive accepts that"
+        bounds = row["equivalenceInterval"]
+        if self.largest_drop is None or bounds is None or bounds[0] > -self.largest_drop:
+            return None
+        low = format_difference(figures, bounds[0])
+        return f"it may be lower by {format_difference(figures, self.largest_drop)} or more (bound {low})"
 
 
-def refused(figures: Json, fail_if: Iterable[FailIf]) -> list[Json]:
-    """The rows whose verdicts fail the pipeline."""
-    verdicts = frozenset[ComparisonVerdict]().union(*(each.verdicts for each in fail_if))
-    return [row for row in rows_of(figures) if row["verdict"] in verdicts]
+def _why_untested(row: Json) -> str:
+    scenarios = row["scenarios"]
+    if scenarios < MIN_SCENARIOS:
+        return f"nothing can be told from {count_of(scenarios, 'scenario')} (at least {MIN_SCENARIOS} are needed)"
+    return "there is no test of this difference"
+
+
+def detectable_drops(figures: Json) -> Iterator[str]:
+    """What each row could have found, so that a gate that passes is not taken for more than it is."""
+    for row in rows_of(figures):
+        if row["minimumDetectableEffect"] is not None:
+            drop = format_difference(figures, row["minimumDetectableEffect"]).removeprefix("+")
+            yield f"{row_title(row)}: a drop of {drop} or more would have been found in 80% of cases"
 
 
 def _poll(session: Session, client: "Client", comparison: Json) -> Iterator[Json]:

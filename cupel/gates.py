@@ -3,22 +3,26 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from cupel.counts import count_of
-from cupel.results import ModelResults
+from cupel.results import ModelResults, PassRate
 from cupel.terminal import shorten
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
+from cupel_core.domain.text.figures import format_interval, format_percent
 
 
 @dataclass(frozen=True)
 class Gate:
-    """`fail_under` is a share of the judged probes of all models together; None sets no condition."""
+    """`fail_under` is a pass rate that every target must reach; None sets no condition."""
 
     fail_under: float | None = None
     allow_errors: int | None = None
     """How many probes may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
     """Whether conversations without some of the checks that their author wrote may pass."""
+    confidence: float | None = None
+    """How sure it must be that scenarios like these have a rate below `fail_under`. None looks at the rate alone."""
 
     @property
     def is_unconditional(self) -> bool:
@@ -33,11 +37,20 @@ class Gate:
     def _rate_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         if self.fail_under is None:
             return
-        rate, judged = pass_rate(results), sum(model.pass_rate.judged for model in results if model.pass_rate)
-        if rate is None:
+        if all(model.pass_rate is None for model in results):
             yield _why_unjudged(results)
-        elif rate < self.fail_under:
-            yield f"pass rate {rate:.3f} of {count_of(judged, 'judged probe')} is below {self.fail_under:g}"
+            return
+        for model in results:
+            subject = f"{model.name}: " if len(results) > 1 else ""
+            if model.pass_rate is None:
+                yield f"{subject}{_why_unjudged([model])}"
+            elif self._is_below(model.pass_rate, self.fail_under):
+                yield f"{subject}{_rate_text(model.pass_rate)} is below {self.fail_under:g}"
+
+    def _is_below(self, rate: PassRate, limit: float) -> bool:
+        if self.confidence is None:
+            return rate.share < limit
+        return rate.upper_bound(self.confidence) < limit
 
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         errored, unscored = sum(model.errored for model in results), sum(model.unscored for model in results)
@@ -51,6 +64,12 @@ class Gate:
             checks = add_checks(model.left_out_checks for model in results)
             missing = left_out_message(partly, sum(model.completed for model in results), checks)
             yield f"{missing}; --allow-left-out-checks accepts that"
+
+
+def _rate_text(rate: PassRate) -> str:
+    interval = format_interval(rate.interval, format_percent)
+    of = f", 95% interval {interval}" if interval else ""
+    return f"pass rate {rate.share:.3f} of {count_of(rate.judged, 'judged probe')}{of}"
 
 
 def _why_unjudged(results: Sequence[ModelResults]) -> str:
@@ -78,7 +97,6 @@ def _main_reason(results: Sequence[ModelResults]) -> str:
 
 
 def pass_rate(results: Sequence[ModelResults]) -> float | None:
-    """Share of passed ones among the judged probes of all models; None if there are none."""
-    rates = [model.pass_rate for model in results if model.pass_rate]
-    judged = sum(each.judged for each in rates)
-    return sum(each.passed for each in rates) / judged if judged else None
+    """The mean pass rate of the models with judged probes; None if there are none."""
+    rates = [model.pass_rate.share for model in results if model.pass_rate]
+    return fmean(rates) if rates else None

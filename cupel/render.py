@@ -22,7 +22,7 @@ from cupel_core.domain.runs.run import PauseReason, RunStatus
 from cupel_core.domain.scoring.left_out_checks import left_out_message
 from cupel_core.domain.scoring.rescores import RESCORABLE
 from cupel_core.domain.scoring.unscored import UnscoredCode
-from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval
+from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER, Interval
 from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd, with_interval
 from cupel_core.domain.turns.model_request import RequestParameter
 from cupel_core.domain.turns.roles import ModelRole
@@ -81,7 +81,10 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
     """Say what the columns mean, why probes errored, and which models were simulated."""
     lines = list(_decision_legend(results))
     if any(model.pass_rate for model in results):
-        lines.append("pass rate: share of judged conversations that passed; its 95% interval is clustered by scenario")
+        lines.append(
+            "pass rate: mean over scenarios of the share that passed, with the interval for scenarios like these"
+        )
+    lines += _rate_notes(results)
     for model in results:
         if model.unscored:
             lines.append(
@@ -108,6 +111,21 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
     if simulated:
         lines.append(f"simulated, no real model was called: {', '.join(simulated)}")
     return lines
+
+
+def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
+    """Say what pass rates leave open: other scenarios if there are few, and probes that errored."""
+    rates = [(model.name, model.pass_rate) for model in results if model.pass_rate]
+    fewest = min((rate.scenarios for _, rate in rates), default=MIN_SCENARIOS)
+    if fewest < MIN_SCENARIOS:
+        yield (
+            f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate is for exactly these, "
+            "and nothing follows for others like them"
+        )
+    for name, rate in rates:
+        if rate.bounds is not None:
+            low, high = map(format_percent, rate.bounds)
+            yield f"{name}: the pass rate is {low} if all errored probes had failed, and {high} if they had passed"
 
 
 def errored_line(reason: ErrorReason) -> str:
@@ -539,7 +557,7 @@ def _pass_rate(model: ModelResults) -> str:
     if model.pass_rate is None:
         return NO_VALUE
     rate = model.pass_rate
-    return with_interval(rate.passed / rate.judged, rate.interval, format_percent)
+    return with_interval(rate.share, rate.interval, format_percent)
 
 
 def _bars(model: ModelResults) -> str:
@@ -552,7 +570,7 @@ _OUTCOMES = (
     ResultColumn("errored", _errored),
 )
 _DECISIONS = (
-    ResultColumn("mean ± 95%", lambda model: _with_half(model.decisions.mean, model.decision_interval)),
+    ResultColumn("mean ± 95%", lambda model: _with_half(model.decisions.mean, model.decisions.interval)),
     ResultColumn("s.d.", lambda model: format_decimal(model.decisions.sd)),
 )
 _PASS_RATE = ResultColumn("pass rate (95%)", _pass_rate)

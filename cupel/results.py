@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
-from cupel_core.domain.analysis.estimates import t_interval
+from cupel_core.domain.analysis.distributions import normal_quantile, t_quantile
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.statistics import (
     DECISION_CODES,
-    Cluster,
+    MIN_SCENARIOS,
     DecisionStatistics,
     Interval,
     Proportion,
     ScenarioDecision,
+    Trials,
     decision_statistics,
+    wilson_interval,
 )
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
@@ -70,12 +72,13 @@ class UnscoredReason:
 
 @dataclass
 class ModelTotals:
-    """Running totals over the transcripts and errors of one column. `judged` and `successes` are by scenario."""
+    """Running totals over the transcripts and errors of one column. The first three counters are by scenario."""
 
     decisions: list[ScenarioDecision] = field(default_factory=list)
     durations_ms: list[int] = field(default_factory=list)
     judged: Counter[str] = field(default_factory=Counter)
     successes: Counter[str] = field(default_factory=Counter)
+    errored: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
     partly_checked: int = 0
@@ -128,7 +131,8 @@ class ModelTotals:
         self.costs = added_role_costs((*self.costs, *_read_costs(outcome["costs"])))
         self.uncertain_usd += outcome["totalSpend"].get("uncertainUsd", 0.0)
 
-    def add_error(self, error: Json) -> None:
+    def add_error(self, scenario_id: str, error: Json) -> None:
+        self.errored[scenario_id] += 1
         self._add_spend(error)
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
@@ -156,14 +160,28 @@ def left_out_checks(transcript: Json) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class PassRate:
-    """Passed ones among the judged probes, with the 95 % interval of `GET /runs/{id}/scores`: clustered by scenario.
-
-    `interval` is None if only one scenario was judged.
-    """
+    """How many of the judged probes passed, and what that says of scenarios like these."""
 
     passed: int
     judged: int
+    scenarios: int
+    share: float
+    """The mean of the scenarios' shares."""
     interval: Interval | None
+    """Of 95 %. For exactly these scenarios if there are fewer than five."""
+    effective_trials: float
+    """The number of independent trials that say as much about scenarios like these."""
+    bounds: Interval | None = None
+    """The share if all errored probes had failed, and if all had passed; None without errors."""
+
+    def upper_bound(self, confidence: float) -> float:
+        """Scenarios like these have a lower rate with this confidence; of fewer than five scenarios, exactly these."""
+        if self.scenarios < MIN_SCENARIOS:
+            trials, quantile = float(self.judged), normal_quantile(confidence)
+        else:
+            trials, quantile = self.effective_trials, t_quantile(confidence, self.scenarios - 1)
+        bounds = wilson_interval(self.share * trials, trials, quantile)
+        return bounds.high if bounds else 1.0
 
 
 @dataclass(frozen=True)
@@ -175,8 +193,6 @@ class ModelResults:
     completed: int
     errored: int
     decisions: DecisionStatistics
-    decision_interval: Interval | None
-    """Of 95 %, of the mean decision; None for fewer than five scenarios."""
     pass_rate: PassRate | None
     unscored: int
     """Completed probes without a result, because a weighted assertion could not be computed."""
@@ -243,9 +259,9 @@ def _read_row(row: Json) -> ModelResults:
             decision["mean"],
             decision["sd"],
             decision["standardError"],
+            _interval(decision),
         ),
-        decision_interval=_interval(decision),
-        pass_rate=PassRate(rate["successes"], rate["trials"], _interval(rate)) if rate["trials"] else None,
+        pass_rate=_read_rate(rate, estimate.get("passRateBounds")) if rate["trials"] else None,
         unscored=row["unscored"],
         tokens=row["tokens"],
         median_duration_ms=duration and duration["p50"],
@@ -258,6 +274,18 @@ def _read_row(row: Json) -> ModelResults:
         partly_checked=row.get("partlyChecked", 0),
         left_out_checks=row.get("leftOutChecks") or {},
         extrapolated=row["extrapolated"],
+    )
+
+
+def _read_rate(rate: Json, bounds: Json | None) -> PassRate:
+    return PassRate(
+        passed=rate["successes"],
+        judged=rate["trials"],
+        scenarios=rate["scenarios"],
+        share=rate["share"],
+        interval=_interval(rate),
+        effective_trials=rate["effectiveTrials"],
+        bounds=Interval(bounds["errorsAsFailures"]["share"], bounds["errorsAsPasses"]["share"]) if bounds else None,
     )
 
 
@@ -277,7 +305,7 @@ def tabulate(
     for transcript in transcripts:
         totals_by_column[column_of(transcript)].add_transcript(transcript)
     for probe in errored_probes:
-        totals_by_column[column_of(probe)].add_error(probe["error"])
+        totals_by_column[column_of(probe)].add_error(probe["scenarioId"], probe["error"])
     return [_results(column, total // len(columns), totals) for column, totals in totals_by_column.items()]
 
 
@@ -289,7 +317,6 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         completed=len(totals.durations_ms),
         errored=totals.errors.total(),
         decisions=decisions,
-        decision_interval=_decision_interval(decisions, len({each.scenario_id for each in totals.decided})),
         pass_rate=_pass_rate(totals),
         unscored=totals.unscored,
         tokens=totals.tokens,
@@ -305,19 +332,26 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
     )
 
 
-def _decision_interval(decisions: DecisionStatistics, scenarios: int) -> Interval | None:
-    if decisions.mean is None:
-        return None
-    return t_interval(decisions.mean, decisions.standard_error, scenarios, Interval(1, 5))
-
-
 def _pass_rate(totals: ModelTotals) -> PassRate | None:
-    if not totals.judged:
+    rate, failed, passed = Proportion(), Proportion(), Proportion()
+    for scenario_id in totals.judged.keys() | totals.errored.keys():
+        successes, judged = totals.successes[scenario_id], totals.judged[scenario_id]
+        errored = totals.errored[scenario_id]
+        rate.add(Trials.of_share(judged, successes))
+        failed.add(Trials.of_share(judged + errored, successes))
+        passed.add(Trials.of_share(judged + errored, successes + errored))
+    share, low, high = rate.mean, failed.mean, passed.mean
+    if share is None or low is None or high is None:
         return None
-    share = Proportion()
-    for scenario_id, trials in totals.judged.items():
-        share.add(Cluster(trials, totals.successes[scenario_id]))
-    return PassRate(share.successes, share.trials, share.interval)
+    return PassRate(
+        passed=rate.total,
+        judged=rate.answers,
+        scenarios=rate.clusters,
+        share=share,
+        interval=rate.interval,
+        effective_trials=rate.effective_trials,
+        bounds=Interval(low, high) if totals.errored else None,
+    )
 
 
 def to_json(results: Iterable[ModelResults]) -> list[Json]:
@@ -339,11 +373,18 @@ def _model_json(model: ModelResults) -> Json:
             "mean": decisions.mean,
             "sd": decisions.sd,
             "standardError": decisions.standard_error,
-            "interval95": model.decision_interval,
+            "interval95": decisions.interval,
         }
         if decisions.ruled
         else None,
-        "passRate": rate and {"passed": rate.passed, "judged": rate.judged, "interval95": rate.interval},
+        "passRate": rate
+        and {
+            "passed": rate.passed,
+            "judged": rate.judged,
+            "share": rate.share,
+            "interval95": rate.interval,
+            "bounds": rate.bounds,
+        },
         "unscored": model.unscored,
         "cutAnswers": model.cut_answers,
         "partlyChecked": model.partly_checked,

@@ -757,7 +757,7 @@ export interface ComparisonRow {
   test: SignificanceTest;
   /** Two-sided p-value, not adjusted */
   p: number | null;
-  /** Adjusted over the rows by Holm's method */
+  /** Adjusted by Holm's method over the rows, with that of all pairs together */
   adjustedP: number | null;
   /** Smallest difference that this comparison had an 80 % chance to detect */
   minimumDetectableEffect: number | null;
@@ -767,6 +767,8 @@ export interface ComparisonRow {
   equivalenceInterval: number[] | null;
   /** p-value of two one-sided tests against the margin */
   equivalenceP: number | null;
+  /** Null for all pairs together, and in comparisons of earlier releases */
+  theseScenarios: OwnDifference | null;
   /** Difference in standard deviations of the scenarios */
   effectSize: number | null;
   /** The effect size in a word */
@@ -795,7 +797,7 @@ export interface ComparisonSide {
 }
 
 /** In the order in which they are decided. */
-export type ComparisonVerdict = "NOT_COMPARABLE" | "HIGHER" | "LOWER" | "EQUIVALENT" | "INCONCLUSIVE";
+export type ComparisonVerdict = "NOT_COMPARABLE" | "EQUIVALENT" | "HIGHER" | "LOWER" | "INCONCLUSIVE";
 
 export type Conclusion = "SUPPORTED" | "REJECTED" | "INCONCLUSIVE";
 
@@ -2098,6 +2100,8 @@ export interface GroupEstimate {
   distribution: CodeShare[];
   /** Passed ones among the judged */
   passRate: ShareEstimate;
+  /** Between which the pass rate is if errors are no chance; null without errors */
+  passRateBounds: RateBounds | null;
   /** Those without a readable decision among the answers to which the decision rule was applied */
   otherRate: ShareEstimate;
 }
@@ -2210,7 +2214,7 @@ export interface LoadingCorrelation {
 
 export type MatchedBy = "SCENARIO_ID" | "DIMENSIONS";
 
-/** The mean of the decisions from 1 to 5; every decided answer counts once. */
+/** The mean of the decisions from 1 to 5; every scenario counts once. */
 export interface MeanEstimate {
   /** Answers with a decision from 1 to 5 */
   answers: number;
@@ -2610,6 +2614,16 @@ export interface OutlyingScenario {
   score: number;
   /** Of each target, in the order of `columns` */
   means: number[];
+}
+
+/** The difference on exactly these scenarios; it says nothing about others like them. */
+export interface OwnDifference {
+  /** Mean of the scenarios' differences */
+  difference: number;
+  /** Confidence interval, 1 - alpha */
+  interval: number[] | null;
+  /** That of a test stratified by scenario, not adjusted; null without repeats of decisions */
+  p: number | null;
 }
 
 export interface PageInfo {
@@ -3171,6 +3185,14 @@ export interface QueueStatus {
   pending: number;
   deadLetters: number;
   providers: ProviderQueue[];
+}
+
+/** The pass rate if all errored probes had failed, and if all had passed. */
+export interface RateBounds {
+  /** If all errored probes had failed */
+  errorsAsFailures: ShareEstimate;
+  /** If all errored probes had passed */
+  errorsAsPasses: ShareEstimate;
 }
 
 /** How much a reasoning model thinks before it answers. */
@@ -4329,20 +4351,22 @@ export interface Settings {
   budgets: BudgetLimits;
 }
 
-/** A share of trials. */
+/** A share of trials, such as a pass rate; every scenario counts once. */
 export interface ShareEstimate {
-  /** What the share counts */
+  /** Trials that the share counts */
   successes: number;
-  /** What the share is of */
+  /** Trials that the share is of */
   trials: number;
   /** Scenarios with a trial */
   scenarios: number;
-  /** Null without a trial */
+  /** Mean of the scenarios' shares; null without a trial */
   share: number | null;
   /** Of the share, clustered by scenario */
   standardError: number | null;
   /** 95 % interval; see docs/statistics.md */
   interval95: number[] | null;
+  /** Independent trials that would say as much about scenarios like these; null in analyses of earlier releases */
+  effectiveTrials: number | null;
 }
 
 /** What the probes of a side took and cost, or the difference of both sides. Described, not tested. */
@@ -4367,7 +4391,7 @@ export interface SideOperations {
   otherRate: number | null;
 }
 
-export type SignificanceTest = "PAIRED_T" | "MCNEMAR_MID_P" | "WELCH_T" | "FISHER_EXACT";
+export type SignificanceTest = "PAIRED_T" | "SIGN_MID_P" | "MCNEMAR_MID_P" | "WELCH_T" | "FISHER_EXACT";
 
 /** Whether a dimension moves all targets alike. */
 export interface SlopeEquality {

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel import render_comparison
-from cupel.commands.gate_options import print_verdict
+from cupel.commands.gate_options import AllowInconclusive, Alpha, Margin, print_verdict
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
-from cupel.comparing import FailIf, refused
+from cupel.comparing import ComparisonGate, FailIf, detectable_drops
 from cupel.comparing import compare as compute
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -58,12 +58,11 @@ def compare(
     metric: Annotated[
         Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any, else pass rates.")
     ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(min=0.0001, help="Smaller differences do not matter; default: 0.25 points, 0.05 for rates."),
-    ] = None,
+    margin: Margin = None,
     scenarios: Scenarios = 10,
+    alpha: Alpha = None,
     fail_if: FailIfOption = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, or targets or prompts of one run: differences, intervals, and whether they are significant."""
@@ -79,14 +78,18 @@ def compare(
             against_rescore,
         ),
         "comparison": _side(run or baseline, model, prompt, rescore),
-        **without_none(metric=metric, margin=margin),
+        **without_none(metric=metric, margin=margin, alpha=alpha),
     }
     with session.connect() as client:
         comparison = compute(session, client, request)
         _print(session, client, comparison, scenarios, as_json=as_json)
-    violations = refusals(comparison, fail_if or [])
-    if fail_if:
-        print_verdict(session, violations)
+    if not fail_if:
+        return
+    figures = TargetNames(client).in_figures(comparison["figures"])
+    for drop in detectable_drops(figures):
+        session.remark(drop)
+    violations = ComparisonGate(frozenset(fail_if), allow_inconclusive=allow_inconclusive).violations(figures)
+    print_verdict(session, violations)
     if violations:
         raise typer.Exit(1)
 
@@ -131,12 +134,6 @@ def jobs(
     with session.connect() as client:
         listed = client.list_jobs(run_id=run, status=status)
         print_list(session, listed, limit, render_comparison.jobs_table, as_json=as_json)
-
-
-def refusals(comparison: Json, fail_if: list[FailIf]) -> list[str]:
-    """Return which verdicts fail the pipeline, with their rows."""
-    rows = refused(comparison["figures"], fail_if)
-    return [f"{render_comparison.row_title(row)}: {row['verdict']}" for row in rows]
 
 
 def print_comparison(session: Session, figures: Json) -> None:

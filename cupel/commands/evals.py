@@ -32,6 +32,7 @@ from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
 from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
+from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.watch import follow
@@ -63,13 +64,8 @@ def run_eval(
     as_json: AsJson = False,
 ) -> None:
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(
-        fail_under,
-        allow_errors,
-        junit,
-        waits_for_end=watch,
-        allow_left_out_checks=allow_left_out_checks,
-    )
+    gate = Gate(fail_under, allow_errors, allow_left_out_checks)
+    gate_options = GateOptions.from_options(gate, junit, waits_for_end=watch)
     config = without_none(
         maxConcurrency=concurrency,
         staggerMs=stagger,

@@ -8,14 +8,25 @@ from typing import Annotated
 import typer
 
 from cupel.commands.written_files import check_text_file, write_text_file
+from cupel.comparing import ComparisonGate, FailIf
 from cupel.errors import UsageError
 from cupel.gates import Gate, pass_rate
+from cupel.json_types import Json
 from cupel.results import ModelResults
 from cupel.session import Session
 
 FailUnder = Annotated[
     float | None,
-    typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if less than this share of the judged probes passed."),
+    typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if the pass rate of a target is lower."),
+]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        min=0.5,
+        max=0.999,
+        help="With --fail-under: exit with 1 only if scenarios like these have a lower rate with this confidence.",
+    ),
 ]
 AllowErrors = Annotated[
     int | None,
@@ -40,37 +51,95 @@ WorseThan = Annotated[
         help="Exit with 1 if a target is significantly lower than in this run; needs a stack.",
     ),
 ]
+NotWorseThan = Annotated[
+    str | None,
+    typer.Option(
+        "--not-worse-than",
+        metavar="RUN",
+        help="Exit with 1 unless every target is shown to be lower than in this run by less than --margin.",
+    ),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(min=0.0001, help="Smaller differences do not matter; default: 0.25 points, 0.05 for rates."),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha", min=0.0001, max=0.5, help="Level of the tests: how often equal runs may be called different."
+    ),
+]
+AllowInconclusive = Annotated[
+    bool,
+    typer.Option(
+        "--allow-inconclusive", help="Let the gate pass although there are too few scenarios to tell a difference."
+    ),
+]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """An earlier run that a run must not be worse than."""
+
+    run_id: str
+    is_margin_tested: bool = False
+    """Whether the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""
+    margin: float | None = None
+    """The metric's default if None."""
+    alpha: float | None = None
+    """The default level of comparisons if None."""
+    allow_inconclusive: bool = False
+
+    @classmethod
+    def from_options(
+        cls,
+        worse_than: str | None,
+        not_worse_than: str | None = None,
+        margin: float | None = None,
+        alpha: float | None = None,
+        *,
+        allow_inconclusive: bool = False,
+    ) -> "Baseline | None":
+        run_id = worse_than or not_worse_than
+        if worse_than and not_worse_than:
+            raise UsageError("--not-worse-than: cannot be combined with --fail-if-worse-than")
+        if run_id is None:
+            given = {"--margin": margin, "--alpha": alpha, "--allow-inconclusive": allow_inconclusive or None}
+            unused = [name for name, value in given.items() if value is not None]
+            if unused:
+                raise UsageError(f"{unused[0]}: needs --fail-if-worse-than or --not-worse-than")
+            return None
+        return cls(run_id, not_worse_than is not None, margin, alpha, allow_inconclusive)
+
+    def gate(self, figures: Json) -> ComparisonGate:
+        if self.is_margin_tested:
+            return ComparisonGate(frozenset(), figures["margin"], self.allow_inconclusive)
+        return ComparisonGate(frozenset({FailIf.LOWER}), None, self.allow_inconclusive)
 
 
 @dataclass(frozen=True)
 class GateOptions:
     gate: Gate
     junit: Path | None
-    worse_than: str | None = None
-    """The run that is compared with."""
+    baseline: Baseline | None = None
 
     @classmethod
     def from_options(
-        cls,
-        fail_under: float | None,
-        allow_errors: int | None,
-        junit: Path | None,
-        *,
-        waits_for_end: bool,
-        worse_than: str | None = None,
-        allow_left_out_checks: bool = False,
+        cls, gate: Gate, junit: Path | None, baseline: Baseline | None = None, *, waits_for_end: bool
     ) -> "GateOptions":
         """UsageError if options are set although the command does not wait for the end of the run."""
-        options = cls(Gate(fail_under, allow_errors, allow_left_out_checks), junit, worse_than)
-        needs_end = junit is not None or worse_than is not None or not options.gate.is_unconditional
+        if gate.confidence is not None and gate.fail_under is None:
+            raise UsageError("--confidence: needs --fail-under")
+        needs_end = junit is not None or baseline is not None or not gate.is_unconditional
         if not waits_for_end and needs_end:
             raise UsageError(
-                "--fail-under, --allow-errors, --fail-if-worse-than and --junit need the run to end: add --watch"
+                "--fail-under, --allow-errors, --fail-if-worse-than, --not-worse-than and --junit need the run to end: "
+                "add --watch"
             )
         if junit is not None:
             check_text_file(junit, "--junit")
-        return options
+        return cls(gate, junit, baseline)
 
     def apply(
         self,
@@ -92,7 +161,7 @@ class GateOptions:
         if own and repair is not None:
             session.remark(f"{repair} scores the stored answers again")
         violations = [*own, *further()]
-        if not self.gate.is_unconditional or self.worse_than is not None:
+        if not self.gate.is_unconditional or self.baseline is not None:
             rate = pass_rate(results)
             print_verdict(session, violations, "" if rate is None else f", pass rate {rate:.3f}")
         return not violations

@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.analyze import find_analysis, print_analysis
-from cupel.commands.compare import print_comparison, refusals
+from cupel.commands.compare import print_comparison
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile, WorseThan
+from cupel.commands.gate_options import (
+    AllowErrors,
+    AllowInconclusive,
+    AllowLeftOutChecks,
+    Alpha,
+    Baseline,
+    Confidence,
+    FailUnder,
+    GateOptions,
+    JunitFile,
+    Margin,
+    NotWorseThan,
+    WorseThan,
+)
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AllowUnpriced,
@@ -58,9 +71,10 @@ from cupel.commands.targets import (
     run_config,
     with_profile_id,
 )
-from cupel.comparing import FailIf, compare
+from cupel.comparing import compare, detectable_drops
 from cupel.counts import count_of
 from cupel.errors import UsageError
+from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
@@ -186,27 +200,31 @@ def run(
     analysis_model: AnalysisModel = None,
     price: Prices = None,
     fail_under: FailUnder = None,
+    confidence: Confidence = None,
     allow_errors: AllowErrors = None,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     refuse_other_files([Path(each) for each in definitions])
     gate_options = GateOptions.from_options(
-        fail_under,
-        allow_errors,
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
         junit,
+        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
         waits_for_end=watch or in_process,
-        worse_than=worse_than,
-        allow_left_out_checks=allow_left_out_checks,
     )
     if in_process:
         _refuse_without_stack(
             {
                 "--fail-if-worse-than: needs a stack, which stores the run to compare with": worse_than,
+                "--not-worse-than: needs a stack, which stores the run to compare with": not_worse_than,
                 "--new: has no effect with --in-process, which stores no definition": new or None,
                 "--experiment: needs a stack, which stores experiments": experiment,
                 "--stagger: needs a stack, whose workers start conversations": stagger,
@@ -316,21 +334,24 @@ def rerun(
     metadata: Metadata = None,
     watch: Watch = False,
     fail_under: FailUnder = None,
+    confidence: Confidence = None,
     allow_errors: AllowErrors = None,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        fail_under,
-        allow_errors,
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
         junit,
+        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
         waits_for_end=watch,
-        worse_than=worse_than,
-        allow_left_out_checks=allow_left_out_checks,
     )
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
@@ -359,21 +380,24 @@ def watch(
     ctx: typer.Context,
     run_id: RunId,
     fail_under: FailUnder = None,
+    confidence: Confidence = None,
     allow_errors: AllowErrors = None,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        fail_under,
-        allow_errors,
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
         junit,
+        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
         waits_for_end=True,
-        worse_than=worse_than,
-        allow_left_out_checks=allow_left_out_checks,
     )
     with session.connect() as client:
         _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
@@ -506,7 +530,7 @@ def _watch_to_end(
     def further() -> Sequence[str]:
         if run["status"] != RunStatus.COMPLETED:
             return [f"the run is {run['status']}"]
-        baseline = gate_options.worse_than
+        baseline = gate_options.baseline
         return _worse_targets(session, client, baseline, run, as_json=as_json) if baseline else ()
 
     passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair, further)
@@ -514,13 +538,18 @@ def _watch_to_end(
         raise typer.Exit(1)
 
 
-def _worse_targets(session: Session, client: "Client", baseline: str, run: Json, *, as_json: bool) -> Sequence[str]:
-    request = {"baseline": {"runId": baseline}, "comparison": {"runId": run["id"]}}
-    comparison = compare(session, client, request)
+def _worse_targets(
+    session: Session, client: "Client", baseline: Baseline, run: Json, *, as_json: bool
+) -> Sequence[str]:
+    levels = without_none(margin=baseline.margin, alpha=baseline.alpha)
+    request = {"baseline": {"runId": baseline.run_id}, "comparison": {"runId": run["id"]}, **levels}
+    figures = TargetNames(client).in_figures(compare(session, client, request)["figures"])
     if not as_json:
         session.out.print()
-        print_comparison(session, TargetNames(client).in_figures(comparison["figures"]))
-    return refusals(comparison, [FailIf.LOWER])
+        print_comparison(session, figures)
+    for drop in detectable_drops(figures):
+        session.remark(drop)
+    return baseline.gate(figures).violations(figures)
 
 
 def _print_analysis(session: Session, client: "Client", run: Json) -> None:

@@ -9,10 +9,10 @@ from cupel.comparing import compare
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.power import DifferenceVariance
 from cupel_core.domain.analysis.variability import LARGEST_VARIANCE
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
 if TYPE_CHECKING:
     from cupel.client import Client

@@ -8,7 +8,15 @@ import typer
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
-from cupel.commands.gate_options import AllowErrors, FailUnder, GateOptions, JunitFile, WorseThan
+from cupel.commands.gate_options import (
+    AllowErrors,
+    AllowInconclusive,
+    Baseline,
+    FailUnder,
+    GateOptions,
+    JunitFile,
+    WorseThan,
+)
 from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
@@ -33,6 +41,7 @@ from cupel.commands.options import (
 from cupel.commands.run import Experiment, watch_or_print
 from cupel.commands.targets import chosen_targets, model_names, warn_about_unlisted_models
 from cupel.errors import UsageError
+from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName
@@ -106,11 +115,13 @@ def scale(
     allow_errors: AllowErrors = None,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a batch: many conversations with one system prompt, checked by default evaluators."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(fail_under, allow_errors, junit, waits_for_end=watch, worse_than=worse_than)
+    baseline = Baseline.from_options(worse_than, allow_inconclusive=allow_inconclusive)
+    gate_options = GateOptions.from_options(Gate(fail_under, allow_errors), junit, baseline, waits_for_end=watch)
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")

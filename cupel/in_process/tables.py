@@ -48,7 +48,7 @@ def _html_row(model: ModelResults, columns: Iterable[_TableColumn]) -> str:
 
 def _pass_rate(model: ModelResults) -> str:
     rate = model.pass_rate
-    return NO_VALUE if rate is None else f"{rate.passed / rate.judged:.1%} of {rate.judged:,}"
+    return NO_VALUE if rate is None else f"{rate.share:.1%} of {rate.judged:,}"
 
 
 def _text(value: str) -> str:

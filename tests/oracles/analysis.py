@@ -105,18 +105,20 @@ def trend_cases() -> list[dict[str, object]]:
 
 
 def mean_cases() -> list[dict[str, object]]:
-    """The mean of clustered answers: a regression on a constant."""
+    """The mean of scenarios' means: a regression on a constant, in which a scenario's answers share its weight."""
     source = random.Random(5)
     cases = []
     for scenarios, most in ((5, 1), (9, 4), (30, 10)):
         answers = [[source.randint(1, 5) for _ in range(source.randint(1, most))] for _ in range(scenarios)]
         y = np.array([each for group in answers for each in group])
         groups = np.repeat(range(scenarios), [len(group) for group in answers])
-        fit = statsmodels.api.OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+        weights = np.concatenate([np.full(len(group), 1 / len(group)) for group in answers])
+        model = statsmodels.api.WLS(y, np.ones(len(y)), weights=weights)
+        fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
         cases.append(
             {
                 "answers": answers,
-                "mean": y.mean(),
+                "mean": fit.params[0],
                 "sd": y.std(ddof=1),
                 "median": float(np.median(y)),
                 "standardError": fit.bse[0],

@@ -40,7 +40,7 @@ class FiguresModel(ResponseModel):
 
 
 class MeanEstimateResponse(FiguresModel):
-    """The mean of the decisions from 1 to 5; every decided answer counts once."""
+    """The mean of the decisions from 1 to 5; every scenario counts once."""
 
     answers: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
     scenarios: Annotated[int, Field(description="Scenarios with such an answer")]
@@ -52,14 +52,22 @@ class MeanEstimateResponse(FiguresModel):
 
 
 class ShareEstimateResponse(FiguresModel):
-    """A share of trials."""
+    """A share of trials, such as a pass rate; every scenario counts once."""
 
-    successes: Annotated[int, Field(description="What the share counts")]
-    trials: Annotated[int, Field(description="What the share is of")]
+    successes: Annotated[int, Field(description="Trials that the share counts")]
+    trials: Annotated[int, Field(description="Trials that the share is of")]
     scenarios: Annotated[int, Field(description="Scenarios with a trial")]
-    share: Annotated[float | None, Field(description="Null without a trial")]
+    share: Annotated[float | None, Field(description="Mean of the scenarios' shares; null without a trial")]
     standard_error: Annotated[float | None, Field(description="Of the share, clustered by scenario")]
     interval: Interval95
+    effective_trials: Annotated[
+        float | None,
+        Field(
+            description="Independent trials that would say as much about scenarios like these; null in analyses of "
+            "earlier releases",
+            default=None,
+        ),
+    ]
 
 
 class CodeShareResponse(FiguresModel):
@@ -67,6 +75,13 @@ class CodeShareResponse(FiguresModel):
     estimate: Annotated[
         ShareEstimateResponse, Field(description="Of the answers to which the decision rule was applied")
     ]
+
+
+class RateBoundsResponse(FiguresModel):
+    """The pass rate if all errored probes had failed, and if all had passed."""
+
+    errors_as_failures: Annotated[ShareEstimateResponse, Field(description="If all errored probes had failed")]
+    errors_as_passes: Annotated[ShareEstimateResponse, Field(description="If all errored probes had passed")]
 
 
 class GroupEstimateResponse(FiguresModel):
@@ -80,6 +95,10 @@ class GroupEstimateResponse(FiguresModel):
         Field(description="Shares of the decisions, `other` last; empty if the definition has no decision rule"),
     ]
     pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
+    pass_rate_bounds: Annotated[
+        RateBoundsResponse | None,
+        Field(description="Between which the pass rate is if errors are no chance; null without errors", default=None),
+    ]
     other_rate: Annotated[
         ShareEstimateResponse,
         Field(description="Those without a readable decision among the answers to which the decision rule was applied"),

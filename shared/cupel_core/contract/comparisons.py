@@ -117,6 +117,17 @@ class OperatingDifferencesResponse(ResponseModel):
     difference: Annotated[SideOperationsResponse, Field(description="Comparison minus baseline")]
 
 
+class OwnDifferenceResponse(ResponseModel):
+    """The difference on exactly these scenarios; it says nothing about others like them."""
+
+    difference: Annotated[float, Field(description="Mean of the scenarios' differences")]
+    interval: Annotated[list[float] | None, Field(description="Confidence interval, 1 - alpha")]
+    p: Annotated[
+        float | None,
+        Field(description="That of a test stratified by scenario, not adjusted; null without repeats of decisions"),
+    ]
+
+
 class ComparisonRowResponse(ResponseModel):
     """Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md."""
 
@@ -133,7 +144,9 @@ class ComparisonRowResponse(ResponseModel):
     interval: Annotated[list[float] | None, Field(description="Confidence interval of the difference, 1 - alpha")]
     test: SignificanceTest
     p: Annotated[float | None, Field(description="Two-sided p-value, not adjusted")]
-    adjusted_p: Annotated[float | None, Field(description="Adjusted over the rows by Holm's method")]
+    adjusted_p: Annotated[
+        float | None, Field(description="Adjusted by Holm's method over the rows, with that of all pairs together")
+    ]
     minimum_detectable_effect: Annotated[
         float | None, Field(description="Smallest difference that this comparison had an 80 % chance to detect")
     ]
@@ -144,6 +157,10 @@ class ComparisonRowResponse(ResponseModel):
         list[float] | None, Field(description="Interval of level 1 - 2 alpha; EQUIVALENT if it is within the margin")
     ]
     equivalence_p: Annotated[float | None, Field(description="p-value of two one-sided tests against the margin")]
+    these_scenarios: Annotated[
+        OwnDifferenceResponse | None,
+        Field(description="Null for all pairs together, and in comparisons of earlier releases", default=None),
+    ]
     effect_size: Annotated[float | None, Field(description="Difference in standard deviations of the scenarios")]
     effect: Annotated[EffectSize | None, Field(description="The effect size in a word")]
     changes: Annotated[dict[str, int], Field(description="Scenarios that increased, decreased, stayed unchanged")]

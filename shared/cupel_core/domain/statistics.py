@@ -2,16 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from math import comb, fsum, sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.analysis.distributions import normal_quantile, t_quantile
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
 
 DECISION_CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
 Z_95 = 1.959963984540054
 """The 97.5th percentile of the standard normal distribution."""
+MIN_SCENARIOS = 5
+"""Of fewer scenarios, nothing is said about others like them: what an interval would need to be sure of is wider than
+anything that helps."""
+_CONFIDENCE = 0.95
+_CODE_LIMITS = Interval(1, 5)
+_PRIOR_CLUSTERS = 2
 
 
 class ScenarioDecision(NamedTuple):
@@ -21,20 +35,19 @@ class ScenarioDecision(NamedTuple):
     code: str
 
 
-class Interval(NamedTuple):
-    low: float
-    high: float
-
-
 @dataclass(frozen=True)
 class DecisionStatistics:
-    """`mean`, `sd` and `standard_error` are over the codes 1-5; `other` is counted in the distribution only."""
+    """All but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
 
     distribution: Mapping[str, int]
     """It is empty if no decision rule was applied to an answer."""
     mean: float | None
+    """Each scenario counts once."""
     sd: float | None
+    """Of single answers."""
     standard_error: float | None
+    interval: Interval | None
+    """Of the mean, with 95 % confidence."""
 
     @property
     def decided(self) -> int:
@@ -50,19 +63,22 @@ class DecisionStatistics:
 
 
 def decision_statistics(decisions: Iterable[ScenarioDecision]) -> DecisionStatistics:
-    """Repeats of one scenario are not independent, so the standard error is clustered by scenario."""
+    """Repeats of one scenario are not independent, so each scenario counts once and is the unit of the error."""
     decisions = list(decisions)
     counts = Counter(decision.code if decision.code in DECISION_CODES else OTHER for decision in decisions)
-    scores: dict[str, list[float]] = {}
+    scenarios: dict[str, list[int]] = {}
     for scenario_id, code in decisions:
         if code in DECISION_CODES:
-            scores.setdefault(scenario_id, []).append(float(code))
-    values = [score for cluster in scores.values() for score in cluster]
+            scenarios.setdefault(scenario_id, []).append(int(code))
+    decided = ClusterMean()
+    for scores in scenarios.values():
+        decided.add(Trials(len(scores), sum(scores), sum(score * score for score in scores)))
     return DecisionStatistics(
         distribution={code: counts[code] for code in (*DECISION_CODES, OTHER)} if decisions else {},
-        mean=mean(values),
-        sd=sample_sd(values),
-        standard_error=clustered_standard_error(scores),
+        mean=decided.mean,
+        sd=decided.sd,
+        standard_error=decided.standard_error,
+        interval=decided.interval_of_codes,
     )
 
 
@@ -79,21 +95,6 @@ def standard_error(values: Sequence[float]) -> float | None:
     """Standard error of the mean of independent values."""
     sd = sample_sd(values)
     return None if sd is None else sd / sqrt(len(values))
-
-
-def clustered_standard_error(clusters: Mapping[str, Sequence[float]]) -> float | None:
-    """Standard error of the mean over all values, which are correlated within a cluster.
-
-    Miller, "Adding Error Bars to Evals" (2024, arXiv:2411.00640), times the correction g / (g - 1) for g clusters;
-    with one value in each it is `standard_error`.
-    """
-    filled = [cluster for cluster in clusters.values() if cluster]
-    if len(filled) < 2:
-        return None
-    values = [value for cluster in filled for value in cluster]
-    center = fmean(values)
-    residuals = fsum(fsum(value - center for value in cluster) ** 2 for cluster in filled)
-    return sqrt(residuals * len(filled) / (len(filled) - 1)) / len(values)
 
 
 def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interval | None:
@@ -133,73 +134,186 @@ def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
     return comb(successes, k) / comb(trials, k)
 
 
-class Cluster(NamedTuple):
-    """Counts of correlated trials, such as the repeats of one scenario."""
+class Trials(NamedTuple):
+    """Answers of one cell or scenario: how many, their sum and the sum of their squares."""
 
-    trials: int
-    successes: int
+    n: int
+    total: int
+    squares: int
 
-
-@dataclass
-class Proportion:
-    """The share of successes over a stream of clusters, in constant memory.
-
-    Keeps sums of integers only, so nothing is lost to rounding: with n_i trials and s_i successes in cluster i, and
-    p = S / N, the sum of (s_i - n_i p)^2 equals that of s_i^2 - 2 p s_i n_i + p^2 n_i^2.
-    """
-
-    clusters: int = 0
-    trials: int = 0
-    successes: int = 0
-    _squares: int = 0
-    _products: int = 0
-    _sizes: int = 0
-
-    def add(self, cluster: Cluster, times: int = 1) -> None:
-        """Add a cluster, or several with the same counts."""
-        trials, successes = cluster
-        if not trials:
-            return
-        self.clusters += times
-        self.trials += trials * times
-        self.successes += successes * times
-        self._squares += successes * successes * times
-        self._products += successes * trials * times
-        self._sizes += trials * trials * times
+    @classmethod
+    def of_share(cls, trials: int, successes: int) -> "Trials":
+        return cls(trials, successes, successes)
 
     @property
     def mean(self) -> float | None:
-        return self.successes / self.trials if self.trials else None
+        return self.total / self.n if self.n else None
+
+    @property
+    def variance(self) -> float | None:
+        """Unbiased; None for fewer than two."""
+        if self.n < 2:
+            return None
+        return (self.n * self.squares - self.total**2) / (self.n * (self.n - 1))
+
+
+@dataclass
+class _SizeSums:
+    """Sums over the clusters of one size."""
+
+    clusters: int = 0
+    total: int = 0
+    squares: int = 0
+    totals_squared: int = 0
+
+
+@dataclass
+class ClusterMean:
+    """The mean over a stream of clusters of correlated answers, such as the scenarios of a run with their repeats.
+
+    Each cluster counts once, however many answers it has. Only sums of whole numbers are kept, by the size of the
+    clusters, so the order of the stream does not matter, and memory does not grow with its length.
+    """
+
+    _by_size: dict[int, _SizeSums] = field(default_factory=dict)
+
+    def add(self, cluster: Trials, times: int = 1) -> None:
+        """Add a cluster, or several with the same sums. One without answers is left out."""
+        if not cluster.n:
+            return
+        sums = self._by_size.setdefault(cluster.n, _SizeSums())
+        sums.clusters += times
+        sums.total += cluster.total * times
+        sums.squares += cluster.squares * times
+        sums.totals_squared += cluster.total**2 * times
+
+    @property
+    def clusters(self) -> int:
+        return sum(sums.clusters for sums in self._by_size.values())
+
+    @property
+    def answers(self) -> int:
+        return sum(size * sums.clusters for size, sums in self._by_size.items())
+
+    @property
+    def total(self) -> int:
+        return sum(sums.total for sums in self._by_size.values())
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the clusters' means."""
+        if not self._by_size:
+            return None
+        return fsum(sums.total / size for size, sums in self._by_size.items()) / self.clusters
+
+    @property
+    def sd(self) -> float | None:
+        """Of single answers, whatever their cluster."""
+        n = self.answers
+        if n < 2:
+            return None
+        squares = sum(sums.squares for sums in self._by_size.values())
+        return sqrt((n * squares - self.total**2) / (n * (n - 1)))
 
     @property
     def standard_error(self) -> float | None:
-        """Equal to `clustered_standard_error`; None for fewer than two clusters."""
-        if self.clusters < 2:
+        """Of the mean for clusters like these; None for fewer than two."""
+        mean, clusters = self.mean, self.clusters
+        if mean is None or clusters < 2:
             return None
-        return sqrt(self._residuals * self.clusters / (self.clusters - 1)) / self.trials
+        # Within a size, differences of whole numbers are exact; clusters of several sizes add the sizes' differences.
+        deviations = fsum(
+            (sums.clusters * sums.totals_squared - sums.total**2) / (sums.clusters * size * size)
+            + sums.clusters * (sums.total / (sums.clusters * size) - mean) ** 2
+            for size, sums in self._by_size.items()
+        )
+        return sqrt(deviations / (clusters * (clusters - 1)))
+
+    @property
+    def own_error(self) -> float | None:
+        """The standard error of the mean for exactly these clusters, whose answers alone are left to chance.
+
+        None if a cluster has a single answer, because then nothing is known of its chance.
+        """
+        if not self._by_size or 1 in self._by_size:
+            return None
+        variances = fsum(
+            (size * sums.squares - sums.totals_squared) / (size * size * (size - 1))
+            for size, sums in self._by_size.items()
+        )
+        return sqrt(variances) / self.clusters
+
+    @property
+    def interval_of_codes(self) -> Interval | None:
+        """Of 95 %, by Student's t. For scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
+        clusters = self.clusters
+        if clusters < MIN_SCENARIOS:
+            return t_interval(self.mean, self.own_error, self.answers - clusters, _CODE_LIMITS)
+        return t_interval(self.mean, self.standard_error, clusters - 1, _CODE_LIMITS)
+
+    @property
+    def mean_size(self) -> float:
+        """The harmonic mean of the clusters' sizes: clusters of this size would have the same error by chance alone."""
+        return self.clusters / fsum(sums.clusters / size for size, sums in self._by_size.items())
+
+
+def t_interval(mean: float | None, standard_error: float | None, df: int, limits: Interval) -> Interval | None:
+    """Of 95 %, cut to the limits; None if the mean or its error is unknown."""
+    if mean is None or standard_error is None:
+        return None
+    reach = t_quantile((1 + _CONFIDENCE) / 2, df) * standard_error
+    return Interval(max(limits.low, mean - reach), min(limits.high, mean + reach))
+
+
+class Proportion(ClusterMean):
+    """A mean of answers that are 0 or 1."""
 
     @property
     def effective_trials(self) -> float:
-        """The number of independent trials that would have the same variance, at most that of the trials.
+        """The number of independent trials that say as much about clusters like these."""
+        return self.clusters * self.mean_size / design_effect(self._correlation, self.mean_size)
 
-        If all trials succeed, or all fail, the correlation within clusters cannot be estimated: then each cluster
-        counts as one trial.
-        """
-        share = self.successes / self.trials
-        if share in (0.0, 1.0):
-            return self.clusters
-        variance = self._residuals / self.trials**2
-        return min(self.trials, share * (1 - share) / variance) if variance else self.trials
+    @property
+    def _correlation(self) -> float:
+        """Of the answers within a cluster, pulled towards 1 where the clusters say little about it."""
+        share, error, size = self.mean, self.standard_error, self.mean_size
+        if share is None or error is None or size == 1:
+            return 1.0
+        return shrunken_correlation(share * (1 - share), error**2, self.clusters, size)
 
     @property
     def interval(self) -> Interval | None:
-        """Wilson's interval, with the effective number of trials; None for fewer than two clusters."""
-        if self.clusters < 2:
-            return None
-        effective = self.effective_trials
-        return wilson_interval(self.successes / self.trials * effective, effective)
+        """Of 95 %. For scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
+        return self.interval_of(_CONFIDENCE)
 
-    @property
-    def _residuals(self) -> float:
-        n, s = self.trials, self.successes
-        return (n * n * self._squares - 2 * n * s * self._products + s * s * self._sizes) / (n * n)
+    def interval_of(self, confidence: float) -> Interval | None:
+        """Wilson's interval, with Student's t for the number of clusters; for exactly these, all answers count."""
+        share, clusters = self.mean, self.clusters
+        if share is None or self.answers < 2:
+            return None
+        quantile = (1 + confidence) / 2
+        if clusters < MIN_SCENARIOS:
+            trials = clusters * self.mean_size
+            return wilson_interval(share * trials, trials, normal_quantile(quantile))
+        trials = self.effective_trials
+        return wilson_interval(share * trials, trials, t_quantile(quantile, clusters - 1))
+
+
+def shrunken_correlation(variance: float, squared_error: float, clusters: int, size: float) -> float:
+    """The correlation within clusters, from the squared standard error of their mean.
+
+    `variance` is that of one answer, and `size` how many answers a cluster has. Answers that hardly vary say little
+    about their correlation, so two further clusters with a correlation of 1 are added; those that are seen weigh as
+    much as they vary, a cluster at most 1. Without any variance, each cluster counts as one answer.
+    """
+    if not variance:
+        return 1.0
+    effect = squared_error * clusters * size / variance
+    observed = min(1.0, max(0.0, (effect - 1) / (size - 1)))
+    weight = 4 * variance * clusters
+    return (weight * observed + _PRIOR_CLUSTERS) / (weight + _PRIOR_CLUSTERS)
+
+
+def design_effect(correlation: float, size: float) -> float:
+    """How many times larger the variance is than that of independent answers (Kish 1965)."""
+    return 1 + (size - 1) * correlation

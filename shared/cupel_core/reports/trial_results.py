@@ -13,9 +13,8 @@ from cupel_core.domain.analysis.comparison import ComparisonOptions
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.scenario_changes import ChangeDirection
 from cupel_core.domain.reports.records import ReportRecord
-from cupel_core.domain.reports.trials import ALPHA, Trial, TrialResult, sign_tested, verdict_of
+from cupel_core.domain.reports.trials import ALPHA, Trial, TrialResult, verdict_of
 from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
 from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import ClientError
@@ -127,15 +126,13 @@ def _completed(
 ) -> TrialView:
     figures = ComparisonFiguresResponse.model_validate(stored_comparisons.get_figures(record.workspace, found.id))
     row = figures.overall or figures.rows[0]
-    changes = (row.changes[change] for change in (ChangeDirection.INCREASED, ChangeDirection.DECREASED))
-    overall = sign_tested(row.p, row.verdict, *changes)
     result = TrialResult(
-        verdict=verdict_of(overall.verdict if overall.p is not None else None, [each.verdict for each in figures.rows]),
+        verdict=verdict_of(row.verdict if row.p is not None else None, [each.verdict for each in figures.rows]),
         original_rate=row.baseline_mean,
         revised_rate=row.comparison_mean,
         difference=row.difference,
         interval=row.interval,
-        p=overall.p,
+        p=row.p,
         detectable_difference=row.minimum_detectable_effect or trial.detectable_difference,
     )
     before, after = _tags(original), _tags(revised)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.contract.reports import ReportContentResponse, ReportTextsResponse
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.experiments import ExpectedDirection, ExperimentDesign
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_together
@@ -32,6 +31,7 @@ from cupel_core.domain.reports.trials import (
 )
 from cupel_core.domain.runs.run import Run, StartedBy
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.statistics import MIN_SCENARIOS
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.messages import RunRef
 from cupel_core.reports import requests

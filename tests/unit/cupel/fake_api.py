@@ -148,7 +148,7 @@ def result_row(found: ModelResults, errors: Json) -> Json:
             "mean": decisions.mean,
             "sd": decisions.sd,
             "standardError": decisions.standard_error,
-            "interval95": found.decision_interval,
+            "interval95": found.decisions.interval,
         },
         "distribution": [
             {"code": code, "estimate": {"successes": count}} for code, count in decisions.distribution.items()

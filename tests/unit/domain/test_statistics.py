@@ -3,16 +3,18 @@
 import math
 import statistics
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.statistics import (
-    Cluster,
+    ClusterMean,
     Proportion,
     ScenarioDecision,
-    clustered_standard_error,
+    Trials,
     decision_statistics,
     mean,
     pass_at_k,
@@ -71,21 +73,40 @@ def test_wilson_interval_is_mirrored_for_failures(successes: int, failures: int)
     assert math.isclose(one.low, 1 - other.high, abs_tol=1e-12)
 
 
-@given(scores)
-def test_clusters_of_one_have_the_plain_standard_error(values: list[float]):
-    clustered = clustered_standard_error({str(number): [value] for number, value in enumerate(values)})
-    assert clustered == pytest.approx(standard_error(values), abs=1e-12)
+@given(st.lists(st.integers(1, 5), max_size=40))
+def test_clusters_of_one_have_the_plain_standard_error(codes: list[int]):
+    one_each = cluster_mean([[code] for code in codes])
+    assert one_each.mean == mean([float(code) for code in codes])
+    assert one_each.standard_error == pytest.approx(standard_error([float(code) for code in codes]), abs=1e-12)
 
 
-@given(scores, st.integers(2, 5))
-def test_repeating_the_same_answers_gains_no_precision(values: list[float], repeats: int):
-    once = clustered_standard_error({str(number): [value] for number, value in enumerate(values)})
-    often = clustered_standard_error({str(number): [value] * repeats for number, value in enumerate(values)})
-    assert often == pytest.approx(once, abs=1e-12)
+@given(st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=6), max_size=40))
+def test_the_unit_of_a_mean_is_the_cluster(clusters: list[list[int]]):
+    """Statistics of the clusters' means, whatever their sizes."""
+    means, found = [statistics.fmean(cluster) for cluster in clusters], cluster_mean(clusters)
+    assert found.mean == (pytest.approx(statistics.fmean(means)) if means else None)
+    assert found.standard_error == pytest.approx(standard_error(means), abs=1e-9)
+    variances = [statistics.variance(each) / len(each) if len(each) > 1 else None for each in clusters]
+    own = None
+    if clusters and None not in variances:
+        own = math.sqrt(sum(filter(None, variances))) / len(clusters)
+    assert found.own_error == (None if own is None else pytest.approx(own, abs=1e-9))
+
+
+@given(st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=6), min_size=1, max_size=40), st.randoms())
+def test_the_order_of_clusters_does_not_matter(clusters: list[list[int]], random: Random):
+    shuffled = random.sample(clusters, len(clusters))
+    one, other = cluster_mean(clusters), cluster_mean(shuffled)
+    assert (one.mean, one.sd, one.standard_error) == (other.mean, other.sd, other.standard_error)
 
 
 def test_one_scenario_has_no_standard_error():
     assert decision_statistics([ScenarioDecision("a", "3"), ScenarioDecision("a", "4")]).standard_error is None
+
+
+def test_a_scenario_with_many_answers_counts_as_much_as_one_with_few():
+    taken = [ScenarioDecision("hard", "1"), *[ScenarioDecision("easy", "5")] * 9]
+    assert decision_statistics(taken).mean == 3
 
 
 @given(decisions)
@@ -97,8 +118,8 @@ def test_the_distribution_counts_every_decision_once(taken: list[ScenarioDecisio
 
 @given(decisions)
 def test_other_answers_do_not_move_the_mean(taken: list[ScenarioDecision]):
-    numbers = [int(decision.code) for decision in taken if decision.code in "12345"]
-    assert decision_statistics(taken).mean == (pytest.approx(statistics.fmean(numbers)) if numbers else None)
+    decided = [decision for decision in taken if decision.code in "12345"]
+    assert decision_statistics(taken).mean == decision_statistics(decided).mean
 
 
 @given(decisions)
@@ -168,44 +189,64 @@ clusters = st.lists(st.lists(st.booleans(), min_size=1, max_size=6), max_size=40
 def proportion(clusters: list[list[bool]]) -> Proportion:
     share = Proportion()
     for each in clusters:
-        share.add(Cluster(len(each), sum(each)))
+        share.add(Trials.of_share(len(each), sum(each)))
     return share
 
 
-@given(clusters)
-def test_a_streamed_proportion_has_the_clustered_standard_error(clusters: list[list[bool]]):
-    known = clustered_standard_error({str(n): [float(each) for each in cluster] for n, cluster in enumerate(clusters)})
-    share = proportion(clusters)
-    assert share.standard_error == (None if known is None else pytest.approx(known, abs=1e-12))
-    assert share.mean == mean([float(each) for cluster in clusters for each in cluster])
+def cluster_mean(clusters: list[list[int]]) -> ClusterMean:
+    found = ClusterMean()
+    for each in clusters:
+        found.add(Trials(len(each), sum(each), sum(code * code for code in each)))
+    return found
 
 
-@given(st.lists(st.booleans(), min_size=2, max_size=60))
-def test_the_interval_of_independent_trials_is_wilsons(clusters: list[bool]):
-    known = wilson_interval(sum(clusters), len(clusters))
+@given(st.lists(st.booleans(), min_size=5, max_size=60))
+def test_the_interval_of_independent_trials_is_wilsons_with_students_t(trials: list[bool]):
+    """scipy: t.ppf(0.975, 9) = 2.2621571627409915."""
+    known = wilson_interval(sum(trials), len(trials), t_quantile(0.975, len(trials) - 1))
     assert known is not None
-    assert proportion([[each] for each in clusters]).interval == pytest.approx(known)
+    assert proportion([[each] for each in trials]).interval == pytest.approx(known)
+    assert t_quantile(0.975, 9) == pytest.approx(2.2621571627409915)
 
 
-@given(clusters)
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=5, max_size=40))
 def test_correlated_trials_never_narrow_the_interval(clusters: list[list[bool]]):
     share = proportion(clusters)
-    known, interval = wilson_interval(share.successes, share.trials), share.interval
-    if interval is not None:
-        assert known is not None
-        assert interval.high - interval.low >= known.high - known.low - 1e-12
-        assert interval.low - 1e-12 <= share.successes / share.trials <= interval.high + 1e-12
+    known, interval, rate = wilson_interval(share.total, share.answers), share.interval, share.mean
+    assert known
+    assert interval
+    assert rate is not None
+    assert interval.low - 1e-12 <= rate <= interval.high + 1e-12
+    assert len(clusters) - 1e-9 <= share.effective_trials <= share.answers + 1e-9
 
 
 def test_clusters_that_always_agree_count_once_each():
-    share = proportion([[True] * 10, [False] * 10, [True] * 10, [False] * 10])
-    assert share.interval == pytest.approx(wilson_interval(2, 4))
+    share = proportion([[True] * 10, [False] * 10] * 4)
+    assert share.effective_trials == pytest.approx(8)
+    assert share.interval == pytest.approx(wilson_interval(4, 8, t_quantile(0.975, 7)))
 
 
 def test_where_all_succeed_each_cluster_counts_once():
-    assert proportion([[True] * 10] * 4).interval == wilson_interval(4, 4)
+    assert proportion([[True] * 10] * 6).effective_trials == pytest.approx(6)
+    assert proportion([[True] * 10] * 6).interval == pytest.approx(wilson_interval(6, 6, t_quantile(0.975, 5)))
+
+
+def test_a_single_failure_does_not_make_all_trials_independent():
+    """60 of 60 in six scenarios count as six trials, and 59 as few more: the interval does not jump."""
+    one_failed = proportion([[True] * 10] * 5 + [[True] * 9 + [False]])
+    assert 6 < one_failed.effective_trials < 9
+
+
+def test_many_clusters_that_vary_show_that_their_trials_are_independent():
+    """With all clusters equal to each other, nothing speaks for a correlation within them."""
+    assert proportion([[True, False]] * 400).effective_trials == pytest.approx(800, rel=0.01)
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_of_few_clusters_the_interval_is_about_exactly_these(number: int):
+    found = proportion([[True] * 7 + [False] * 3] * number)
+    assert found.interval == pytest.approx(wilson_interval(7 * number, 10 * number))
 
 
 def test_one_cluster_says_nothing_about_others():
     assert proportion([[True, False]]).standard_error is None
-    assert proportion([[True, False]]).interval is None

@@ -13,7 +13,6 @@ from cupel_core.domain.reports.trials import (
     TrialVerdict,
     choose_scenarios,
     noise_of,
-    sign_tested,
     trial_size,
     verdict_of,
 )
@@ -97,14 +96,3 @@ def test_what_is_not_shown_says_what_would_have_been_found() -> None:
         "It is not shown that the revised prompt changes the pass rate: 55.0% passed instead of 50.0% (+5.0 percentage "
         "points, 95% CI -2.0 to +12.0); a difference of 10 points would have been found in 80% of trials."
     )
-
-
-@pytest.mark.parametrize(
-    ("increased", "decreased", "verdict"),
-    [(20, 0, HIGHER), (0, 20, LOWER), (5, 0, HIGHER), (4, 0, INCONCLUSIVE), (10, 9, INCONCLUSIVE)],
-)
-def test_scenarios_that_all_differ_by_the_same_amount_are_told_by_their_signs(
-    increased: int, decreased: int, verdict: ComparisonVerdict
-) -> None:
-    assert sign_tested(None, INCONCLUSIVE, increased, decreased).verdict is verdict
-    assert sign_tested(0.04, LOWER, increased, decreased) == (0.04, LOWER)

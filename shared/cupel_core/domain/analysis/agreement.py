@@ -17,10 +17,9 @@ from typing import NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.pairs import CodeShares, PairAgreement, pair_agreements
-from cupel_core.domain.statistics import Interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 MAX_COLUMNS = 50
 """Of more, pairs are not compared: they are too many to read."""

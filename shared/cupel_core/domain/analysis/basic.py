@@ -26,7 +26,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.role_costs import RoleCost
 
-ALGORITHM_VERSION = "basic-2"
+ALGORITHM_VERSION = "basic-3"
 """Of these figures: an analysis of an earlier one is stale."""
 MAX_VERSIONS = 20
 

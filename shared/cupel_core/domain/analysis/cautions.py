@@ -7,9 +7,10 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate
+from cupel_core.domain.analysis.estimates import GroupEstimate
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
+from cupel_core.domain.statistics import MIN_SCENARIOS
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.figures import format_percent
 
@@ -96,7 +97,8 @@ def _sample_size(given: CautionInput) -> Iterator[Caution]:
         )
     elif 1 < number < MIN_SCENARIOS:
         yield Caution(
-            CautionCode.FEW_SCENARIOS, f"{number} scenarios are too few for intervals of means, trends and tests"
+            CautionCode.FEW_SCENARIOS,
+            f"{number} scenarios: intervals are for exactly these, and nothing follows for others like them",
         )
     elif MIN_SCENARIOS <= number < SMALL_SAMPLE:
         yield Caution(CautionCode.SMALL_SAMPLE, f"{number} scenarios: intervals are wide and small effects stay hidden")

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution, data_cautions, size_cautions
 from cupel_core.domain.analysis.counts import Cell
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.matching import (
     ColumnPair,
     ComparisonSide,
@@ -29,11 +28,11 @@ from cupel_core.domain.analysis.paired import (
     PairedEstimate,
     PairedValues,
     equivalence_p,
-    mcnemar_mid_p,
     minimum_detectable_effect,
     paired_estimate,
     scenarios_needed,
 )
+from cupel_core.domain.analysis.paired_rates import PairCounts, RatePair, count_pairs
 from cupel_core.domain.analysis.paired_samples import (
     Incomparable,
     PairedSample,
@@ -42,14 +41,21 @@ from cupel_core.domain.analysis.paired_samples import (
     primary_metric,
 )
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, ScenarioChange, most_changed
+from cupel_core.domain.analysis.stratified import OwnDifference, Stratum, own_difference
 from cupel_core.domain.analysis.two_samples import compare_trials
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize, Evidence, sentence_of, verdict_of
-from cupel_core.domain.statistics import DECISION_CODES, OTHER
+from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
+
+_CODE_RANGE = 4
+"""From decision 1 to decision 5."""
 
 
 class SignificanceTest(StrEnum):
     PAIRED_T = "PAIRED_T"
+    SIGN = "SIGN_MID_P"
+    """Of decisions that hardly differ between scenarios."""
     MCNEMAR = "MCNEMAR_MID_P"
+    """Of rates; repeats of a scenario count as fewer pairs."""
     WELCH_T = "WELCH_T"
     FISHER = "FISHER_EXACT"
 
@@ -104,6 +110,8 @@ class ComparisonRow:
     sentence: str = ""
     most_changed: tuple[ScenarioChange, ...] = ()
     """By absolute difference, then id; at most MAX_CHANGES. None for all pairs together."""
+    own_difference: OwnDifference | None = None
+    """On exactly these scenarios. None for all pairs together."""
 
     @property
     def is_substituted(self) -> bool:
@@ -125,7 +133,7 @@ class ComparisonFigures:
     only_comparison: int
     rows: tuple[ComparisonRow, ...]
     overall: ComparisonRow | None
-    """All pairs together: one primary test, of each scenario's mean over the pairs. None for a single pair."""
+    """All pairs together: a test of each scenario's mean over the pairs. None for a single pair."""
     unpaired_baseline: tuple[SideColumn, ...]
     unpaired_comparison: tuple[SideColumn, ...]
 
@@ -151,7 +159,8 @@ def compare(
         sample = paired_sample(pair, baseline, comparison, matched.common, metric)
         means.add(sample)
         rows.append(_row_of(sample, sides, levels, tests=len(columns.pairs)))
-    overall = means.row(columns.pairs, sides, levels) if len(rows) > 1 else None
+    overall = [means.row(columns.pairs, sides, levels)] if len(rows) > 1 else []
+    concluded = _with_verdicts([*rows, *overall], levels)
     return ComparisonFigures(
         metric=metric,
         alpha=levels.alpha,
@@ -160,8 +169,8 @@ def compare(
         common_scenarios=len(matched.common),
         only_baseline=matched.only_baseline,
         only_comparison=matched.only_comparison,
-        rows=tuple(_with_verdicts(rows, levels)),
-        overall=overall and _with_verdicts([overall], levels)[0],
+        rows=tuple(concluded[: len(rows)]),
+        overall=concluded[-1] if overall else None,
         unpaired_baseline=columns.only_baseline,
         unpaired_comparison=columns.only_comparison,
     )
@@ -181,44 +190,51 @@ class _ComparedSides(NamedTuple):
 
 def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests: int) -> ComparisonRow:
     values = [scenario.values for scenario in sample.scenarios]
+    pooled = [Stratum(*scenario.pooled) for scenario in sample.scenarios]
     if len(values) == 1:
         test = SignificanceTest.FISHER if levels.metric.is_rate else SignificanceTest.WELCH_T
-        estimate = _estimate_of_trials(sample.scenarios[0], values[0], levels)
+        tested = _TestedEstimate(_estimate_of_trials(sample.scenarios[0], values[0], levels), test)
     else:
-        estimate, test = _paired_estimate(sample, values, levels)
+        tested = _paired(values, [(each.baseline.n, each.comparison.n) for each in pooled], levels, tests)
     operations = sides.operations(sample.pair, sample.totals)
-    row = _row(sample.pair, values, estimate, test, operations, levels, tests)
+    row = _row(sample.pair, values, tested, operations, levels)
     return replace(
         row,
         incomparable=dict(sample.incomparable),
         shift=_shift(sample.totals),
         cautions=(*row.cautions, *data_cautions(sample, levels.metric)),
         most_changed=most_changed(sample.scenarios, values, levels.metric, levels.alpha),
+        own_difference=own_difference(levels.metric, pooled, levels.alpha),
     )
+
+
+class _TestedEstimate(NamedTuple):
+    estimate: PairedEstimate
+    test: SignificanceTest
+    detectable_effect: float | None = None
+    equivalence_p: float | None = None
 
 
 def _row(
     pair: ColumnPair,
     values: Sequence[PairedValues],
-    estimate: PairedEstimate,
-    test: SignificanceTest,
+    tested: _TestedEstimate,
     operations: OperatingDifferences,
     levels: _Levels,
-    tests: int,
 ) -> ComparisonRow:
-    detectable = _detectable_effect(estimate, levels, tests)
     counts = Counter(ChangeDirection.of(each.difference) for each in values)
+    estimate, detectable = tested.estimate, tested.detectable_effect
     return ComparisonRow(
         baseline=pair.baseline,
         comparison=pair.comparison,
         baseline_mean=fmean(each.baseline for each in values) if values else None,
         comparison_mean=fmean(each.comparison for each in values) if values else None,
         estimate=estimate,
-        test=test,
+        test=tested.test,
         adjusted_p=estimate.p,
         detectable_effect=detectable,
         scenarios_needed=_scenarios_needed(estimate, detectable, levels),
-        equivalence_p=_equivalence_p(estimate, levels),
+        equivalence_p=tested.equivalence_p,
         changes={change: counts[change] for change in ChangeDirection},
         incomparable={},
         shift=DistributionShift({}, {}, None),
@@ -227,17 +243,42 @@ def _row(
     )
 
 
-def _paired_estimate(
-    sample: PairedSample, values: Sequence[PairedValues], levels: _Levels
-) -> tuple[PairedEstimate, SignificanceTest]:
-    """McNemar's test if each scenario is one pass or failure on either side; then the t test is approximate."""
-    estimate = paired_estimate(values, levels.alpha)
-    is_single = all(len(scenario.cases) == 1 and scenario.cases[0].is_single for scenario in sample.scenarios)
-    if not levels.metric.is_rate or not is_single or estimate.scenarios < MIN_SCENARIOS:
-        return estimate, SignificanceTest.PAIRED_T
-    counts = Counter(ChangeDirection.of(pair.difference) for pair in values)
-    p = mcnemar_mid_p(counts[ChangeDirection.INCREASED], counts[ChangeDirection.DECREASED])
-    return replace(estimate, p=p), SignificanceTest.MCNEMAR
+def _paired(
+    values: Sequence[PairedValues], answers: Sequence[tuple[int, int]], levels: _Levels, tests: int
+) -> _TestedEstimate:
+    """`answers` are those of either side to each scenario."""
+    estimate = paired_estimate(values, levels.alpha, _CODE_RANGE)
+    if estimate.scenarios < MIN_SCENARIOS:
+        return _TestedEstimate(
+            estimate, SignificanceTest.MCNEMAR if levels.metric.is_rate else SignificanceTest.PAIRED_T
+        )
+    if levels.metric.is_rate:
+        pairs = count_pairs([RatePair(*each, *number) for each, number in zip(values, answers, strict=True)])
+        return _rates(pairs, estimate, levels, tests)
+    if estimate.is_rare or not estimate.standard_error or estimate.difference is None:
+        return _TestedEstimate(estimate, SignificanceTest.SIGN)
+    error, scenarios = estimate.standard_error, estimate.scenarios
+    return _TestedEstimate(
+        estimate,
+        SignificanceTest.PAIRED_T,
+        minimum_detectable_effect(error, scenarios, levels.alpha, tests),
+        equivalence_p(estimate.difference, error, scenarios, levels.margin),
+    )
+
+
+def _rates(pairs: PairCounts, estimate: PairedEstimate, levels: _Levels, tests: int) -> _TestedEstimate:
+    """`estimate` is that of decisions, whose effect size is the same."""
+    compared = PairedEstimate(
+        scenarios=estimate.scenarios,
+        difference=estimate.difference,
+        standard_error=pairs.standard_error,
+        interval=pairs.interval(levels.alpha),
+        equivalence_interval=pairs.interval(2 * levels.alpha),
+        p=pairs.p,
+        effect_size=estimate.effect_size,
+    )
+    detectable = pairs.detectable_effect(levels.alpha, tests)
+    return _TestedEstimate(compared, SignificanceTest.MCNEMAR, detectable, pairs.equivalence_p(levels.margin))
 
 
 def _estimate_of_trials(scenario: PairedScenario, values: PairedValues, levels: _Levels) -> PairedEstimate:
@@ -255,54 +296,40 @@ def _estimate_of_trials(scenario: PairedScenario, values: PairedValues, levels: 
     )
 
 
-def _detectable_effect(estimate: PairedEstimate, levels: _Levels, tests: int) -> float | None:
-    if estimate.scenarios < MIN_SCENARIOS or not estimate.standard_error:
-        return None
-    return minimum_detectable_effect(estimate.standard_error, estimate.scenarios, levels.alpha, tests)
-
-
 def _scenarios_needed(estimate: PairedEstimate, detectable: float | None, levels: _Levels) -> int | None:
     if detectable is None or not levels.margin:
         return None
     return scenarios_needed(levels.margin, detectable, estimate.scenarios)
 
 
-def _equivalence_p(estimate: PairedEstimate, levels: _Levels) -> float | None:
-    difference, error = estimate.difference, estimate.standard_error
-    if (
-        estimate.equivalence_interval is None
-        or estimate.scenarios < MIN_SCENARIOS
-        or difference is None
-        or error is None
-    ):
-        return None
-    return equivalence_p(difference, error, estimate.scenarios, levels.margin)
-
-
 class _ScenarioMeans:
     """Each scenario's mean over the pairs that have answers to it."""
 
     def __init__(self) -> None:
-        self._sums: dict[str, list[float]] = {}
+        self._values: dict[str, list[PairedValues]] = {}
+        self._numbers: dict[str, tuple[int, int]] = {}
         self._answers = (Cell(), Cell())
 
     def add(self, sample: PairedSample) -> None:
         before, after = (mine.plus(its) for mine, its in zip(self._answers, sample.totals, strict=True))
         self._answers = (before, after)
         for scenario in sample.scenarios:
-            sums, values = self._sums.setdefault(scenario.id, [0.0, 0.0, 0]), scenario.values
-            sums[0] += values.baseline
-            sums[1] += values.comparison
-            sums[2] += 1
+            self._values.setdefault(scenario.id, []).append(scenario.values)
+            first, second = self._numbers.get(scenario.id, (0, 0))
+            pooled = scenario.pooled
+            self._numbers[scenario.id] = first + pooled[0].n, second + pooled[1].n
 
     def row(self, pairs: Sequence[ColumnPair], sides: _ComparedSides, levels: _Levels) -> ComparisonRow:
-        values = [PairedValues(before / count, after / count) for before, after, count in self._sums.values()]
+        values = [
+            PairedValues(fmean(each.baseline for each in of_scenario), fmean(each.comparison for each in of_scenario))
+            for of_scenario in self._values.values()
+        ]
         pair = ColumnPair(
             tuple(column for each in pairs for column in each.baseline),
             tuple(column for each in pairs for column in each.comparison),
         )
-        estimate, operations = paired_estimate(values, levels.alpha), sides.operations(pair, self._answers)
-        return _row(pair, values, estimate, SignificanceTest.PAIRED_T, operations, levels, 1)
+        tested = _paired(values, list(self._numbers.values()), levels, 1)
+        return _row(pair, values, tested, sides.operations(pair, self._answers), levels)
 
 
 def _with_verdicts(rows: Sequence[ComparisonRow], levels: _Levels) -> list[ComparisonRow]:

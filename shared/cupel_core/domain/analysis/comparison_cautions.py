@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired import PairedEstimate
 from cupel_core.domain.analysis.paired_samples import PairedSample
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
 _SMALL, _MODERATE = 10, 30
 _HIGH_OTHER, _UNEVEN_ERRORS = 0.10, 0.05
@@ -31,10 +31,10 @@ class ComparisonCaution(StrEnum):
 
 _MESSAGES = {
     ComparisonCaution.ONE_SCENARIO: "One scenario: the figures hold for it alone, not for others like it.",
-    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: neither an interval nor a test is possible.",
+    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: nothing follows for others like them.",
     ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
     ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
-    ComparisonCaution.NO_VARIATION: "All scenarios differ by the same amount, so its error cannot be estimated.",
+    ComparisonCaution.NO_VARIATION: "Nearly all scenarios differ by the same amount; the interval allows for others.",
     ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
@@ -51,7 +51,7 @@ def size_cautions(estimate: PairedEstimate) -> Iterator[ComparisonCaution]:
         yield ComparisonCaution.SMALL_SAMPLE
     elif count < _MODERATE:
         yield ComparisonCaution.MODERATE_SAMPLE
-    if count >= MIN_SCENARIOS and estimate.interval is None:
+    if estimate.is_rare:
         yield ComparisonCaution.NO_VARIATION
 
 

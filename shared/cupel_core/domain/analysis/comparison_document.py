@@ -51,6 +51,12 @@ def row_json(row: ComparisonRow) -> dict[str, Any]:
         "scenariosNeeded": row.scenarios_needed,
         "equivalenceInterval": _interval(estimate.equivalence_interval),
         "equivalenceP": row.equivalence_p,
+        "theseScenarios": row.own_difference
+        and {
+            "difference": row.own_difference.difference,
+            "interval": _interval(row.own_difference.interval),
+            "p": row.own_difference.p,
+        },
         "effectSize": estimate.effect_size,
         "effect": row.effect_size,
         "changes": {str(change): count for change, count in row.changes.items()},

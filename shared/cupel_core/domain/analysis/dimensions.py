@@ -8,12 +8,12 @@ from math import fsum, sqrt
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile, t_two_sided_p
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS, GroupEstimate, group_estimate
+from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
 from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.ranks import kruskal_wallis
-from cupel_core.domain.statistics import Interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 MAX_LEVELS = 50
 """Of a dimension with more different scores, only the trend is computed."""

@@ -99,6 +99,28 @@ def binomial_probability(successes: int, trials: int, p: float) -> float:
     return _binomial_density(successes, trials - successes, p, 1 - p)
 
 
+def binomial_upper_bound(successes: int, trials: int, error: float) -> float:
+    """The largest probability with which so few successes are seen with a chance of `error` (Clopper and Pearson)."""
+    low, high = successes / trials, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if binomial_lower_tail(successes, trials, middle) > error else (low, middle)
+    return high
+
+
+def binomial_mid_p(fewer: float, trials: float) -> float:
+    """The two-sided mid-p of a fair coin's less frequent side; the numbers need not be whole.
+
+    It counts half of the probability of what was observed, as the exact test is too cautious with few trials.
+    """
+    if not trials:
+        return 1.0
+    more = trials - fewer
+    tail = beta_tails(more, fewer + 1, 0.5, 0.5).lower
+    observed = _binomial_density(fewer, more, 0.5, 0.5) if fewer else 0.5**trials
+    return min(1.0, 2 * tail - observed)
+
+
 def binomial_quantile(q: float, trials: int, p: float) -> int:
     """The least number of successes that a binomial variable stays at or below with probability `q`."""
     low, high = 0, trials

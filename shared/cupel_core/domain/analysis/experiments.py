@@ -101,6 +101,8 @@ class ExperimentRow(NamedTuple):
     target: str
     metric: Metric
     figures: Mapping[str, Any]
+    margin: float
+    """Smaller differences do not matter."""
     adjusted_p: float | None
     """Over all rows of the experiment."""
     verdict: ComparisonVerdict
@@ -119,6 +121,7 @@ def experiment_rows(compared: Sequence[tuple[str, str, Mapping[str, Any]]], alph
             _name(row["comparison"]),
             Metric(figures["metric"]),
             row,
+            figures["margin"],
             p,
             _verdict(figures, row, p, alpha),
         )
@@ -131,13 +134,37 @@ def suggested_conclusion(design: ExperimentDesign, rows: Iterable[ExperimentRow]
 
     None without an expectation, or without a row.
     """
-    verdicts = {row.verdict for row in rows if design.target in (None, row.target)}
-    if design.direction is None or not verdicts:
+    if design.direction is None:
         return None
-    if verdicts == {ComparisonVerdict(design.direction)}:
-        return Conclusion.SUPPORTED
-    shown = {ComparisonVerdict(direction) for direction in ExpectedDirection} - {ComparisonVerdict(design.direction)}
-    return Conclusion.REJECTED if verdicts & shown else Conclusion.INCONCLUSIVE
+    expected = {_conclusion(design, design.direction, row) for row in rows if design.target in (None, row.target)}
+    if not expected:
+        return None
+    if Conclusion.REJECTED in expected:
+        return Conclusion.REJECTED
+    return Conclusion.INCONCLUSIVE if Conclusion.INCONCLUSIVE in expected else Conclusion.SUPPORTED
+
+
+def _conclusion(design: ExperimentDesign, direction: ExpectedDirection, row: ExperimentRow) -> Conclusion:
+    """A minimum effect is what the difference is tested against: a smaller one is not what was expected."""
+    interval = _interval(row.figures["interval"])
+    if direction is ExpectedDirection.EQUIVALENT:
+        if row.verdict is ComparisonVerdict.EQUIVALENT:
+            return Conclusion.SUPPORTED
+        is_beyond = interval is not None and (interval.low > row.margin or interval.high < -row.margin)
+        is_shown = row.verdict in (ComparisonVerdict.HIGHER, ComparisonVerdict.LOWER)
+        return Conclusion.REJECTED if is_beyond and is_shown else Conclusion.INCONCLUSIVE
+    effect = design.minimum_effect or 0.0
+    if interval is not None and direction is ExpectedDirection.LOWER:
+        interval = Interval(-interval.high, -interval.low)
+    opposite = ComparisonVerdict.LOWER if direction is ExpectedDirection.HIGHER else ComparisonVerdict.HIGHER
+    if row.verdict is opposite or (interval is not None and effect and interval.high < effect):
+        return Conclusion.REJECTED
+    is_shown = row.verdict == ComparisonVerdict(direction) if direction else False
+    return (
+        Conclusion.SUPPORTED
+        if is_shown and interval is not None and interval.low >= effect
+        else Conclusion.INCONCLUSIVE
+    )
 
 
 def _verdict(figures: Mapping[str, Any], row: Mapping[str, Any], p: float | None, alpha: float) -> ComparisonVerdict:

@@ -10,17 +10,12 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.estimates import (
-    MIN_SCENARIOS,
-    GroupEstimate,
-    MeanEstimate,
-    ShareEstimate,
-    t_interval,
-)
+from cupel_core.domain.analysis.distributions import t_quantile
+from cupel_core.domain.analysis.estimates import GroupEstimate, MeanEstimate, ShareEstimate
 from cupel_core.domain.analysis.insight_texts import enumerate_names, format_interval, measure
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.statistics import Interval, wilson_interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, t_interval, wilson_interval
 from cupel_core.domain.text.counts import count_of
 
 
@@ -103,7 +98,9 @@ def extrapolate_mean(estimate: MeanEstimate, sample: RunSample) -> Extrapolation
     if estimate.mean is None or estimate.standard_error is None or estimate.scenarios < 2:
         return None
     error = estimate.standard_error * sqrt(sample.correction(estimate.scenarios))
-    interval = t_interval(estimate.mean, error, estimate.scenarios, Interval(1, 5))
+    interval = None
+    if estimate.scenarios >= MIN_SCENARIOS:
+        interval = t_interval(estimate.mean, error, estimate.scenarios - 1, Interval(1, 5))
     return Extrapolation(estimate.mean, error, interval)
 
 
@@ -115,7 +112,7 @@ def extrapolate_share(estimate: ShareEstimate, sample: RunSample) -> Extrapolati
     interval = None
     if estimate.scenarios >= MIN_SCENARIOS:
         trials = estimate.effective_trials / correction
-        interval = wilson_interval(share * trials, trials)
+        interval = wilson_interval(share * trials, trials, t_quantile(0.975, estimate.scenarios - 1))
     return Extrapolation(share, error * sqrt(correction), interval)
 
 

@@ -1,28 +1,9 @@
 """What runs are compared by: a number for each cell, from its counts."""
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from cupel_core.domain.analysis.counts import Cell
-
-
-class Trials(NamedTuple):
-    """Independent answers of one cell: how many, their sum and the sum of their squares."""
-
-    n: int
-    total: int
-    squares: int
-
-    @property
-    def mean(self) -> float | None:
-        return self.total / self.n if self.n else None
-
-    @property
-    def variance(self) -> float | None:
-        """Unbiased; None for fewer than two."""
-        if self.n < 2:
-            return None
-        return (self.n * self.squares - self.total**2) / (self.n * (self.n - 1))
+from cupel_core.domain.statistics import Trials
 
 
 class Metric(StrEnum):

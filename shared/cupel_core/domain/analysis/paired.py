@@ -1,5 +1,6 @@
 """Paired differences: the same scenarios on two sides. Numbers in, numbers out; None where a figure is undefined."""
 
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil, fsum, sqrt
 from statistics import fmean, variance
@@ -7,17 +8,17 @@ from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import (
-    binomial_lower_tail,
-    binomial_probability,
+    binomial_mid_p,
+    binomial_upper_bound,
     t_quantile,
     t_two_sided_p,
     t_upper_tail,
 )
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
-from cupel_core.domain.statistics import Interval, standard_error
+from cupel_core.domain.analysis.paired_rates import POWER
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, standard_error
 
-POWER = 0.80
-"""The chance with which a minimum detectable effect is detected, as is customary."""
+_MAX_UNUSUAL = 4
+"""If so few scenarios differ from the others, and at most a tenth, their standard error is not relied on."""
 _ROUNDING = 1e-12
 """Differences of means of whole numbers that are closer than this are equal."""
 
@@ -42,26 +43,29 @@ class PairedEstimate:
     difference: float | None = None
     standard_error: float | None = None
     interval: Interval | None = None
-    """Student's t with one degree of freedom less than scenarios."""
     equivalence_interval: Interval | None = None
     """Of level 1 - 2 alpha: the sides are equivalent if it lies within the margin (two one-sided tests)."""
     p: float | None = None
     effect_size: float | None = None
     """The difference in standard deviations of scenarios; None if all scenarios have the same value."""
+    is_rare: bool = False
+    """Whether nearly all scenarios differ by the same amount, so that their standard error says little."""
 
 
-def paired_estimate(values: Sequence[PairedValues], alpha: float) -> PairedEstimate:
-    """Student's paired t. With differences that are all equal, p is 1 if they are zero and undefined otherwise."""
+def paired_estimate(values: Sequence[PairedValues], alpha: float, range_of_values: float) -> PairedEstimate:
+    """Student's paired t, or a sign test if hardly any scenario differs from the others.
+
+    `range_of_values` is how far a scenario can be from another one.
+    """
     if not values:
         return PairedEstimate(0)
     differences = [pair.difference for pair in values]
     mean, error, size = fmean(differences), standard_error(differences), effect_size(values)
     if error is None or len(values) < MIN_SCENARIOS:
         return PairedEstimate(len(values), mean, error, effect_size=size)
-    if error < _ROUNDING:
-        if mean:
-            return PairedEstimate(len(values), mean, 0.0, effect_size=size)
-        return PairedEstimate(len(values), 0.0, 0.0, Interval(0, 0), Interval(0, 0), 1.0, size)
+    usual, times = Counter(differences).most_common(1)[0]
+    if len(values) - times <= min(_MAX_UNUSUAL, len(values) // 10):
+        return _rare_estimate(differences, usual, alpha, range_of_values, size)
     df = len(values) - 1
     return PairedEstimate(
         scenarios=len(values),
@@ -74,17 +78,36 @@ def paired_estimate(values: Sequence[PairedValues], alpha: float) -> PairedEstim
     )
 
 
-def mcnemar_mid_p(gained: int, lost: int) -> float:
-    """Of single pass/fail trials per scenario: those passed on one side only are as likely on either side.
+def _rare_estimate(
+    differences: Sequence[float], usual: float, alpha: float, limit: float, size: float | None
+) -> PairedEstimate:
+    """If nearly all scenarios differ by the same amount, their spread says little about scenarios that were not seen.
 
-    The mid-p form counts half of the observed outcome (Fagerland, Lydersen and Laake 2013); the exact test is too
-    conservative with few discordant scenarios.
+    The p is that of a sign test in its mid-p form. The interval allows for as many unusual scenarios as may be unseen,
+    which may differ by as much as is possible; it ends at zero if the sign test refuses zero.
     """
-    fewer, discordant = min(gained, lost), gained + lost
-    if not discordant:
-        return 1.0
-    tail = binomial_lower_tail(fewer, discordant, 0.5)
-    return min(1.0, 2 * tail - binomial_probability(fewer, discordant, 0.5))
+    signs = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
+    p, mean = binomial_mid_p(min(signs), sum(signs)), fmean(differences)
+    unusual = sum(each != usual for each in differences)
+
+    def interval(level: float) -> Interval:
+        share = binomial_upper_bound(unusual, len(differences), level / 2)
+        center, reach = (1 - share) * usual, limit * share
+        low, high = max(-limit, min(mean, center - reach)), min(limit, max(mean, center + reach))
+        if p < level:
+            return Interval(max(low, 0.0), high) if mean > 0 else Interval(low, min(high, 0.0))
+        return Interval(min(low, 0.0), max(high, 0.0))
+
+    return PairedEstimate(
+        scenarios=len(differences),
+        difference=mean,
+        standard_error=standard_error(differences),
+        interval=interval(alpha),
+        equivalence_interval=interval(2 * alpha),
+        p=p,
+        effect_size=size,
+        is_rare=True,
+    )
 
 
 def effect_size(values: Sequence[PairedValues]) -> float | None:
@@ -109,8 +132,6 @@ def scenarios_needed(effect: float, detectable_effect: float, scenarios: int) ->
 
 def equivalence_p(difference: float, standard_error: float, scenarios: int, margin: float) -> float:
     """The larger p of two one-sided tests: that the difference is below the margin, and above minus the margin."""
-    if not standard_error:
-        return 0.0 if abs(difference) < margin else 1.0
     return t_upper_tail((margin - abs(difference)) / standard_error, scenarios - 1)
 
 

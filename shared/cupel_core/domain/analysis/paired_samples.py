@@ -19,8 +19,9 @@ from cupel_core.domain.analysis.matching import (
     MatchedScenario,
     SideColumn,
 )
-from cupel_core.domain.analysis.metrics import Metric, Trials
+from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired import PairedValues
+from cupel_core.domain.statistics import Trials
 
 
 class Incomparable(StrEnum):

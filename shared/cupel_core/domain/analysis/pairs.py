@@ -12,11 +12,10 @@ from operator import add
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_quantile
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.ranks import spearman
-from cupel_core.domain.statistics import Interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 _TINY = 1e-12
 

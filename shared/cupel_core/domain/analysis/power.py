@@ -9,8 +9,9 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.distributions import normal_quantile
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
-from cupel_core.domain.analysis.paired import POWER, minimum_detectable_effect
+from cupel_core.domain.analysis.paired import minimum_detectable_effect
+from cupel_core.domain.analysis.paired_rates import POWER
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
 MAX_SCENARIOS = 1_000_000
 """More are not searched for."""

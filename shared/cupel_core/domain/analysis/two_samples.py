@@ -4,8 +4,8 @@ from math import comb, sqrt
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.distributions import normal_quantile, t_quantile, t_two_sided_p
-from cupel_core.domain.analysis.metrics import Metric, Trials
-from cupel_core.domain.statistics import Interval, wilson_interval
+from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.statistics import Interval, Trials, wilson_interval
 
 
 class TrialDifference(NamedTuple):

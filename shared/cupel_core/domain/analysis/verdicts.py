@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.statistics import Interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 
 class ComparisonVerdict(StrEnum):
@@ -14,11 +13,11 @@ class ComparisonVerdict(StrEnum):
 
     NOT_COMPARABLE = "NOT_COMPARABLE"
     """Fewer than five common scenarios, but more than one."""
+    EQUIVALENT = "EQUIVALENT"
+    """The interval of the equivalence test lies within the margin: whatever the difference is, it does not matter."""
     HIGHER = "HIGHER"
     LOWER = "LOWER"
     """Higher or lower than the baseline: the adjusted p is below the level."""
-    EQUIVALENT = "EQUIVALENT"
-    """The interval of the equivalence test lies within the margin."""
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
@@ -62,9 +61,11 @@ class Evidence:
 def verdict_of(evidence: Evidence) -> ComparisonVerdict:
     if evidence.difference is None or 1 < evidence.scenarios < MIN_SCENARIOS:
         return ComparisonVerdict.NOT_COMPARABLE
+    if evidence.is_within_margin:
+        return ComparisonVerdict.EQUIVALENT
     if evidence.adjusted_p is not None and evidence.adjusted_p < evidence.alpha:
         return ComparisonVerdict.HIGHER if evidence.difference > 0 else ComparisonVerdict.LOWER
-    return ComparisonVerdict.EQUIVALENT if evidence.is_within_margin else ComparisonVerdict.INCONCLUSIVE
+    return ComparisonVerdict.INCONCLUSIVE
 
 
 def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, reference: str) -> str:
@@ -73,8 +74,7 @@ def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, re
         case ComparisonVerdict.NOT_COMPARABLE:
             return f"Too few scenarios have results on both sides: {evidence.scenarios} of at least {MIN_SCENARIOS}."
         case ComparisonVerdict.HIGHER | ComparisonVerdict.LOWER:
-            within = f" It is within {amount(evidence, evidence.margin)}." if evidence.is_within_margin else ""
-            return f"{subject} {_difference(evidence)} than {reference} ({_figures(evidence)}).{within}"
+            return f"{subject} {_difference(evidence)} than {reference} ({_figures(evidence)})."
         case ComparisonVerdict.EQUIVALENT:
             interval = evidence.equivalence_interval
             level = f"{round(100 * (1 - 2 * evidence.alpha))}% CI {_range(evidence, interval)}" if interval else ""

@@ -5,7 +5,8 @@ from math import fsum
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
-from cupel_core.domain.statistics import Interval, wilson_interval
+from cupel_core.domain.analysis.distributions import t_quantile
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class WinRate:
     rate: float | None
     """Mean over scenarios of the share for it; each scenario counts once. Never 0.5 for want of answers."""
     interval: Interval | None
-    """Of 95 %, Wilson's, with the scenarios as trials."""
+    """Of 95 %, Wilson's, with the scenarios as trials; None for fewer than MIN_SCENARIOS."""
 
 
 def win_rates(favors: Mapping[str, str], cells: Mapping[Cell, int]) -> tuple[WinRate, ...]:
@@ -52,5 +53,11 @@ def _win_rate(dimension: str, mine: Iterable[int], others: Iterable[int], cells:
         neutral=sum(cell.code_3 * times for cell, times in decided),
         scenarios=scenarios,
         rate=rate,
-        interval=wilson_interval(share, scenarios) if scenarios > 1 else None,
+        interval=_interval(share, scenarios),
     )
+
+
+def _interval(successes: float, scenarios: int) -> Interval | None:
+    if scenarios < MIN_SCENARIOS:
+        return None
+    return wilson_interval(successes, scenarios, t_quantile(0.975, scenarios - 1))

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
-from cupel_core.domain.analysis.metrics import Trials
 from cupel_core.domain.estimates.run_estimate import RunEstimate, TrialEstimate
 from cupel_core.domain.reports.trials import ARMS, BUDGETED_SHARE, TrialMaterial, noise_of, trial_size
+from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 
 _MAX_NOISE = 0.25
 """Variance of single results if half of them pass."""

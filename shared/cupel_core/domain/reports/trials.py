@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.distributions import normal_quantile
-from cupel_core.domain.analysis.estimates import MIN_SCENARIOS
-from cupel_core.domain.analysis.metrics import Trials
-from cupel_core.domain.analysis.paired import POWER, mcnemar_mid_p, minimum_detectable_effect
+from cupel_core.domain.analysis.paired import minimum_detectable_effect
+from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.analysis.power import DifferenceVariance, scenarios_for
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 
 DIFFERENCE = 0.10
 """Of the pass rates, that a trial is made large enough to find."""
@@ -152,22 +152,6 @@ def choose_scenarios(groups: Sequence[Sequence[int]], count: int, seed: int) -> 
     for group in groups:
         chosen += rng.sample(group, min(len(group), count - len(chosen)))
     return sorted(chosen)
-
-
-class TestedDifference(NamedTuple):
-    p: float | None
-    verdict: ComparisonVerdict
-
-
-def sign_tested(p: float | None, verdict: ComparisonVerdict, increased: int, decreased: int) -> TestedDifference:
-    """What a comparison says of its scenarios. If all of them differ by the same amount, it has no p, because their
-    spread is unknown, and a sign test decides."""
-    if p is not None or increased + decreased < MIN_SCENARIOS:
-        return TestedDifference(p, verdict)
-    p = mcnemar_mid_p(increased, decreased)
-    if p >= ALPHA:
-        return TestedDifference(p, ComparisonVerdict.INCONCLUSIVE)
-    return TestedDifference(p, ComparisonVerdict.HIGHER if increased > decreased else ComparisonVerdict.LOWER)
 
 
 class TrialResult(NamedTuple):

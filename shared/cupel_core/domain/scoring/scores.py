@@ -9,7 +9,7 @@ from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
-from cupel_core.domain.statistics import Cluster, Interval, Proportion, mean, pass_at_k, pass_hat_k
+from cupel_core.domain.statistics import Interval, Proportion, Trials, mean, pass_at_k, pass_hat_k
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ScenarioScoresView(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnScores:
-    """`mean` is the share of successes; its error is clustered by scenario, because repeats are not independent."""
+    """`mean` is the mean of the scenarios' shares of successes, and its error that of scenarios like these."""
 
     column: int
     judged: int
@@ -70,16 +70,14 @@ def scenario_scores(column: int, counts: RunCounts, k: int) -> Iterator[Numbered
 
 def _scenario(cells: Sequence[Cell], k: int) -> ScenarioScores:
     judged, successes = sum(cell.judged for cell in cells), sum(cell.passed for cell in cells)
-    # Within one scenario, each result is an independent trial.
-    trials = Proportion()
-    trials.add(Cluster(1, 1), successes)
-    trials.add(Cluster(1, 0), judged - successes)
+    scenario = Proportion()
+    scenario.add(Trials.of_share(judged, successes))
     return ScenarioScores(
         judged=judged,
         successes=successes,
         unscored=sum(cell.completed for cell in cells) - judged,
-        mean=trials.mean,
-        standard_error=trials.standard_error,
+        mean=scenario.mean,
+        standard_error=scenario.own_error,
         pass_at_k=_mean_of(pass_at_k(cell.judged, cell.passed, k) for cell in cells),
         pass_hat_k=_mean_of(pass_hat_k(cell.judged, cell.passed, k) for cell in cells),
     )
@@ -97,14 +95,14 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
     scenarios = [each.scores for each in scenario_scores(column, counts, k)]
     share, totals = Proportion(), counts.totals.column(column)
     for scenario in scenarios:
-        share.add(Cluster(scenario.judged, scenario.successes))
+        share.add(Trials.of_share(scenario.judged, scenario.successes))
     unscored = sum(scenario.unscored for scenario in scenarios)
     metrics = dict(sorted(totals.metrics.items()))
     means = {name: total.mean for name, total in metrics.items() if total.mean is not None}
     return ColumnScores(
         column=column,
-        judged=share.trials,
-        successes=share.successes,
+        judged=share.answers,
+        successes=share.total,
         unscored=unscored,
         mean=share.mean,
         standard_error=share.standard_error,
@@ -112,7 +110,7 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
         mean_score=totals.score.mean,
         pass_at_k=_mean_of(scenario.pass_at_k for scenario in scenarios),
         pass_hat_k=_mean_of(scenario.pass_hat_k for scenario in scenarios),
-        metrics=means | derive(derived, totals.metric_sums, share.trials + unscored),
+        metrics=means | derive(derived, totals.metric_sums, share.answers + unscored),
         tags=dict(totals.tags.most_common()),
         totals=totals,
     )

@@ -59,10 +59,42 @@ def test_a_clear_fall_is_lower():
     assert row.verdict is ComparisonVerdict.LOWER
 
 
-def test_equal_answers_are_equivalent():
-    row = compare_one(["1", "2", "3", "4", "5"] * 4, ["1", "2", "3", "4", "5"] * 4)
+def test_equal_answers_to_many_scenarios_are_equivalent():
+    """47 scenarios rule out that more than a sixteenth of those like them differ by four points."""
+    codes = ["1", "2", "3", "4", "5"] * 10
+    assert compare_one(codes[:46], codes[:46]).verdict is ComparisonVerdict.INCONCLUSIVE
+    row = compare_one(codes[:47], codes[:47])
     assert row.verdict is ComparisonVerdict.EQUIVALENT
-    assert row.sentence == "No difference of 0.25 points or more (90% CI 0.00 to 0.00, 20 scenarios)."
+    assert row.sentence == "No difference of 0.25 points or more (90% CI −0.25 to 0.25, 47 scenarios)."
+
+
+@pytest.mark.parametrize(("scenarios", "verdict"), [(5, "INCONCLUSIVE"), (51, "INCONCLUSIVE"), (52, "EQUIVALENT")])
+def test_passes_alone_show_equivalence_only_with_many_scenarios(scenarios: int, verdict: str):
+    """Five passes on each side do not rule out that a third of the scenarios fail."""
+    assert compare_one(["+"] * scenarios, ["+"] * scenarios).verdict == verdict
+
+
+@pytest.mark.parametrize(("before", "after"), [("+++", "---"), ("555", "111"), ("+++", "+--"), ("5", "1")])
+def test_a_total_fall_is_lower_however_equal_the_scenarios_are(before: str, after: str):
+    row = compare_one([before] * 20, [after] * 20)
+    assert row.verdict is ComparisonVerdict.LOWER
+    assert row.estimate.p == pytest.approx(2**-20, rel=1) or row.estimate.p < 1e-4
+    assert row.estimate.interval.high <= 0
+
+
+def test_a_difference_within_the_margin_is_equivalent_also_if_it_is_significant():
+    before = ["2222", "3333", "4444"] * 200
+    after = ["2223", "3334", "4444"] * 200
+    row = compare_one(before, after)
+    assert row.adjusted_p < 0.001
+    assert row.verdict is ComparisonVerdict.EQUIVALENT
+    assert compare_one(before, after, margin=0.1).verdict is ComparisonVerdict.HIGHER
+
+
+def test_few_scenarios_with_repeats_show_what_happened_to_these():
+    row = compare_one(["+" * 20] * 4, ["-" * 20] * 4)
+    assert row.verdict is ComparisonVerdict.NOT_COMPARABLE
+    assert row.own_difference.p < 1e-40
 
 
 def test_noise_is_inconclusive_and_says_what_could_have_been_detected():
@@ -101,14 +133,14 @@ def test_mcnemars_test_needs_no_variation():
     assert (row.verdict, row.estimate.p) == (ComparisonVerdict.HIGHER, pytest.approx(2**-8))
 
 
-def test_repeated_passes_and_failures_use_the_t_test():
-    assert compare_one(["+-"] * 6, ["++"] * 5 + ["--"]).test is SignificanceTest.PAIRED_T
+def test_repeated_passes_and_failures_use_it_too():
+    assert compare_one(["+-"] * 6, ["++"] * 5 + ["--"]).test is SignificanceTest.MCNEMAR
 
 
-def test_decisions_that_all_rise_by_the_same_amount_have_no_p():
+def test_decisions_that_all_rise_by_the_same_amount_have_a_sign_test():
     row = compare_one(["1", "2", "3", "4", "2"], ["2", "3", "4", "5", "3"])
-    assert (row.estimate.p, row.verdict) == (None, ComparisonVerdict.INCONCLUSIVE)
-    assert ComparisonCaution.NO_VARIATION in row.cautions
+    assert (row.estimate.p, row.verdict) == (pytest.approx(2**-5), ComparisonVerdict.HIGHER)
+    assert (row.test, ComparisonCaution.NO_VARIATION in row.cautions) == (SignificanceTest.SIGN, True)
 
 
 def test_the_primary_metric_is_the_decision_if_both_sides_decided():
@@ -121,14 +153,16 @@ def test_the_rate_of_other_answers_can_be_compared():
     assert row.estimate.difference == pytest.approx((1 + 0.5 + 0 + 0.5 + 1) / 5)
 
 
-def test_p_values_are_adjusted_over_the_pairs_and_the_overall_row_is_not():
+def test_p_values_are_adjusted_over_the_pairs_and_that_of_all_together():
     before = {name: ["1", "2", "3", "2", "1", "3", "2"] for name in "mn"}
     after = {"m": ["2", "2", "5", "2", "2", "5", "3"], "n": ["1", "3", "3", "2", "2", "3", "2"]}
     figures = compare(side(before), side(after, "run_b"))
     first, second = figures.rows
+    together = figures.overall
+    assert together.estimate.p < first.estimate.p < second.estimate.p
+    assert together.adjusted_p == pytest.approx(3 * together.estimate.p)
     assert first.adjusted_p == pytest.approx(2 * first.estimate.p)
     assert second.adjusted_p == pytest.approx(second.estimate.p)
-    assert figures.overall.adjusted_p == figures.overall.estimate.p
     assert figures.overall.estimate.difference == pytest.approx(
         (first.estimate.difference + second.estimate.difference) / 2
     )
@@ -142,7 +176,7 @@ def test_several_targets_without_a_shared_one_are_averaged():
     before = side({"m": ["1"] * 5, "n": ["3"] * 5})
     row = compare(before, side({"o": ["4"] * 5}, "run_b")).rows[0]
     assert (row.baseline_mean, row.comparison_mean) == (2, 4)
-    assert row.sentence.startswith("Not enough data: o rates 2.00 points higher than the mean of 2 targets")
+    assert row.sentence.startswith("o rates 2.00 points higher than the mean of 2 targets")
     assert ComparisonCaution.SUBSTITUTED in row.cautions
 
 

@@ -5,6 +5,7 @@ from statistics import fmean
 import pytest
 
 from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.estimates import MeanEstimate, group_estimate
 from cupel_core.domain.analysis.extrapolation import (
     GroupExtrapolation,
@@ -78,7 +79,7 @@ def test_an_interval_of_decisions_ends_at_their_bounds():
 
 def test_shares_have_wilsons_interval_with_more_trials():
     extrapolated = extrapolate(ESTIMATE, SAMPLE).pass_rate
-    assert extrapolated.interval == wilson_interval(0.25 * 12 / 0.9, 12 / 0.9)
+    assert extrapolated.interval == wilson_interval(0.25 * 12 / 0.9, 12 / 0.9, t_quantile(0.975, 11))
     assert extrapolated.interval.low > ESTIMATE.pass_rate.interval.low
 
 
