@@ -74,8 +74,7 @@ class ComparisonGate:
         bounds = row["equivalenceInterval"]
         if self.largest_drop is None or bounds is None or bounds[0] > -self.largest_drop:
             return None
-        low = format_difference(figures, bounds[0])
-        return f"it may be lower by {format_difference(figures, self.largest_drop)} or more (bound {low})"
+        return f"it may be lower by {_drop(figures, self.largest_drop)} or more (by up to {_drop(figures, -bounds[0])})"
 
 
 def _why_untested(row: Json) -> str:
@@ -89,8 +88,12 @@ def detectable_drops(figures: Json) -> Iterator[str]:
     """What each row could have found, so that a gate that passes is not taken for more than it is."""
     for row in rows_of(figures):
         if row["minimumDetectableEffect"] is not None:
-            drop = format_difference(figures, row["minimumDetectableEffect"]).removeprefix("+")
+            drop = _drop(figures, row["minimumDetectableEffect"])
             yield f"{row_title(row)}: a drop of {drop} or more would have been found in 80% of cases"
+
+
+def _drop(figures: Json, amount: float) -> str:
+    return format_difference(figures, amount).removeprefix("+")
 
 
 def _poll(session: Session, client: "Client", comparison: Json) -> Iterator[Json]:

@@ -16,8 +16,8 @@ from tests.answered_runs import AnsweredRun
 SCENARIOS = 8
 
 
-def run_of(definition_id: str, passes: str, **given: Any) -> Run:
-    """A run of eight scenarios; `passes` has `+` or `-` for each probe, repeated as often as needed."""
+def run_of(definition_id: str, passes: str, count: int = SCENARIOS, **given: Any) -> Run:
+    """A run of `count` scenarios; `passes` has `+` or `-` for each probe, repeated as often as needed."""
 
     def scoring(index: int) -> Scoring:
         passed = passes[index % len(passes)] == "+"
@@ -25,7 +25,7 @@ def run_of(definition_id: str, passes: str, **given: Any) -> Run:
 
     scenarios = tuple(
         Scenario("", f"case {number}", (Message(MessageRole.USER, "?"),), {"stakes": float(number)})
-        for number in range(SCENARIOS)
+        for number in range(count)
     )
     defaults = {"workspace": "acme", "models": ("sim/steady",), "scenarios": scenarios, "scoring": scoring}
     return AnsweredRun(**{**defaults, "definition_id": definition_id, **given}).completed()

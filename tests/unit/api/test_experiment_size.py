@@ -24,7 +24,7 @@ FIGURES: dict[str, Any] = {
 def row(number: int) -> ExperimentRow:
     p, verdict = 0.1234567890123456, ComparisonVerdict.NOT_COMPARABLE
     target = f"{number}{'t' * 200}"
-    return ExperimentRow(f"run_{_ID}", f"cmp_{_ID}", target, Metric.OTHER_RATE, FIGURES, p, verdict)
+    return ExperimentRow(f"run_{_ID}", f"cmp_{_ID}", target, Metric.OTHER_RATE, FIGURES, 0.05, p, verdict)
 
 
 def test_a_summary_of_the_most_runs_and_targets_fits() -> None:

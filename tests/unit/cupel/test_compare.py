@@ -145,3 +145,56 @@ def test_all_gates_of_a_run_have_one_verdict_which_is_last(
     verdicts = [line for line in result.stderr.splitlines() if line in ("gate: passed", "gate: failed")]
     assert (result.exit_code, verdicts) == (1, ["gate: failed"])
     assert result.stderr.splitlines()[-1] == "gate: failed"
+
+
+@pytest.mark.parametrize("option", ["--fail-if-worse-than", "--not-worse-than"])
+def test_a_gate_that_cannot_find_anything_fails(cupel: Cupel, option: str) -> None:
+    """Four scenarios that all fell are no proof, and no reason to pass."""
+    before, after = run_of("def_shared", "+", 4), run_of("def_shared", "-", 4)
+    result = cupel("watch", after.id, option, before.id)
+    assert result.exit_code == 1
+    assert (
+        "gate: sim/steady: nothing can be told from 4 scenarios (at least 5 are needed); --allow-inconclusive accepts "
+        "that" in result.stderr
+    )
+    assert cupel("watch", after.id, option, before.id, "--allow-inconclusive").exit_code == 0
+    assert cupel("compare", before.id, after.id, "--fail-if", "lower").exit_code == 1
+
+
+def test_a_gate_that_passes_says_what_it_would_have_found(cupel: Cupel, baseline: Run) -> None:
+    result = cupel("watch", run_of("def_shared", "+").id, "--fail-if-worse-than", baseline.id)
+    assert result.exit_code == 0
+    assert "sim/steady: a drop of 49.5 pp or more would have been found in 80% of cases\n" in result.stderr
+
+
+def test_not_worse_needs_the_margin_to_be_ruled_out(cupel: Cupel, baseline: Run) -> None:
+    """Eight scenarios that all passed on both sides rule out a drop of 25 points, and not one of 24."""
+    same = run_of("def_shared", "+")
+    refused = cupel("watch", same.id, "--not-worse-than", baseline.id, "--margin", "0.25")
+    assert refused.exit_code == 1
+    assert "gate: sim/steady: it may be lower by 25.0 pp or more (by up to 25.3 pp)" in refused.stderr
+    assert cupel("watch", same.id, "--not-worse-than", baseline.id, "--margin", "0.26").exit_code == 0
+
+
+def test_the_level_of_a_gate_can_be_chosen(cupel: Cupel, baseline: Run, run: Run) -> None:
+    """Seven of eight scenarios fell, with a p of 1 in 128."""
+    assert cupel("watch", run.id, "--fail-if-worse-than", baseline.id, "--alpha", "0.01").exit_code == 1
+    assert cupel("watch", run.id, "--fail-if-worse-than", baseline.id, "--alpha", "0.005").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--margin", "0.1"), "--margin: needs --fail-if-worse-than or --not-worse-than"),
+        (("--allow-inconclusive",), "--allow-inconclusive: needs --fail-if-worse-than or --not-worse-than"),
+        (("--confidence", "0.9"), "--confidence: needs --fail-under"),
+        (
+            ("--not-worse-than", "run_1", "--fail-if-worse-than", "run_1"),
+            "--not-worse-than: cannot be combined with --fail-if-worse-than",
+        ),
+    ],
+)
+def test_options_of_gates_need_each_other(cupel: Cupel, run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = cupel("watch", run.id, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

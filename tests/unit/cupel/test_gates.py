@@ -4,6 +4,7 @@ import pytest
 
 from cupel.columns import RunColumn
 from cupel.gates import Gate, pass_rate
+from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
 
@@ -97,4 +98,39 @@ def test_a_gate_says_that_nothing_completed() -> None:
 
 def test_a_violation_names_both_numbers() -> None:
     (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
-    assert violation == "pass rate 0.500 of 4 judged probes is below 0.9"
+    assert violation == "pass rate 0.500 of 4 judged probes, 95% interval 15.0% to 85.0% is below 0.9"
+
+
+def of_scenarios(model: str, passed: int, failed: int) -> list[Json]:
+    """One judged conversation of each scenario."""
+    successes = [True] * passed + [False] * failed
+    return [
+        a_transcript(0, model, None, scenarioId=f"scn_{number}", result={"success": each, "score": None, "reason": ""})
+        for number, each in enumerate(successes)
+    ]
+
+
+def test_a_good_target_does_not_hide_a_bad_one() -> None:
+    columns = [RunColumn("sim/good", "sim/good"), RunColumn("sim/bad", "sim/bad")]
+    transcripts = [*of_scenarios("sim/good", 10, 0), *of_scenarios("sim/bad", 5, 5)]
+    found = tabulate(columns, 20, transcripts, [])
+    assert pass_rate(found) == 0.75
+    (violation,) = Gate(fail_under=0.7).violations(found)
+    assert violation.startswith("sim/bad: pass rate 0.500 of 10 judged probes")
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "is_refused"), [(8, 2, False), (5, 5, True), (80, 20, True), (88, 12, False)]
+)
+def test_with_a_confidence_only_what_is_shown_to_be_lower_fails(passed: int, failed: int, is_refused: bool) -> None:
+    """Of ten scenarios, eight passes do not show a rate below 0.9; of a hundred, eighty do, and 88 do not."""
+    found = tabulate([RunColumn("sim/m", "sim/m")], passed + failed, of_scenarios("sim/m", passed, failed), [])
+    assert bool(Gate(fail_under=0.9, confidence=0.95).violations(found)) is is_refused
+    assert Gate(fail_under=0.9).violations(found)
+
+
+def test_errors_bound_the_rate() -> None:
+    """Half of one scenario passed, and all of another errored."""
+    rate = results(2, failed=2, errors=2)[0].pass_rate
+    assert rate
+    assert (rate.share, rate.bounds) == (0.5, (0.25, 0.75))
