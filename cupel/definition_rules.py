@@ -1,5 +1,6 @@
 """What the API requires of a definition file, checked before anything is sent: every problem at once."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.scoring.assertion_values import missing_variables
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.templates import normalize_name
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Invalid
 from cupel_core.providers.addresses import header_errors, url_error
@@ -73,6 +75,8 @@ def scenario_problems(item: Section, field: str, *, allow_code: bool = False) ->
             yield RefusedField(error.field, error.message)
 
 
+_BRACES = re.compile(r"\{\{\s*([^\W\d_][\w \-]{0,99})[^{}]*\}\}")
+_MAX_SHOWN = 60
 MAX_FIT_PROBLEMS = 20
 """At most this many are reported: most have one cause."""
 
@@ -83,6 +87,7 @@ def fit_problems(document: Section) -> Iterator[RefusedField]:
     content = Content.from_json(DefinitionContent.model_validate(dict(data)).specified())
     shared = content.assertions
     first_of_name: dict[str, int] = {}
+    yield from _brace_problems(content, scenarios)
     for position, item in enumerate(scenarios):
         field, name = f"scenarios.{position}", item.get("name")
         if name and first_of_name.setdefault(name, position) != position:
@@ -92,6 +97,34 @@ def fit_problems(document: Section) -> Iterator[RefusedField]:
             yield from _prompt_problems(content, scenario, field)
             yield from _variable_problems(scenario.assertions, scenario, f"{field}.assertions", "the scenario")
             yield from _variable_problems(shared, scenario, "content.assertions", f"scenario {position + 1}")
+
+
+def _brace_problems(content: Content, scenarios: Sequence[Section]) -> Iterator[RefusedField]:
+    """Refuse `{{topic}}` in a prompt if it is a variable of a scenario: prompts name it in brackets.
+
+    Other words in braces are sent as they are written.
+    """
+    found = [(field, match) for field, text in _prompt_texts(content) for match in _BRACES.finditer(text)]
+    if not found:
+        return
+    variables = (CreateScenario.model_validate(dict(each)).to_scenario().variables for each in scenarios)
+    names = {normalize_name(name): name for each in variables for name in each}
+    for field, match in found:
+        if name := names.get(normalize_name(match[1])):
+            yield RefusedField(
+                f"content.{field}",
+                f"{match[0][:_MAX_SHOWN]} would be sent as it is written: in a prompt, the value of {name} is [{name}], "
+                "without a filter",
+            )
+
+
+def _prompt_texts(content: Content) -> Iterator[tuple[str, str]]:
+    """Yield the field and the text of the system prompts and of the messages of prompts."""
+    yield "system", content.system or ""
+    for number, prompt in enumerate(content.prompts):
+        yield f"prompts.{number}.system", prompt.system or ""
+        for message in prompt.messages:
+            yield f"prompts.{number}", message.spoken_text
 
 
 def _prompt_problems(content: Content, scenario: Scenario, field: str) -> Iterator[RefusedField]:

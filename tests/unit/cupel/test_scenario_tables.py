@@ -130,6 +130,24 @@ def test_columns_are_placeholders_of_prompts(folder: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
+    ("content", "field", "shown"),
+    [
+        ("system: 'About {{Question}}'", "system", "{{Question}}"),
+        ("prompts: [{id: a, system: 'In {{ answer | upper }}'}]", "prompts.0.system", "{{ answer | upper }}"),
+        ("prompts: [{id: a, template: '[question]'}, {id: b, template: '{{id}}'}]", "prompts.1", "{{id}}"),
+    ],
+)
+def test_columns_in_braces_are_refused_in_prompts(folder: Path, content: str, field: str, shown: str) -> None:
+    message = refusal(folder, f"content: {{{content}}}\nscenarios: support.csv")
+    assert f"eval.yaml:2: content.{field}: {shown} would be sent as it is written" in message
+
+
+def test_other_words_in_braces_are_sent_as_they_are(folder: Path) -> None:
+    content = "content: {system: 'Write {{user|e}} for the name, and {{}} for nothing'}\n"
+    assert len(scenarios(folder, f"{content}scenarios: support.csv")) == 2
+
+
+@pytest.mark.parametrize(
     ("name", "text", "advice"),
     [
         ("support.csv", "question,answer\n", "Run a file with `scenarios: support.csv` and a name beside it"),

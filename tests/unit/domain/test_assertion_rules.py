@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, MAX_ASSERTIONS, AssertionIssue, assertion_issues
-from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, render_variables, to_text
+from cupel_core.domain.scoring.assertion_values import (
+    escape_variables,
+    has_variables,
+    parse_list,
+    render_variables,
+    to_text,
+)
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.json_schema import schema_errors
 
@@ -185,6 +191,32 @@ def test_a_variable_may_have_the_name_of_any_column(name: str) -> None:
 )
 def test_templates_of_other_languages_are_no_variables(text: str) -> None:
     assert render_variables(text, {}) == text
+
+
+@pytest.mark.parametrize("inner", ["answer|upper", "'a'", " ", "-1", "a\nb", "x" * 101])
+def test_braces_without_a_variable_in_them_are_refused(inner: str) -> None:
+    for value in (f"It is {{{{{inner}}}}}", ["{{name}}", f"{{{{{inner}}}}}"]):
+        [issue] = assertion_issues([{"type": "contains-any", "value": value}])
+        assert issue.field == "assertions.0.value"
+        assert "which is no variable: write {{name}}" in issue.message
+    prompt = f"{{{{output}}}} {{{{{inner}}}}}"
+    [issue] = assertion_issues([{"type": "llm-rubric", "value": "a", "config": {"rubricPrompt": prompt}}])
+    assert (issue.field, "is no variable" in issue.message) == ("assertions.0.config.rubricPrompt", True)
+
+
+@pytest.mark.parametrize(
+    "text", ["{{a|b}}", "{{ 'x' }}", "a {{name}} {{}} }}{{", r"\{{a|b}}", '{"a": {"b": {}}}', "{{{a}}}"]
+)
+def test_an_escaped_text_is_accepted_and_rendered_as_it_is(text: str) -> None:
+    escaped = escape_variables(text)
+    assert assertion_issues([{"type": "contains", "value": escaped}]) == ()
+    assert render_variables(escaped, {"a": 1, "name": 2}) == text
+
+
+def test_code_may_have_any_braces() -> None:
+    code = {"type": "python", "value": "f\"{{'a': 1}}\" == output"}
+    assert assertion_issues([code], allow_code=True) == ()
+    assert render_variables(code["value"], {}) == code["value"]
 
 
 def test_an_escaped_variable_is_left_in_place() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring import grader_values, match_values, tool_values
-from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, variable_names
+from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, placeholder_error, variable_names
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -157,8 +157,11 @@ def _value_issues(name: str, assertion: Mapping[str, Any], field: str) -> Iterat
     if name in ASSERTION_KINDS and isinstance(config, dict) and VALUE_FUNCTION in config:
         return
     # The value of a variable is only known when a conversation is scored.
-    if (error := value_error(name, value, config)) and not has_variables(value):
+    error = value_error(name, value, config)
+    if error and not has_variables(value):
         yield AssertionIssue(f"{field}.value", error)
+    elif name in ASSERTION_KINDS and (unusable := placeholder_error(value)):
+        yield AssertionIssue(f"{field}.value", unusable)
 
 
 def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str) -> Iterator[AssertionIssue]:
@@ -255,7 +258,9 @@ def rubric_prompt_error(prompt: Any) -> str | None:
     text = "".join(message["content"] for message in messages)
     if len(text) > MAX_RUBRIC_PROMPT_LENGTH:
         return f"must have at most {MAX_RUBRIC_PROMPT_LENGTH:,} characters"
-    return None if "output" in variable_names(text) else "must contain {{output}}, which the judge grades"
+    if "output" not in variable_names(text):
+        return "must contain {{output}}, which the judge grades"
+    return placeholder_error(text)
 
 
 def _is_message(message: Any) -> bool:

@@ -6,8 +6,10 @@ from json import dumps
 from typing import Any
 
 MAX_RENDERED_LENGTH = 1_000_000
-_VARIABLE = re.compile(r"""(\\?)\{\{\s{0,100}(\w[^{}|\\"'`\r\n]{0,99}?)\s{0,100}\}\}""")
+_PLACEHOLDER = re.compile(r"(\\?)\{\{([^{}]*)\}\}")
+_NAME = re.compile(r"""\s{0,100}(\w[^{}|\\"'`\r\n]{0,99}?)\s{0,100}""")
 """A variable may have any name that the column of a table has, such as `Expected Output`, `2nd` or `Größe (cm)`."""
+_MAX_SHOWN = 60
 _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<plain>[^",\s][^,]*)(?:,|$))', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
 
@@ -45,34 +47,56 @@ def _fields(text: str) -> Iterator[str]:
 
 
 def has_variables(value: object) -> bool:
-    texts = value if isinstance(value, list) else [value]
-    return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
+    return any(True for _ in _names(value))
 
 
 def escape_variables(value: Any) -> Any:
     """Return a text, or a list of texts, as an assertion's value that is rendered as this text."""
     if isinstance(value, list):
         return [escape_variables(item) for item in value]
-    return _VARIABLE.sub(r"\\\g<0>", value) if isinstance(value, str) else value
+    return _PLACEHOLDER.sub(r"\\\g<0>", value) if isinstance(value, str) else value
 
 
 def variable_names(text: str) -> set[str]:
     """The names of the variables that a text contains."""
-    return {name for escape, name in _VARIABLE.findall(text) if not escape}
+    return set(_names(text))
+
+
+def placeholder_error(value: object) -> str | None:
+    """Say which braces in a string, or in the strings of a list, have no variable in them, such as a filter's."""
+    for text in _texts(value):
+        for escape, inner in _PLACEHOLDER.findall(text):
+            if not escape and not _NAME.fullmatch(inner):
+                shown = inner if len(inner) <= _MAX_SHOWN else f"{inner[:_MAX_SHOWN]}…"
+                return (
+                    f"has {{{{{shown}}}}}, which is no variable: write {{{{name}}}} with the name of a variable or "
+                    "column, without filters or quotes, or \\{{…}} for the text itself"
+                )
+    return None
 
 
 def missing_variables(value: Any, variables: Mapping[str, Any]) -> list[str]:
     """List the variables in a string, or in the strings of a list, that have no value, in the order of their use."""
-    texts = value if isinstance(value, list) else [value]
-    used = (_VARIABLE.findall(text) for text in texts if isinstance(text, str))
-    names = dict.fromkeys(name for found in used for escape, name in found if not escape)
-    return [name for name in names if _find(name, variables) is _MISSING]
+    return [name for name in dict.fromkeys(_names(value)) if _find(name, variables) is _MISSING]
+
+
+def _names(value: object) -> Iterator[str]:
+    for text in _texts(value):
+        for escape, inner in _PLACEHOLDER.findall(text):
+            if not escape and (name := _NAME.fullmatch(inner)):
+                yield name[1]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield a string, or the strings of a list, which may contain variables."""
+    return (text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
 
 
 def render_variables(value: Any, variables: Mapping[str, Any]) -> Any:
     """Replaces `{{variables}}` in a string or in the strings of a list; `\\{{name}}` is rendered as `{{name}}`.
 
-    Raises ValueError for an unknown variable, and for a result of more than `MAX_RENDERED_LENGTH` characters.
+    Other braces stay as they are, such as those of code. Raises ValueError for an unknown variable, and for a result
+    of more than `MAX_RENDERED_LENGTH` characters.
     """
     if isinstance(value, str):
         return _rendered(value, variables)
@@ -90,16 +114,19 @@ def _rendered(text: str, variables: Mapping[str, Any]) -> str:
             raise ValueError(f"its variables make it longer than {MAX_RENDERED_LENGTH:,} characters")
         return found
 
-    return _VARIABLE.sub(replacement, text)
+    return _PLACEHOLDER.sub(replacement, text)
 
 
 def _replacement(match: re.Match[str], variables: Mapping[str, Any]) -> str:
-    escape, name = match.groups()
+    escape, inner = match.groups()
     if escape:
         return match[0].removeprefix("\\")
-    value = _find(name, variables)
+    name = _NAME.fullmatch(inner)
+    if name is None:
+        return match[0]
+    value = _find(name[1], variables)
     if value is _MISSING:
-        raise ValueError(f"unknown variable {name}")
+        raise ValueError(f"unknown variable {name[1]}")
     return to_text(value)
 
 
