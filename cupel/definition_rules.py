@@ -113,8 +113,8 @@ def _brace_problems(content: Content, scenarios: Sequence[Section]) -> Iterator[
         if name := names.get(normalize_name(match[1])):
             yield RefusedField(
                 f"content.{field}",
-                f"{match[0][:_MAX_SHOWN]} would be sent as it is written: in a prompt, the value of {name} is [{name}], "
-                "without a filter",
+                f"{match[0][:_MAX_SHOWN]} would be sent as it is written: in a prompt, the value of {name} is "
+                f"[{name}], without a filter",
             )
 
 

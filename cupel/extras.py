@@ -7,6 +7,7 @@ from cupel.errors import UsageError
 _MODULES = {
     "analysis": ("numpy",),
     "bedrock": ("boto3",),
+    "parquet": ("pyarrow",),
     "plots": ("matplotlib",),
     "stack": ("boto3", "pynamodb", "samcli"),
     "vertex": ("jwt", "cryptography"),

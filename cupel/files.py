@@ -19,7 +19,7 @@ from cupel.errors import RefusedField, UsageError
 from cupel.joined_files import join_files
 from cupel.json_types import Json
 from cupel.local_files import LocalFile, LocalFiles
-from cupel.other_files import refuse_other_document, refuse_table
+from cupel.other_files import refuse_other_document, refuse_other_kind
 from cupel.scenario_tables import InvalidTable, is_table, load_scenarios
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
@@ -95,7 +95,7 @@ def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = F
 
 
 def _parse_file(path: Path, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
-    refuse_table(path)
+    refuse_other_kind(path)
     source = SourceFile.read(path)
     refuse_other_document(path, source.document)
     return _parse_with_files(source, path.parent, required, allow_code=allow_code)

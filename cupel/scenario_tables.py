@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from cupel.definition_texts import scenario_fields
 from cupel.errors import RefusedField, UsageError
 from cupel.json_types import Json
+from cupel.table_files import table_text
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.text.near_names import unknown_field_message
 
@@ -22,6 +23,8 @@ SUFFIXES = {
     ".jsonl": DatasetFormat.JSONL,
     ".ndjson": DatasetFormat.JSONL,
     ".json": DatasetFormat.JSONL,
+    ".parquet": DatasetFormat.JSONL,
+    ".eval": DatasetFormat.INSPECT,
 }
 
 
@@ -56,16 +59,17 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     """
     from cupel_core.imports.datasets import read_dataset
     from cupel_core.imports.json_documents import InvalidDocument
-    from cupel_core.imports.text_files import decode_text
 
     table = _parse({"file": value} if isinstance(value, str) else value)
     path = folder / table.file
     try:
-        text = decode_text(_read_table(path))
+        text = table_text(_read_table(path), table.options)
         options = replace(table.options, is_checked_elsewhere=has_assertions)
         suite = read_dataset(text, table.format, path.stem, table.scorer, options=options)
     except OSError as error:
         raise InvalidTable([RefusedField("scenarios.file", f"{path}: {error.strerror or error}")]) from None
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
     except InvalidDocument as error:
         raise UsageError(f"{path}: {_in_file_words(str(error))}") from None
     if suite.data_urls:

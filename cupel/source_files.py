@@ -11,12 +11,19 @@ import yaml
 
 from cupel.errors import ApiProblem, RefusedField, UsageError
 from cupel.json_types import Json
+from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.imports.text_files import decode_text, kind_of
 
 MAX_LISTED = 50
+_INTEGER_BOUND = 2**63
+_MAX_INTEGER_LENGTH = 1_000
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps dates as text, as in JSON, and refuses a key that a mapping has twice, of which the first would be lost."""
+    """Keeps dates as text, as in JSON, and refuses a key that a mapping has twice, of which the first would be lost.
+
+    It refuses integers of more than 64 bits too, which JSON of other programs does not represent.
+    """
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
@@ -31,6 +38,17 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
+    """Return an integer. Python converts only some thousand digits, and so many are refused before."""
+    value = loader.construct_yaml_int(node) if len(node.value) <= _MAX_INTEGER_LENGTH else None
+    if value is None or not -_INTEGER_BOUND <= value < _INTEGER_BOUND:
+        raise yaml.MarkedYAMLError(
+            problem="must not be an integer of more than 64 bits; a text has quotes", problem_mark=node.start_mark
+        )
+    return int(value)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _Loader.yaml_implicit_resolvers = {
     start: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
@@ -52,6 +70,7 @@ class SourceFile:
             content = path.read_bytes()
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from error
+        refuse_binary(path, content)
         return cls(str(path), _parse_yaml(path, content), content)
 
     def mapping(self) -> Json:
@@ -86,6 +105,12 @@ class SourceFile:
             raise self.refusal(problem.errors) from problem
 
 
+def refuse_binary(path: Path, content: bytes) -> None:
+    """UsageError for a file that begins like one of a known kind that is no text."""
+    if kind := kind_of(content):
+        raise UsageError(f"{path}: must be YAML or JSON, but is {kind}")
+
+
 @contextmanager
 def renamed_fields(rename: Callable[[str], str]) -> Iterator[None]:
     """Call the fields that the API refuses as the file calls them."""
@@ -101,13 +126,58 @@ def _parse_yaml(path: Path, content: bytes) -> Any:
         document = yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader
         json.dumps(document, allow_nan=False)
     except yaml.MarkedYAMLError as error:
-        where = f":{error.problem_mark.line + 1}:{error.problem_mark.column + 1}" if error.problem_mark else ""
-        raise UsageError(f"{path}{where}: {error.problem or error.context}") from error
+        raise UsageError(f"{path}{_problem_of_yaml(content, error)}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: is not valid YAML text: {error}") from error
+        raise UsageError(f"{path}: {_problem_of_text(content, error)}") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: contains a value that JSON cannot represent: {error}") from error
     return document
+
+
+def _problem_of_yaml(content: bytes, error: yaml.MarkedYAMLError) -> str:
+    """Return the line, the column, the field of a value that has one, and what is wrong there."""
+    mark, problem = error.problem_mark, error.problem or error.context
+    if mark is None:
+        return f": {problem}"
+    place, last = f":{mark.line + 1}:{mark.column + 1}", content.rstrip().count(b"\n") + 1
+    if "<stream end>" in str(problem):
+        place = place if mark.line < last else f":{last}"
+        context = error.context_mark
+        start = f", in what starts on line {context.line + 1:,}" if context and context.line < last else ""
+        return f"{place}: the file ends too early{start}: {problem}"
+    field = _field_at(content, mark) if error.context is None else ""
+    return f"{place}: {f'{field}: ' if field else ''}{problem}"
+
+
+def _field_at(content: bytes, mark: yaml.Mark) -> str:
+    """Return the field of the value that starts at a mark, such as `scenarios.1.metadata.vars.n`; empty for others."""
+    try:
+        root = yaml.compose(content, Loader=_Loader)
+    except yaml.YAMLError:
+        return ""
+    found = next((path for path, node in _values(root, ()) if node.start_mark.index == mark.index), ())
+    return ".".join(found)
+
+
+def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:
+    """Yield the path and the node of each value."""
+    if isinstance(node, yaml.ScalarNode):
+        yield path, node
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from _values(item, (*path, str(number)))
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _values(value, (*path, str(key.value)))
+
+
+def _problem_of_text(content: bytes, error: Exception) -> str:
+    """Say what is wrong with the characters of a file, with the line if it is not Unicode."""
+    try:
+        decode_text(content)
+    except InvalidDocument as problem:
+        return str(problem)
+    return f"is not valid YAML text: {error}"
 
 
 def _line(node: yaml.Node | None, field: str) -> int:

@@ -5,26 +5,30 @@ import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
-from cupel.errors import CupelError, UsageError
+from cupel.errors import CupelError, RefusedField, UsageError
 from cupel.folders import FolderFiles
 from cupel.import_report import grouped_notes, required_model_options, with_local_reasons
 from cupel.json_types import Json, without_none
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
+from cupel.source_files import SourceFile
+from cupel.table_files import PARQUET, table_text
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 
 if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import ImportedSuite
+    from cupel_core.imports.datasets import InvalidAssertions
 
 PROMPTFOO = "promptfoo"
-_FORMATS = ", ".join((PROMPTFOO, *DatasetFormat))
+_KNOWN_FORMATS = (PROMPTFOO, *DatasetFormat, PARQUET)
+_FORMATS = ", ".join(_KNOWN_FORMATS)
 
 SourceFormat = Annotated[str, typer.Argument(metavar="FORMAT", help=f"Format of the file: {_FORMATS}.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to import; for promptfoo, its configuration.")]
@@ -65,14 +69,15 @@ def import_(
 ) -> None:
     """Create definitions with scenarios from another tool's file. Nothing in it is executed."""
     session = ctx.ensure_object(Session)
-    if source_format not in (PROMPTFOO, *DatasetFormat):
+    if source_format not in _KNOWN_FORMATS:
         raise UsageError(f"FORMAT: cannot import {source_format}; known formats: {_FORMATS}")
-    options = DatasetOptions(
-        ColumnMapping(input_column, answer_column, id_column), limit, offset, _read_assertions(assertions)
-    )
+    checks = _AssertionFile.read(assertions) if assertions else None
+    columns = ColumnMapping(input_column, answer_column, id_column)
+    options = DatasetOptions(columns, limit, offset, checks.assertions if checks else ())
     if source_format == PROMPTFOO and (scorer is not None or options != DatasetOptions()):
         raise UsageError("--scorer, --input, --answer, --id, --assert, --limit and --offset: not for promptfoo")
-    source = _Source(source_format, file, name, scorer, options)
+    known_format = DatasetFormat.JSONL if source_format == PARQUET else source_format
+    source = _Source(known_format, file, name, scorer, options, checks)
     if output is not None:
         if folder is not None or dry_run:
             raise UsageError(
@@ -96,6 +101,7 @@ class _Source:
     name: str | None
     scorer: DatasetScorer | None
     options: DatasetOptions
+    checks: "_AssertionFile | None" = None
 
     @cached_property
     def text(self) -> str:
@@ -104,12 +110,14 @@ class _Source:
         from cupel_core.imports.text_files import decode_text
 
         try:
-            text = decode_text(self.file.read_bytes())
+            content = self.file.read_bytes()
+            if self.format == PROMPTFOO:
+                return promptfoo_configuration(decode_text(content))
+            return table_text(content, self.options)
         except OSError as error:
             raise UsageError(f"{self.file}: {error.strerror or error}") from error
-        except InvalidDocument as error:
+        except (InvalidDocument, UsageError) as error:
             raise UsageError(f"{self.file}: {error}") from error
-        return promptfoo_configuration(text) if self.format == PROMPTFOO else text
 
     @property
     def title(self) -> str:
@@ -118,7 +126,7 @@ class _Source:
     def read(self, files: FolderFiles, code_folder: str | None = None) -> "ImportedSuite":
         """The file as the API reads it. CupelError if nothing in it can be imported."""
         from cupel_core.imports.admission import admit, require_admission
-        from cupel_core.imports.datasets import read_dataset
+        from cupel_core.imports.datasets import InvalidAssertions, read_dataset
         from cupel_core.imports.json_documents import InvalidDocument
         from cupel_core.imports.promptfoo import read_config
 
@@ -128,6 +136,9 @@ class _Source:
                 samples = read_dataset(self.text, kind, self.title, self.scorer, files, self.options)
                 return require_admission(samples)
             suite = admit(read_config(self.text, files, code_folder), allow_code=code_folder is not None)
+        except InvalidAssertions as error:
+            problem = self.checks.refusal(error) if self.checks else UsageError(str(error))
+            raise problem from error
         except InvalidDocument as error:
             raise UsageError(f"{self.file}: {error}") from error
         if not suite.drafts:
@@ -151,19 +162,32 @@ class _Source:
         }
 
 
-def _read_assertions(file: Path | None) -> tuple[Json, ...]:
-    """A list, or the list `assertions` or `assert` of a mapping."""
-    from cupel.source_files import SourceFile
+@dataclass(frozen=True)
+class _AssertionFile:
+    """The file of `--assert`: a list of assertions, or the list `assertions` or `assert` of a mapping."""
 
-    if file is None:
-        return ()
-    document = SourceFile.read(file).document
-    if isinstance(document, dict):
-        document = document.get("assertions", document.get("assert"))
-    if not isinstance(document, list) or not document or not all(isinstance(each, dict) for each in document):
-        example = "- {type: factuality, value: '{{answer}}'}"
-        raise UsageError(f"{file}: must be a list of assertions, such as `{example}`")
-    return tuple(document)
+    source: SourceFile
+    field: str
+    assertions: tuple[Json, ...]
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        source = SourceFile.read(file)
+        document, field = source.document, ""
+        if isinstance(document, dict):
+            field = "assertions" if "assertions" in document else "assert"
+            document = document.get(field)
+        if not isinstance(document, list) or not document:
+            example = "- {type: factuality, value: '{{answer}}'}"
+            raise UsageError(f"{file}: must be a list of assertions, such as `{example}`")
+        return cls(source, field, tuple(document))
+
+    def refusal(self, error: "InvalidAssertions") -> UsageError:
+        """Return an error with the lines of this file."""
+        return self.source.refusal(
+            RefusedField(issue.field.replace("assertions", self.field, 1).lstrip("."), issue.message)
+            for issue in error.issues
+        )
 
 
 def _import_on_stack(session: Session, source: _Source, folder: str | None, *, dry_run: bool) -> Json:

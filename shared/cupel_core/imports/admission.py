@@ -19,7 +19,7 @@ from cupel_core.domain.definitions.drafts import ConnectorDraft, DefinitionDraft
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import Invalid
+from cupel_core.errors import FieldError, Invalid
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.providers.addresses import header_errors
 from cupel_core.providers.connectors.config import config_errors
@@ -37,12 +37,14 @@ def admit(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
     return replace(suite, drafts=tuple(filter(None, drafts)), connectors=connectors)
 
 
-def require_admission(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
-    """The suite, if `admit` has nothing to leave out. Raises `InvalidDocument`, for files of which all is imported."""
-    refused = admit(replace(suite, report=ImportReport()), allow_code=allow_code).report.skipped
-    if refused:
-        reasons = "; ".join(f"{note.what}: {note.why}" for note in list(refused)[:_MAX_REASONS])
-        raise InvalidDocument(f"it makes what no request may contain: {reasons}")
+def require_admission(suite: ImportedSuite) -> ImportedSuite:
+    """The suite of a dataset, whose scenarios were checked row by row, if its definition is admitted.
+
+    Raises `InvalidDocument`.
+    """
+    for draft in suite.drafts:
+        if reason := _reasons(_definition_problems(draft, allow_code=False)):
+            raise InvalidDocument(f"its definition would be refused: {reason}")
     return suite
 
 
@@ -76,15 +78,20 @@ def _definition_problems(draft: DefinitionDraft, *, allow_code: bool) -> Iterato
 
 
 def _is_admitted_scenario(scenario: Scenario, report: ImportReport, *, allow_code: bool) -> bool:
-    body = request_fields(scenario)
-    problems = list(_shape_problems(CreateScenario, body)) or [
-        f"{error.field} {error.message}"
-        for error in assertion_errors(body.get("assertions") or (), "assertions", allow_code=allow_code)
-    ]
+    problems = list(map(_as_text, scenario_problems(scenario, allow_code=allow_code)))
     if problems:
         report.skip(_place(scenario), scenario.name[:200], _reasons(problems))
         report.count_imported("scenarios", -1)
     return not problems
+
+
+def scenario_problems(scenario: Scenario, *, allow_code: bool = False) -> Iterator[FieldError]:
+    """List what a request with this scenario would be refused for."""
+    body = request_fields(scenario)
+    problems = tuple(_field_problems(CreateScenario, body))
+    yield from problems
+    if not problems:
+        yield from assertion_errors(body.get("assertions") or (), "assertions", allow_code=allow_code)
 
 
 def _place(scenario: Scenario) -> str:
@@ -116,11 +123,19 @@ def _connector_problems(connector: ConnectorDraft) -> Iterator[str]:
 
 
 def _shape_problems(model: type[BaseModel], body: Any) -> Iterator[str]:
+    return map(_as_text, _field_problems(model, body))
+
+
+def _as_text(problem: FieldError) -> str:
+    return f"{problem.field} {problem.message}".strip()
+
+
+def _field_problems(model: type[BaseModel], body: Any) -> Iterator[FieldError]:
     try:
         model.model_validate(body)
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            yield f"{'.'.join(map(str, each['loc']))} {field_message(each['msg'])}".strip()
+            yield FieldError(".".join(map(str, each["loc"])), field_message(each["msg"]))
 
 
 def _reasons(problems: Iterator[str] | list[str]) -> str:

@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from sys import maxsize
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
-from cupel_core.domain.scoring.assertion_rules import assertion_issues
+from cupel_core.domain.scoring.assertion_rules import AssertionIssue, assertion_issues
 from cupel_core.domain.scoring.assertion_values import missing_variables
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.imports.column_names import find_columns, is_given, join_names
+from cupel_core.domain.turns.model_request import MessageRole
+from cupel_core.imports.column_names import TableColumns, find_columns, is_given, join_names
 from cupel_core.imports.files import NO_FILES, FileSource
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.imports.media import ImportedMedia
@@ -23,6 +24,14 @@ from cupel_core.imports.sample_messages import read_messages
 from cupel_core.imports.samples import Notes, Sample, UsedNames, non_empty, sample_name, texts_of
 from cupel_core.imports.scorers import ideal_assertions, target_assertions
 from cupel_core.imports.table_rows import TableReader
+
+
+class InvalidAssertions(InvalidDocument):
+    """The assertions of the options are invalid, and not the file. `issues` has their fields below `assertions`."""
+
+    def __init__(self, issues: Sequence[AssertionIssue]) -> None:
+        super().__init__(f"{issues[0].field}: {issues[0].message}")
+        self.issues = issues
 
 
 def read_dataset(
@@ -39,7 +48,7 @@ def read_dataset(
     """
     refuse_other_text(text)
     if issues := assertion_issues(list(options.assertions)):
-        raise InvalidDocument(f"the assertions: {issues[0].field} {issues[0].message}")
+        raise InvalidAssertions(issues)
     report = ImportReport()
     notes, media = Notes(report), ImportedMedia(files)
     rows = _filled(_rows(text, kind), notes)
@@ -58,15 +67,16 @@ def read_dataset(
 
 
 def _check_variables(options: DatasetOptions, scenarios: Sequence[Scenario]) -> None:
-    """Raise InvalidDocument if an assertion of the options names a column that a sample does not have."""
+    """Raise `InvalidAssertions` if an assertion of the options names a column that a sample does not have."""
     for number, assertion in enumerate(options.assertions):
         for scenario in scenarios:
             for name in missing_variables(assertion.get("value"), scenario.variables):
                 which = f"sample {scenario.name}" if scenario.name else "a sample"
-                raise InvalidDocument(
-                    f"the assertions: assertions.{number}.value: {which} has no column {name}. "
-                    f"Columns found: {join_names(scenario.variables)}"
+                found = f"Columns found: {join_names(scenario.variables)}"
+                issue = AssertionIssue(
+                    f"assertions.{number}.value", f"{which} of the table has no column {name}. {found}"
                 )
+                raise InvalidAssertions([issue])
 
 
 def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
@@ -109,7 +119,7 @@ def _scenarios(
     if len(rows) > MAX_SCENARIOS:
         more = f"the file has {len(rows):,} samples; a definition has at most {MAX_SCENARIOS:,}"
         raise InvalidDocument(f"{more}: use --limit and --offset")
-    read_scenario = _reader_of(rows, kind, options)
+    reader = _reader_of(rows, kind, options)
     exported: set[Any] = set()
     names = UsedNames()
     compares = not options.has_checks or scorer is not None
@@ -120,41 +130,62 @@ def _scenarios(
         if _is_repeated(fields, exported):
             notes.change(where, "output", "it is another answer to a sample above, which is imported once")
             continue
-        scenario = read_scenario(Sample(where, fields, scorer, notes, media, compares))
+        scenario = reader.read(Sample(where, fields, scorer, notes, media, compares))
         if (name := names.add(scenario.name)) != scenario.name:
             notes.change(where, "id", "an earlier row has it, so a number is added to the scenario's name")
             scenario = replace(scenario, name=name)
-        _check(scenario, where)
+        _check(scenario, where, fields, reader.columns)
         if not scenario.assertions and not options.has_checks:
             notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
         yield scenario
 
 
-def _check(scenario: Scenario, where: str) -> None:
-    if reason := json_limit_error(scenario.metadata):
-        raise InvalidDocument(f"{where}: metadata {reason}")
-    if issues := assertion_issues([assertion.to_json() for assertion in scenario.assertions]):
-        raise InvalidDocument(f"{where}: {issues[0].field} {issues[0].message}")
+def _check(scenario: Scenario, where: str, fields: Mapping[str, Any], columns: TableColumns) -> None:
+    """Raise `InvalidDocument`, with the column, if a request with the scenario would be refused."""
+    from cupel_core.imports.admission import scenario_problems  # loads the contract, which other imports do not need
+
+    if reason := json_limit_error(scenario.variables):
+        raise InvalidDocument(f"{where} {reason}")
+    for problem in scenario_problems(scenario):
+        field, message = problem.field, problem.message
+        column = _column_of(field, scenario, fields, columns)
+        if column is None:
+            raise InvalidDocument(f"{where}: {field} {message}")
+        place = "" if isinstance(fields[column], str) and field.startswith("messages.") else f" ({field})"
+        raise InvalidDocument(f"{where}: the column {column}{place} {message}")
 
 
-type _Reader = Callable[[Sample], Scenario]
+def _column_of(field: str, scenario: Scenario, fields: Mapping[str, Any], columns: TableColumns) -> str | None:
+    """Return the column from which a field of the scenario, such as `messages.0.content`, was read."""
+    names = {"messages": columns.input, "assertions": columns.answer, "name": columns.id}.get(field.split(".")[0], ())
+    is_system = field.startswith("messages.0") and scenario.messages[0].role is MessageRole.SYSTEM
+    return next((name for name in (*columns.system * is_system, *names) if is_given(fields.get(name))), None)
+
+
+class _Reader(NamedTuple):
+    """`columns` are those from which `read` makes the prompt, the expected answer and the name of a scenario."""
+
+    read: Callable[[Sample], Scenario]
+    columns: TableColumns
+
+
+_INSPECT_COLUMNS = TableColumns(("input",), ("target",), ("id",))
+_OPENAI_COLUMNS = TableColumns(("input",), ("ideal",), ())
 
 
 def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOptions) -> _Reader:
     """Return the function that makes a scenario of a row. Logs of other tools are recognized by their first row."""
-    if rows and is_inspect_sample(rows[0].fields):
-        return _inspect_scenario
-    if kind is DatasetFormat.INSPECT:
-        return _inspect_scenario
+    if kind is DatasetFormat.INSPECT or (rows and is_inspect_sample(rows[0].fields)):
+        return _Reader(_inspect_scenario, _INSPECT_COLUMNS)
     if kind is DatasetFormat.OPENAI_EVALS:
-        return _openai_scenario
+        return _Reader(_openai_scenario, _OPENAI_COLUMNS)
     for row in rows[:1]:
         refuse_other_row(row.fields, row.where)
     given = dict.fromkeys(name for row in rows for name, value in row.fields.items() if is_given(value))
     empty = dict.fromkeys(name for row in rows for name in row.fields if name not in given)
     is_lm_eval = bool(rows) and lm_eval_fields(rows[0].fields, rows[0].where) is not None
     columns = find_columns(given, options.columns, empty=empty, needs_input=bool(rows) and not is_lm_eval)
-    return TableReader(columns).read
+    return _Reader(TableReader(columns).read, columns)
 
 
 def _is_errored(fields: Mapping[str, Any]) -> bool:
@@ -191,7 +222,8 @@ def _inspect_scenario(sample: Sample) -> Scenario:
     if not isinstance(metadata, Mapping):
         raise InvalidDocument(f"{where}: metadata must be an object")
     targets = texts_of(fields.get("target"))
-    chat = read_messages(fields.get("input"), sample, has_answer=bool(targets))
+    asked = _with_attachments(fields.get("input"), fields.get("attachments"))
+    chat = read_messages(asked, sample, has_answer=bool(targets))
     targets = targets or texts_of(chat.answer)
     messages = chat.messages
     if choices:
@@ -203,6 +235,22 @@ def _inspect_scenario(sample: Sample) -> Scenario:
     answered = {"target": chat.answer} if chat.answer else {}
     own = {**non_empty(fields, "id", "target"), **answered, **({"choices": choices} if choices else {})}
     return Scenario("", sample_name(fields.get("id")), messages, metadata={**metadata, **own}, assertions=assertions)
+
+
+_ATTACHMENT = "attachment://"
+
+
+def _with_attachments(value: Any, attachments: Any) -> Any:
+    """Put the long texts and images of a log of Inspect, which it stores apart, in their places."""
+    if not isinstance(attachments, Mapping):
+        return value
+    if isinstance(value, str) and value.startswith(_ATTACHMENT):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value)
+    if isinstance(value, list):
+        return [_with_attachments(each, attachments) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _with_attachments(each, attachments) for name, each in value.items()}
+    return value
 
 
 def _openai_scenario(sample: Sample) -> Scenario:

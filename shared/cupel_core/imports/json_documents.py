@@ -9,6 +9,8 @@ MAX_DEPTH = 60
 MAX_NODES = 500_000
 """A repeated YAML alias counts each time: with aliases, a kilobyte can expand to a terabyte."""
 
+_MAX_KEY = 40
+
 
 class InvalidDocument(ValueError):
     """An import file that cannot be read; the message tells its author what to change."""
@@ -19,18 +21,23 @@ def from_json(text: str, name: str, *, refuse_duplicates: bool = False) -> Any:
 
     Of a key that occurs twice, the last value counts, as in JavaScript, unless that is refused.
     """
-    pairs_hook = _without_duplicates if refuse_duplicates else None
+    pairs_hook = without_duplicates if refuse_duplicates else None
     try:
         parsed = json.loads(
             text.removeprefix("\N{BYTE ORDER MARK}"), parse_constant=_refuse_constant, object_pairs_hook=pairs_hook
         )
         return to_plain_json(parsed, name)
     except json.JSONDecodeError as error:
-        raise InvalidDocument(f"{name} is not valid JSON at line {error.lineno}: {error.msg}") from None
+        raise InvalidDocument(f"{name} is not valid JSON at line {error_line(error):,}: {error.msg}") from None
     except RecursionError:
         raise InvalidDocument(f"{name} is nested too deeply") from None
     except ValueError as error:
         raise InvalidDocument(f"{name}: {error}") from None
+
+
+def error_line(error: json.JSONDecodeError) -> int:
+    """Return the line of an error. That of a text which was cut off is its last line, not an empty one behind it."""
+    return error.doc.count("\n", 0, min(error.pos, len(error.doc.rstrip()))) + 1
 
 
 def from_jsonl(text: str, name: str) -> list[tuple[int, Any]]:
@@ -85,13 +92,16 @@ def _key(key: object) -> str:
             return key
         case None | bool() | int() | float():
             return to_json(key)
-    raise InvalidDocument(f"the key {str(key)[:40]} is not a string")
+    raise InvalidDocument(f"the key {str(key)[:_MAX_KEY]} is not a string")
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object, as a hook of Python's parser. Raises ValueError for a key that occurs twice."""
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise ValueError("a key occurs twice")
+        keys = [key for key, _ in pairs]
+        twice = next(key for number, key in enumerate(keys) if key in keys[:number])
+        raise ValueError(f"the key {twice[:_MAX_KEY]} occurs twice, and one of its values would be lost")
     return data
 
 

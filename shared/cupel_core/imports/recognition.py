@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cupel_core.imports.json_documents import InvalidDocument, to_json
+from cupel_core.imports.text_files import kind_of
 
-_LFS_POINTER = "version https://git-lfs.github.com/"
+_MAX_SIGNATURE = 100
 _REGISTRY_CLASS = re.compile(r"^\s+class:\s*\S", re.MULTILINE)
 _SAMPLES_PATH = re.compile(r"^\s+samples_jsonl:\s*(\S+)", re.MULTILINE)
 _PROMPTFOO_KEYS = re.compile(r"^(prompts|providers|targets|tests|defaultTest|scenarios):", re.MULTILINE)
@@ -18,10 +19,8 @@ _JSON_STARTS = ("{", "[")
 def refuse_other_text(text: str) -> None:
     """Raises `InvalidDocument` for a text that is no samples in any format."""
     start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")
-    if start.startswith(_LFS_POINTER):
-        raise InvalidDocument("is a pointer of Git LFS and not the file itself; get it with `git lfs pull`")
-    if start.startswith(("<!DOCTYPE", "<!doctype", "<html")):
-        raise InvalidDocument("is a web page; download the file itself, such as its raw version")
+    if kind := kind_of(start[:_MAX_SIGNATURE].encode(errors="replace")):
+        raise InvalidDocument(f"is {kind}")
     if start.startswith(_JSON_STARTS):
         return
     if _REGISTRY_CLASS.search(text) and (named := _SAMPLES_PATH.search(text)):

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
 from cupel_core.imports.column_names import normalize_column
-from cupel_core.imports.json_documents import InvalidDocument, to_plain_json
+from cupel_core.imports.json_documents import InvalidDocument, to_plain_json, without_duplicates
 
 SEPARATORS = (",", ";", "\t", "|")
 _BYTE_ORDER_MARK = "\N{BYTE ORDER MARK}"
@@ -20,6 +20,8 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 _SEPARATOR_LINE = re.compile(r'"?sep=([^"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
 _MAX_SHOWN = 60
 _MAX_LINE = 1_000
+_MAX_DIGITS = 100
+_OPEN_LIST = "the list, which has no ] at its end"
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")
 """A JSON object may have its list of rows in one of these fields."""
 
@@ -111,23 +113,40 @@ def read_json(text: str) -> Iterator[TableRow]:
 
     Raises `InvalidDocument`, which names the line.
     """
-    values = _json_values(text.removeprefix(_BYTE_ORDER_MARK))
-    first = next(values, None)
-    if first is None:
+    document = _JsonText(text.removeprefix(_BYTE_ORDER_MARK))
+    if document.is_at_end:
         raise InvalidDocument("the file is empty")
-    line, value = first
+    if document.take("["):
+        return _array_rows(document)
+    line, value = document.line, document.read_value()
     items = _wrapped(value)
     if items is None:
-        return (_json_row(f"line {line:,}", each) for line, each in chain([(line, value)], values))
-    if next(values, None) is not None:
-        raise InvalidDocument(f"line {line:,} is a list, and more follows it; a row is an object")
+        return (_json_row(f"line {line:,}", each) for line, each in chain([(line, value)], _values(document)))
+    if not document.is_at_end:
+        raise InvalidDocument(f"line {document.line:,} follows an object with a list of rows, which must be alone")
     return (_json_row(f"sample {number:,}", each) for number, each in enumerate(items, start=1))
 
 
+def _array_rows(document: "_JsonText") -> Iterator[TableRow]:
+    number = 0
+    while not document.take("]"):
+        if number and not document.take(","):
+            raise InvalidDocument(document.separator_problem(number))
+        number += 1
+        where = f"sample {number:,} (line {document.line:,})"
+        yield _json_row(where, document.read_value())
+    if not document.is_at_end:
+        raise InvalidDocument(f"line {document.line:,} follows the end of the list; a row is an object in the list")
+
+
+def _values(document: "_JsonText") -> Iterator[tuple[int, Any]]:
+    """Yield each value that is left, with the line on which it starts."""
+    while not document.is_at_end:
+        yield document.line, document.read_value()
+
+
 def _wrapped(value: Any) -> list[Any] | None:
-    """Return the rows in an array, or in an object with one known list of rows; None for other values."""
-    if isinstance(value, list):
-        return value
+    """Return the rows in an object with one known list of rows; None for other values."""
     if not isinstance(value, dict):
         return None
     lists = [value[name] for name in _WRAPPERS if _is_list_of_objects(value.get(name))]
@@ -149,37 +168,116 @@ def _json_row(where: str, value: Any) -> TableRow:
     return TableRow(where, to_plain_json(value, where))
 
 
-def _json_values(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield each value with the line on which it starts."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    position, line, counted = _after_blanks(text, 0), 1, 0
-    while position < len(text):
-        line, counted = line + text.count("\n", counted, position), position
+class _JsonText:
+    """A text of JSON values, which are read one after another. Its errors name the line where something is missing."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = len(text.rstrip())
+        self._position = self._counted = 0
+        self._line = 1
+        self._decoder = json.JSONDecoder(
+            parse_constant=_refuse_constant, parse_int=_parse_integer, object_pairs_hook=without_duplicates
+        )
+        self._skip_blanks()
+
+    @property
+    def is_at_end(self) -> bool:
+        return self._position >= self._end
+
+    @property
+    def line(self) -> int:
+        """The number of the line on which the next value starts."""
+        self._line += self._text.count("\n", self._counted, self._position)
+        self._counted = self._position
+        return self._line
+
+    def take(self, character: str) -> bool:
+        """Read this character, if it is the next one."""
+        if not self._text.startswith(character, self._position):
+            return False
+        self._position += 1
+        self._skip_blanks()
+        return True
+
+    def read_value(self) -> Any:
+        """Read the next value. Raises `InvalidDocument`, also at the end of the text, where a list is not closed."""
+        if self.is_at_end:
+            raise InvalidDocument(self._cut_off(_OPEN_LIST))
         try:
-            value, end = decoder.raw_decode(text, position)
+            value, self._position = self._decoder.raw_decode(self._text, self._position)
         except json.JSONDecodeError as error:
-            raise InvalidDocument(_json_problem(text, error, line)) from None
+            raise InvalidDocument(self._problem(error)) from None
         except RecursionError:
-            raise InvalidDocument(f"line {line:,} is nested too deeply") from None
+            raise InvalidDocument(f"line {self.line:,} is nested too deeply") from None
         except ValueError as error:
-            raise InvalidDocument(f"line {line:,}: {error}") from None
-        yield line, value
-        position = _after_blanks(text, end)
+            raise InvalidDocument(f"line {self.line:,}: {error}") from None
+        self._skip_blanks()
+        return value
+
+    def separator_problem(self, number: int) -> str:
+        """Say what is wrong behind a sample of a list that neither continues nor ends."""
+        if self.is_at_end:
+            return self._cut_off(_OPEN_LIST)
+        before = self._line_of(len(self._text[: self._position].rstrip()))
+        return f"line {before:,}: between the samples {number:,} and {number + 1:,}, a comma is missing"
+
+    def _skip_blanks(self) -> None:
+        blanks = _BLANKS.match(self._text, self._position)
+        self._position = blanks.end() if blanks else self._position
+
+    def _problem(self, error: json.JSONDecodeError) -> str:
+        start, line, shown = self.line, self._line_of(min(error.pos, self._end)), self._shown(error.pos)
+        row = "the row" if line == start else f"the row that starts on line {start:,}"
+        if shown.startswith(("{'", "[{'")):
+            return f"line {line:,} has single quotes, as Python prints a dict; write it with `json.dumps`: {shown}"
+        if error.pos >= self._end or error.msg.startswith("Unterminated"):
+            return self._cut_off(row)
+        if self._is_first_line_broken(error.pos):
+            return f"line {start:,} ends in the middle of the row: {self._shown(self._position)}"
+        if error.msg.startswith("Invalid control character") and self._text[error.pos] in "\r\n":
+            return f"line {line:,} ends in the middle of a text; write a line break as \\n: {shown}"
+        before = self._text[self._position : error.pos].rstrip()
+        if "\n" in self._text[self._position + len(before) : error.pos] and self._is_separator_missing(error):
+            end = self._position + len(before)
+            return f"line {self._line_of(end):,} lacks a comma or a bracket at its end, in {row}: {self._shown(end)}"
+        of_row = "" if line == start else f" (of {row})"
+        return f"line {line:,}{of_row} is not valid JSON: {error.msg}: {shown}"
+
+    def _cut_off(self, what: str) -> str:
+        return f"line {self._line_of(self._end):,}, the last one, ends in the middle of {what}: the file was cut off"
+
+    def _is_separator_missing(self, error: json.JSONDecodeError) -> bool:
+        return "delimiter" in error.msg or ("property name" in error.msg and self._text[error.pos] == "{")
+
+    def _is_first_line_broken(self, position: int) -> bool:
+        """Return whether the value goes on behind its first line although the next one is an object by itself."""
+        end = self._text.find("\n", self._position)
+        blanks = _BLANKS.match(self._text, end)
+        if not 0 <= end < position or blanks is None:
+            return False
+        try:
+            value, after = self._decoder.raw_decode(self._text, blanks.end())
+        except (ValueError, RecursionError):
+            return False
+        is_line = "\n" not in self._text[blanks.end() : after] and self._text[after : after + 1] in ("", "\r", "\n")
+        return is_line and isinstance(value, dict)
+
+    def _line_of(self, position: int) -> int:
+        return self._text.count("\n", 0, position) + 1
+
+    def _shown(self, position: int) -> str:
+        """Return the beginning of the line, or what is around the position in a long one."""
+        start = self._text.rfind("\n", 0, position) + 1
+        line = self._text[start : start + max(_MAX_LINE, position - start + _MAX_SHOWN)].split("\n", 1)[0]
+        if position - start < _MAX_SHOWN:
+            return line.strip()[:_MAX_SHOWN]
+        return f"…{line[position - start - _MAX_SHOWN // 2 :][:_MAX_SHOWN].strip()}"
 
 
-def _after_blanks(text: str, position: int) -> int:
-    blanks = _BLANKS.match(text, position)
-    return blanks.end() if blanks else position
-
-
-def _json_problem(text: str, error: json.JSONDecodeError, start: int) -> str:
-    line_start = text.rfind("\n", 0, error.pos) + 1
-    line = text[line_start : line_start + _MAX_LINE].split("\n", 1)[0]
-    shown = line.strip()[:_MAX_SHOWN]
-    if line.lstrip().startswith(("{'", "[{'")):
-        return f"line {error.lineno:,} has single quotes, as Python prints a dict; write it with `json.dumps`: {shown}"
-    value = "" if error.lineno == start else f" (of the value on line {start:,})"
-    return f"line {error.lineno:,}{value} is not valid JSON: {error.msg}: {shown}"
+def _parse_integer(digits: str) -> int:
+    """Parse an integer. One of more digits than Python converts is cut: `json_limit_error` refuses it by its field."""
+    return int(digits[:_MAX_DIGITS])
 
 
 def _refuse_constant(name: str) -> NoReturn:

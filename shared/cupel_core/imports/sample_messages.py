@@ -25,6 +25,8 @@ _EXAMPLE_ROLES = {"example_user": MessageRole.USER, "example_assistant": Message
 """By these names, the system messages of OpenAI's evals mark few-shot examples."""
 _CHAT_START = re.compile(r"""\[\s*\{\s*(["'])(role|from|content|value)\1""")
 _ROLE_KEY = re.compile(r"""["'](role|from)["']""")
+_QUOTE = re.compile("""["']""")
+_JSON_START = re.compile(r"""\s*(\[\s*[\[{"'\]]|\{\s*["'}])""")
 _MAX_LITERAL = 200_000
 """A chat as Python prints it has at most this many characters; Python's parser takes a hundred times as many bytes."""
 
@@ -55,6 +57,20 @@ def read_messages(value: Any, sample: Sample, *, has_answer: bool) -> OpeningCha
     return _without_answer(messages, sample, has_answer=has_answer)
 
 
+def parse_chat(text: str, column: str, sample: Sample) -> Any:
+    """Parse the text of a column of chats: messages in JSON or as Python prints them. Other text is left as it is.
+
+    Raises `InvalidDocument` for text that begins like JSON and is no list of messages, which is never what is asked.
+    """
+    if not _JSON_START.match(text):
+        return text
+    what = f"{sample.where}: the chat in the column {column}"
+    chat = _parse_json_or_literal(text, what)
+    if not isinstance(chat, list) or not all(isinstance(message, dict) for message in chat):
+        raise InvalidDocument(f'{what} must be a list of messages: [{{"role": "user", "content": "…"}}]')
+    return chat
+
+
 def _without_answer(messages: tuple[Message, ...], sample: Sample, *, has_answer: bool) -> OpeningChat:
     last = messages[-1]
     if last.role is not MessageRole.ASSISTANT:
@@ -76,17 +92,24 @@ def _parsed(value: Any, sample: Sample) -> Any:
     start = _CHAT_START.match(value.lstrip())
     if not start or not _ROLE_KEY.search(value):
         return value
-    return from_json(value, f"{sample.where}: the messages") if start[1] == '"' else _literal(value.strip(), sample)
+    return _parse_json_or_literal(value, f"{sample.where}: the chat")
 
 
-def _literal(text: str, sample: Sample) -> Any:
-    what = f"{sample.where}: the messages"
+def _parse_json_or_literal(text: str, what: str) -> Any:
+    """Parse JSON, or what Python prints if its first quote is a single one."""
+    quote = _QUOTE.search(text)
+    if quote and quote[0] == "'":
+        return _literal(text.strip(), what)
+    return from_json(text, what, refuse_duplicates=True)
+
+
+def _literal(text: str, what: str) -> Any:
     if len(text) > _MAX_LITERAL:
-        raise InvalidDocument(f"{what} are written as Python prints them and too long; write them with `json.dumps`")
+        raise InvalidDocument(f"{what} is written as Python prints it and too long; write it with `json.dumps`")
     try:
         return to_plain_json(ast.literal_eval(text), what)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise InvalidDocument(f"{what} are neither JSON nor what Python prints; write them with `json.dumps`") from None
+        raise InvalidDocument(f"{what} is neither JSON nor what Python prints; write it with `json.dumps`") from None
 
 
 def _message(value: Any, sample: Sample) -> Message:

@@ -8,15 +8,24 @@ from cupel_core.domain.definitions.datasets import ColumnMapping
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.imports.column_names import INPUTS, TableColumns, find_columns, is_given, join_names
+from cupel_core.imports.column_names import (
+    INPUTS,
+    TableColumns,
+    find_columns,
+    is_given,
+    join_names,
+    normalize_column,
+)
 from cupel_core.imports.json_documents import InvalidDocument, from_json
 from cupel_core.imports.multiple_choice import choice_assertions, letters_of, read_choices, with_choices
 from cupel_core.imports.recognition import lm_eval_fields
-from cupel_core.imports.sample_messages import read_messages
+from cupel_core.imports.sample_messages import parse_chat, read_messages
 from cupel_core.imports.samples import Sample, sample_name, texts_of
 from cupel_core.imports.scorers import target_assertions
 
 _LM_EVAL_COLUMNS = TableColumns(("input",), ("target",), ("id",))
+_CHATS = frozenset({"messages", "conversations", "conversation", "dialog"})
+"""In columns with these names, text that begins like JSON is a chat."""
 _ROW_FIELDS = ("metadata", "vars")
 """These columns have an object of further values, as Cupel and other tools write them."""
 
@@ -74,6 +83,8 @@ class TableReader:
         value = fields[column]
         if isinstance(value, Mapping):
             value = _nested_question(value, column, sample)
+        elif isinstance(value, str) and normalize_column(column) in _CHATS:
+            value = parse_chat(value, column, sample)
         is_text = isinstance(value, str | int | float)
         return _Question(str(value) if is_text else value, column, is_chat=not is_text)
 

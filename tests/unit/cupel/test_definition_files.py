@@ -168,7 +168,7 @@ def test_a_missing_file_is_named(tmp_path: Path):
 
 def test_a_file_that_is_not_text_is_named(tmp_path: Path):
     (tmp_path / "d.yaml").write_bytes(b"name: \xff\xfe")
-    with pytest.raises(UsageError, match=r"d\.yaml: is not valid YAML text"):
+    with pytest.raises(UsageError, match=r"d\.yaml: line 1 is not UTF-8 text"):
         read_definition(tmp_path / "d.yaml")
 
 
@@ -176,3 +176,20 @@ def test_empty_values_of_assertions_are_written_to_a_file() -> None:
     assertions = [{"type": "equals", "value": []}, {"type": "equals", "value": {"tags": [], "city": None}}]
     scenario = {"messages": [{"role": "user", "content": "one"}], "assertions": assertions, "followUps": []}
     assert scenario_fields(scenario) == {"prompt": "one", "assertions": assertions}
+
+
+@pytest.mark.parametrize("digits", [19, 20, 5_000])
+def test_integers_that_other_programs_cannot_read_are_named(tmp_path: Path, digits: int) -> None:
+    number = "9" * digits
+    (tmp_path / "d.yaml").write_text(f"name: a\nscenarios:\n- prompt: b\n  metadata: {{vars: {{n: [1, -{number}]}}}}\n")
+    with pytest.raises(UsageError, match=r"d\.yaml:4:28: scenarios\.0\.metadata\.vars\.n\.1: must not be an integer"):
+        read_definition(tmp_path / "d.yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "a",\n "scenarios": [{"prompt": "b"}', '{"name": "a",\n "scenarios": ["b",\n\n']
+)
+def test_a_json_file_that_was_cut_off_is_named_where_it_ends(tmp_path: Path, text: str) -> None:
+    (tmp_path / "d.json").write_text(text)
+    with pytest.raises(UsageError, match=r"d\.json:2(:\d+)?: the file ends too early"):
+        read_definition(tmp_path / "d.json")

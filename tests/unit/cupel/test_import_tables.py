@@ -75,6 +75,30 @@ def test_a_file_without_assertions_is_refused(cupel, table: Path, tmp_path: Path
     assert (result.exit_code, "must be a list of assertions" in result.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("checks", "problem"),
+    [
+        ("- {type: icontains, value: a}\n- {type: icontains, valu: b}\n", "checks.yaml:2: 1.valu: is not a field"),
+        (
+            "assert:\n- {type: icontains, value: '{{Them}}'}\n",
+            "checks.yaml:2: assert.0.value: sample 1 of the table has no",
+        ),
+        ("assertions: [icontains]\n", "checks.yaml:1: assertions.0: must be an object"),
+        (
+            "[{type: contains, value: '{{Thema|upper}}'}]\n",
+            "checks.yaml:1: 0.value: has {{Thema|upper}}, which is no variable",
+        ),
+    ],
+)
+def test_invalid_assertions_are_named_in_their_file(
+    cupel, table: Path, tmp_path: Path, checks: str, problem: str
+) -> None:
+    (tmp_path / "checks.yaml").write_text(checks)
+    result = cupel("import", "csv", table, *OPTIONS, "--assert", tmp_path / "checks.yaml")
+    assert (result.exit_code, problem in result.stderr) == (2, True), result.stderr
+    assert "fragen.csv" not in result.stderr
+
+
 def test_options_of_tables_are_not_for_promptfoo(cupel, table: Path) -> None:
     assert cupel("import", "promptfoo", table, "--limit", "1").exit_code == 2
 

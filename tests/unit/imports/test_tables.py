@@ -1,7 +1,10 @@
 """Tables and JSON Lines as people have them: each file in `tables` is read, or the error says what to do."""
 
+import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -92,7 +95,7 @@ REFUSED = {
     "backslash.csv": 'pandas.read_csv(file, escapechar="\\\\")',
     "unclosed_2.csv": "the row that starts on line 2 has a quote that is never closed",
     "latin1.csv": "line 2 is not UTF-8 text. In Windows-1252 (Latin-1) it reads “Grün?,Ja”",
-    "latin_2.csv": "save the file as `CSV UTF-8`, or convert it with `iconv -f WINDOWS-1252 -t UTF-8`",
+    "latin_2.csv": "save the file as UTF-8 (`CSV UTF-8` in Excel), or convert it with `iconv -f WINDOWS-1252 -t UTF-8",
     "bin_2.csv": "is a binary file, not text",
     "nul.csv": "line 2 has a NUL character",
     "dup_header.csv": "the columns 2 and 3 are both named answer; rename one of them",
@@ -106,7 +109,7 @@ REFUSED = {
     "trailing_comma.jsonl": "line 1 is not valid JSON",
     "single_quotes.jsonl": "line 1 has single quotes, as Python prints a dict; write it with `json.dumps`",
     "content_null.jsonl": "line 1 has a message whose content is not text or is empty",
-    "big.jsonl": "line 1: metadata must not contain integers of more than 64 bits",
+    "big.jsonl": "line 1: metadata must not contain integers of more than 64 bits, as in n",
     "surrogate.jsonl": "line 1 contains an unpaired surrogate",
     "git_lfs.jsonl": "is a pointer of Git LFS and not the file itself; get it with `git lfs pull`",
     "registry.yaml": "`cupel import openai-evals my/samples.jsonl` in the folder registry/data",
@@ -219,7 +222,9 @@ def test_very_many_rows_with_one_id_are_named_quickly() -> None:
 
 def test_assertions_name_columns_that_there_are() -> None:
     checks = ({"type": "icontains", "value": "{{Expcted Output}}"},)
-    with pytest.raises(InvalidDocument, match=r"assertions.0.value: sample 7 has no column Expcted Output. Columns"):
+    with pytest.raises(
+        InvalidDocument, match=r"assertions.0.value: sample 7 of the table has no column Expcted Output. Columns"
+    ):
         read("id,question,Expected Output\n7,Q,A\n", assertions=checks)
     right = ({"type": "icontains", "value": "{{Expected Output}}"},)
     assert read("id,question,Expected Output\n7,Q,A\n", assertions=right)[0].variables["Expected Output"] == "A"
@@ -297,7 +302,7 @@ def test_the_author_s_assertions_replace_the_comparison() -> None:
 
 
 def test_an_invalid_assertion_of_the_author_is_refused() -> None:
-    with pytest.raises(InvalidDocument, match=r"the assertions: .*unknown type"):
+    with pytest.raises(InvalidDocument, match=r"assertions.0.type: unknown type"):
         read("question,answer\nQ,A\n", assertions=({"type": "contians"},))
 
 
@@ -350,9 +355,9 @@ def test_a_file_of_another_command_names_it(text: str, command: str) -> None:
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"PAR1\x00\x01", "pandas.read_parquet(file)"),
+        (b"PAR1\x00\x01", "`cupel import parquet FILE`"),
         (b"PK\x03\x04 xl/workbook.xml", "Excel workbook; save it as `CSV UTF-8`"),
-        (b"PK\x03\x04 _journal/start.json", "inspect log dump"),
+        (b"PK\x03\x04 _journal/start.json", "is a damaged log of Inspect"),
         (b"SQLite format 3\x00", "pandas.read_sql"),
         (b"\x1f\x8b\x08broken", "damaged gzip file"),
     ],
@@ -419,3 +424,125 @@ def test_any_offset_and_limit_are_possible() -> None:
     assert len(read(text, limit=10**30)) == 1
     with pytest.raises(InvalidDocument, match="no samples after the first"):
         read(text, offset=10**30)
+
+
+BROKEN = {
+    '{"input": "a"}\n{"input": "b", "tar': "line 2, the last one, ends in the middle of the row: the file was cut off",
+    '{"input": "a"}\n{"input": "b",\n\n': "line 2, the last one, ends in the middle of the row: the file was cut off",
+    '{"input": "a"}\n{"input": "b"\n{"input": "c"}\n': 'line 2 ends in the middle of the row: {"input": "b"',
+    '{"input": "a"}\n{"input":\n{"input": "c"}\n{"input": "d"}\n': "line 2 ends in the middle of the row",
+    '{"input": "a"}\n{"input": "b, "t\n{"input": "c"}\n': "line 2 is not valid JSON",
+    '{"input": "a"}\n{"input": "b\n{"input": "c"}\n': "line 2 ends in the middle of a text",
+    '{\n "input": "a"\n "target": "b"\n}': "line 2 lacks a comma or a bracket at its end, in the row that",
+    '[\n{"input": "a"},\n{"input": "b"': "line 3, the last one, ends in the middle of the row: the file was cut off",
+    '[\n{"input": "a"},\n{"input": "b"},\n': "line 3, the last one, ends in the middle of the list",
+    '[\n{"input": "a"}\n': "line 2, the last one, ends in the middle of the list, which has no ] at its end",
+    '[\n{"input": "a"}\n{"input": "b"}]': "line 2: between the samples 1 and 2, a comma is missing",
+    '[{"input": "a"}]\n{"input": "b"}': "line 2 follows the end of the list",
+    '[{"input": "a"}, 1]': "sample 2 (line 1) is not an object",
+    '{"data": [{"input": "a"}]}\n{}': "line 2 follows an object with a list of rows",
+    '{"input": "a"}\n{"input": "b", "n": 1, "n": 2}': "line 2: the key n occurs twice",
+    '[{"input": "a"},\n{"input": "b", "m": [{"k": 1, "k": 1}]}]': "line 2: the key k occurs twice",
+    '{"input": "a"}\n{"input": "b", "n": {"m": ['
+    + "9" * 30
+    + "]}}": "line 2 must not contain integers of more than 64 bits, as in n.m.0",
+    '{"input": "a"}\n{"input": -'
+    + "9" * 5_000
+    + "}": "line 2 must not contain integers of more than 64 bits, as in input",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_broken_json_is_named_where_it_breaks(text: str) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        read(text, DatasetFormat.JSONL)
+    assert BROKEN[text] in str(refused.value)
+
+
+def test_broken_json_in_a_long_line_is_shown_where_it_breaks() -> None:
+    row = '{"input": "' + "a" * 5_000 + '" "target": "b"}'
+    with pytest.raises(InvalidDocument, match=r'line 1 is not valid JSON: .*: …a+" "target": "b"}$'):
+        read(row, DatasetFormat.JSONL)
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ('[{"role": "user", "content": "hi"}', "the chat in the column Messages is not valid JSON"),
+        ('[{"ro', "the chat in the column Messages is not valid JSON"),
+        ("[{'role': 'user'", "the chat in the column Messages is neither JSON nor what Python prints"),
+        ('{"role": "user", "content": "hi"}', "the chat in the column Messages must be a list of messages"),
+        ('["hi"]', "the chat in the column Messages must be a list of messages"),
+        ('[{"role": "user", "content": "a", "content": "b"}]', "the key content occurs twice"),
+    ],
+)
+def test_a_broken_chat_is_refused_with_its_row(cell: str, problem: str) -> None:
+    quoted = cell.replace('"', '""')
+    with pytest.raises(InvalidDocument) as refused:
+        read(f'Messages;gold\nhi;a\n"{quoted}";b\n')
+    assert str(refused.value).startswith("row 2 (line 3)")
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize("cell", ["[user] hi", "{name} says hi", "hi"])
+def test_text_in_a_column_of_chats_is_a_message(cell: str) -> None:
+    [scenario] = read(f"messages,gold\n{cell},b\n")
+    assert scenario.messages[0].content == cell
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"question,answer\nQ,A\n{'x' * 500_001},A\n", "row 2 (line 3): the column question must have at most"),
+        (f"system_prompt,question\n{'x' * 500_001},Q\n", "row 1 (line 2): the column system_prompt must have at most"),
+        (
+            '[{"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "' + "x" * 500_001 + '"}]}]',
+            "sample 1 (line 1): the column messages (messages.1.content) must have at most",
+        ),
+        (
+            '{"question": "Q", "answer": [' + ", ".join(['"a"'] * 101) + "]}",
+            "line 1: the column answer (assertions) must be at most 100",
+        ),
+    ],
+)
+def test_what_a_request_may_not_contain_is_named_by_row_and_column(text: str, place: str) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        read(text, scorer=DatasetScorer.FACTUALITY)
+    assert place in str(refused.value)
+
+
+def inspect_log(samples: list[Any], **parts: str) -> bytes:
+    written = BytesIO()
+    with ZipFile(written, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        for number, sample in enumerate(samples):
+            archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
+        for name, content in parts.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return written.getvalue()
+
+
+def test_the_samples_of_a_log_of_inspect_are_read() -> None:
+    logged: dict[str, Any] = {"epoch": 1, "target": "A", "messages": [], "events": [{"n": [[1]] * 10}], "store": {}}
+    samples = [
+        {**logged, "id": 10, "input": "ten"},
+        {**logged, "id": 9, "input": "attachment://a", "attachments": {"a": "nine"}},
+        {**logged, "id": 9, "input": "nine", "epoch": 2},
+        {**logged, "id": "x", "input": [{"role": "user", "content": "attachment://b"}], "attachments": {"b": "x!"}},
+    ]
+    found = read(inspect_log(samples), DatasetFormat.INSPECT)
+    assert [(each.name, each.messages[0].content) for each in found] == [("9", "nine"), ("10", "ten"), ("x", "x!")]
+    assert "events" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (inspect_log([])[:-10], "is a damaged log of Inspect"),
+        (inspect_log([], samples__1__json="{"), "the file has no samples"),
+        (inspect_log([1]), "samples/0_epoch_1.json is not an object"),
+    ],
+)
+def test_a_broken_log_of_inspect_is_named(content: bytes, problem: str) -> None:
+    with pytest.raises(InvalidDocument, match=problem):
+        read(content, DatasetFormat.INSPECT)

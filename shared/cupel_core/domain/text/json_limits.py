@@ -1,30 +1,53 @@
 """Limits of JSON values from outside: only what every reader and store on the way can represent is accepted."""
 
+from collections.abc import Iterable
 from math import isfinite
+from typing import NamedTuple
 
 MAX_DEPTH = 20
 _INTEGER_BOUND = 2**63
+_MAX_PATH = 100
 
 
-def json_limit_error(value: object, depth: int = MAX_DEPTH) -> str | None:
-    """Why a parsed JSON value is not accepted; None if it is."""
+def json_limit_error(value: object) -> str | None:
+    """Say why a parsed JSON value is not accepted, and where in it the first cause is; None if it is accepted."""
+    found = _problem(value, MAX_DEPTH)
+    if found is None:
+        return None
+    path = ".".join(found.path)[:_MAX_PATH]
+    return f"{found.message}, as in {path}" if path else found.message
+
+
+class _RefusedPart(NamedTuple):
+    message: str
+    path: tuple[str, ...] = ()
+
+
+def _problem(value: object, depth: int) -> _RefusedPart | None:
     match value:
         case str():
-            return None if _is_unicode(value) else "must not contain unpaired surrogates"
+            return None if _is_unicode(value) else _RefusedPart("must not contain unpaired surrogates")
         case int():
-            return (
-                None if -_INTEGER_BOUND <= value < _INTEGER_BOUND else "must not contain integers of more than 64 bits"
-            )
+            is_short = -_INTEGER_BOUND <= value < _INTEGER_BOUND
+            return None if is_short else _RefusedPart("must not contain integers of more than 64 bits")
         case float():
-            return None if isfinite(value) else "must not contain numbers that are not finite"
+            return None if isfinite(value) else _RefusedPart("must not contain numbers that are not finite")
         case dict() | list() if depth == 0:
-            return f"must not be nested deeper than {MAX_DEPTH}"
+            return _RefusedPart(f"must not be nested deeper than {MAX_DEPTH}")
         case dict():
-            return next(
-                (error for pair in value.items() for part in pair if (error := json_limit_error(part, depth - 1))), None
-            )
+            return _problem_of_parts(value.items(), depth)
         case list():
-            return next((error for part in value if (error := json_limit_error(part, depth - 1))), None)
+            return _problem_of_parts(enumerate(value), depth)
+    return None
+
+
+def _problem_of_parts(parts: Iterable[tuple[object, object]], depth: int) -> _RefusedPart | None:
+    """Return the first problem. A key is checked before it becomes a part of a path."""
+    for key, part in parts:
+        if found := _problem(key, depth - 1):
+            return found
+        if found := _problem(part, depth - 1):
+            return found._replace(path=(str(key), *found.path))
     return None
 
 
