@@ -13,11 +13,8 @@ from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import assertions
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.prompts import MissingValue
-from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.definitions.fit import Misfit, misfits, repeated_names
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.scoring.assertion_values import missing_variables
-from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.templates import normalize_name
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.errors import Invalid
@@ -85,18 +82,13 @@ def fit_problems(document: Section) -> Iterator[RefusedField]:
     """List why scenarios of an otherwise valid document cannot be told apart, asked or scored."""
     data, scenarios = document.get("content") or {}, document.get("scenarios") or []
     content = Content.from_json(DefinitionContent.model_validate(dict(data)).specified())
-    shared = content.assertions
-    first_of_name: dict[str, int] = {}
     yield from _brace_problems(content, scenarios)
+    for repeated in repeated_names(item.get("name") for item in scenarios):
+        yield RefusedField(f"scenarios.{repeated.position}.name", repeated.message)
     for position, item in enumerate(scenarios):
-        field, name = f"scenarios.{position}", item.get("name")
-        if name and first_of_name.setdefault(name, position) != position:
-            yield RefusedField(f"{field}.name", f"{name} is also the name of scenario {first_of_name[name] + 1}")
-        if content.prompts or shared or item.get("assertions"):
+        if content.prompts or content.assertions or item.get("assertions"):
             scenario = CreateScenario.model_validate(dict(item)).to_scenario()
-            yield from _prompt_problems(content, scenario, field)
-            yield from _variable_problems(scenario.assertions, scenario, f"{field}.assertions", "the scenario")
-            yield from _variable_problems(shared, scenario, "content.assertions", f"scenario {position + 1}")
+            yield from (_misfit_problem(misfit, position) for misfit in misfits(content, scenario))
 
 
 def _brace_problems(content: Content, scenarios: Sequence[Section]) -> Iterator[RefusedField]:
@@ -127,20 +119,11 @@ def _prompt_texts(content: Content) -> Iterator[tuple[str, str]]:
             yield f"prompts.{number}", message.spoken_text
 
 
-def _prompt_problems(content: Content, scenario: Scenario, field: str) -> Iterator[RefusedField]:
-    for prompt in content.prompts:
-        try:
-            content.opening_of(scenario, prompt)
-        except MissingValue as missing:
-            yield RefusedField(field, str(missing))
-
-
-def _variable_problems(
-    checks: Sequence[Assertion], scenario: Scenario, field: str, owner: str
-) -> Iterator[RefusedField]:
-    for number, check in enumerate(checks):
-        for name in missing_variables(check.value, scenario.variables):
-            yield RefusedField(f"{field}.{number}.value", f"{owner} has no variable {{{{{name}}}}}")
+def _misfit_problem(misfit: Misfit, position: int) -> RefusedField:
+    if misfit.is_shared:
+        return RefusedField(f"content.{misfit.field}", f"scenario {position + 1} {misfit.message}")
+    owner = "the scenario " if misfit.field else ""
+    return RefusedField(f"scenarios.{position}.{misfit.field}".rstrip("."), f"{owner}{misfit.message}")
 
 
 def persona_problems(body: Section, field: str) -> Iterator[RefusedField]:

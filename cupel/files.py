@@ -155,9 +155,10 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
 
 
 def _fit_problems(document: Json) -> Problems:
-    from cupel.definition_rules import MAX_FIT_PROBLEMS, fit_problems  # takes a second to import
+    from cupel.definition_rules import fit_problems  # takes a second to import
+    from cupel_core.domain.definitions.fit import MAX_MISFITS
 
-    return islice(fit_problems(document), MAX_FIT_PROBLEMS)
+    return islice(fit_problems(document), MAX_MISFITS)
 
 
 def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:

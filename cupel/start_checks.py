@@ -2,6 +2,7 @@
 nothing."""
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from cupel.errors import ApiProblem, RefusedField
@@ -16,11 +17,38 @@ _GRADERS = ("judgeModel", "personaModel", "embeddingModel", "summarizerModel")
 
 
 def check_start(client: "Client", file: DefinitionFile, specification: Json) -> None:
-    """Raise what the API would refuse: models that it cannot call, and a judge or embedding model that is missing."""
+    """Raise what the API would refuse: fields that it does not accept, an experiment that it does not know, models that
+    it cannot call, and a judge or embedding model that is missing."""
     config = specification.get("config") or {}
-    problems = [*_model_problems(client, specification, config), *_grader_problems(client, file, config)]
+    problems = [
+        *_shape_problems(specification),
+        *_experiment_problems(client, specification.get("experimentId")),
+        *_model_problems(client, specification, config),
+        *_grader_problems(client, file, config),
+    ]
     if problems:
         raise ApiProblem(422, "Invalid request", errors=tuple(problems))
+
+
+def _shape_problems(specification: Json) -> Iterator[RefusedField]:
+    """Targets are left out: the file may name connectors in them, which are replaced by ids later."""
+    from cupel.definition_rules import shape_problems  # takes a while to import
+    from cupel_core.contract.run_requests import CreateRun
+
+    own = {name: value for name, value in specification.items() if name not in ("models", "targets")}
+    for problem in shape_problems(CreateRun, {**own, "definitionId": "def_", "models": ["sim/steady"]}, ""):
+        yield RefusedField(problem.field.lstrip("."), problem.message)
+
+
+def _experiment_problems(client: "Client", experiment_id: str | None) -> Iterator[RefusedField]:
+    if experiment_id is None:
+        return
+    try:
+        client.get_experiment(experiment_id)
+    except ApiProblem as problem:
+        if problem.status != HTTPStatus.NOT_FOUND:
+            raise
+        yield RefusedField("experimentId", f"there is no experiment {experiment_id}")
 
 
 def _model_problems(client: "Client", specification: Json, config: Json) -> Iterator[RefusedField]:

@@ -27,7 +27,7 @@ from cupel.commands.options import (
     Temperature,
     budget_fields,
 )
-from cupel.commands.run import Definitions, InProcess, resolve_definition
+from cupel.commands.run import Definitions, InProcess, definition_of
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
 from cupel.counts import count_of
 from cupel.errors import UsageError
@@ -97,10 +97,10 @@ def estimate(
     if price:
         raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     with session.connect() as client:
-        resolved = resolve_definition(session, client, definitions, specification)
-        print_estimate(
-            session, client.estimate_run(with_profile_id(client, {**specification, **resolved})), as_json=as_json
-        )
+        specification = with_profile_id(client, specification)
+        with definition_of(session, client, definitions, specification) as resolved:
+            estimated = client.estimate_run({**specification, **resolved})
+        print_estimate(session, estimated, as_json=as_json)
 
 
 def _estimate_in_process(definitions: Sequence[str], specification: Json, prices: Sequence[str]) -> Json:

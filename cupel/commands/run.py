@@ -1,7 +1,9 @@
 """`cupel run` and `cupel watch`: start a run and follow it."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,7 +75,7 @@ from cupel.commands.targets import (
 )
 from cupel.comparing import compare, detectable_drops
 from cupel.counts import count_of
-from cupel.errors import UsageError
+from cupel.errors import ApiProblem, UsageError
 from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
@@ -442,9 +444,10 @@ def _start_on_stack(
 ) -> None:
     with session.connect() as client:
         note_unlisted_models(session, own_models, client)
-        resolved = resolve_definition(session, client, definitions, specification, new=new)
-        body = with_profile_id(client, {**specification, **resolved})
-        started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)
+        specification = with_profile_id(client, specification)
+        with definition_of(session, client, definitions, specification, new=new) as resolved:
+            body = {**specification, **resolved}
+            started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)
         watch_or_print(session, client, started, gate_options, as_json=as_json)
 
 
@@ -468,30 +471,40 @@ def _expected(started: Json) -> str:
     return f", {format_cost_interval(estimate['usd'])}" if estimate and estimate["usd"]["high"] else ""
 
 
-def resolve_definition(
+@contextmanager
+def definition_of(
     session: Session, client: "Client", definitions: Sequence[str], chosen: Json, *, new: bool = False
-) -> Json:
-    """The `definitionId`, and `models` or `targets`, of a run; of files, which are uploaded, also its version.
+) -> Iterator[Json]:
+    """The `definitionId`, and `models` or `targets`, of a request; of files, which are uploaded, also its version.
 
     File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
+    If the request is refused or given up, a definition that was created for it is deleted.
     """
     if not _are_files(definitions):
         if new:
             raise UsageError("--new: needs a definition file")
         if len(definitions) > 1:
             raise UsageError(f"{', '.join(definitions)}: only files can be the prompts of one run")
-        return {"definitionId": definitions[0], **_targets_of(chosen)}
+        yield {"definitionId": definitions[0], **_targets_of(chosen)}
+        return
     from cupel.file_resources import resolve_targets
     from cupel.files import read_definitions
     from cupel.start_checks import check_start
-    from cupel.upload import upload_definition
+    from cupel.upload import Change, upload_definition
 
     file = read_definitions([Path(definition) for definition in definitions])
     check_start(client, file, chosen)
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)
-    return {"definitionId": uploaded.id, "definitionVersion": uploaded.version, **targets}
+    try:
+        yield {"definitionId": uploaded.id, "definitionVersion": uploaded.version, **targets}
+    except (ApiProblem, UsageError, typer.Abort) as refusal:
+        is_refused = not isinstance(refusal, ApiProblem) or refusal.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        if is_refused and uploaded.change is Change.CREATED:
+            client.delete_definition(uploaded.id)
+            session.remark(f"definition {uploaded.id} was deleted, because nothing was started")
+        raise
 
 
 def _are_files(definitions: Sequence[str]) -> bool:

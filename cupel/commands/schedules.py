@@ -31,7 +31,7 @@ from cupel.commands.options import (
     label_fields,
     refuse_group_options,
 )
-from cupel.commands.run import resolve_definition
+from cupel.commands.run import definition_of
 from cupel.commands.targets import run_config, split_models, warn_about_unlisted_models
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -143,24 +143,20 @@ def create(
         summarizer_model=summarizer_model,
     )
     with session.connect() as client:
+        run: Json = {"repeats": repeats, "config": config, **labels}
+
+        def create_with(field: str, of: Json) -> Json:
+            return start_confirmed(
+                session, lambda agreed: client.create_schedule({**when, field: {**run, **of, **agreed}}), yes=yes
+            )
+
         if eval_id is not None:
             _warn_about_models_of_eval(session, client.get_eval(eval_id), config)
-            field, run = "evalRun", {"evalId": eval_id, "repeats": repeats, "config": config, **labels}
+            created = create_with("evalRun", {"evalId": eval_id})
         else:
-            field, run = (
-                "run",
-                {
-                    **resolve_definition(session, client, [definition or ""], {"models": targets}),
-                    "samplePercentage": sample,
-                    "repeats": repeats,
-                    "config": config,
-                    **labels,
-                    **without_none(sampleSeed=seed),
-                },
-            )
-        created = start_confirmed(
-            session, lambda agreed: client.create_schedule({**when, field: run | agreed}), yes=yes
-        )
+            run |= {"samplePercentage": sample, **without_none(sampleSeed=seed)}
+            with definition_of(session, client, [definition or ""], {**run, "models": targets}) as resolved:
+                created = create_with("run", resolved)
     _print(session, created, as_json=as_json)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.contract.scenarios import CreateScenario
-from cupel_core.definitions.resolution import inherited_content
+from cupel_core.definitions.resolution import ResolvedDefinition, inherited_content
 from cupel_core.definitions.scenarios import checked_scenarios
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import (
@@ -33,6 +33,25 @@ MAX_TAGGED = 1_000
 """Newest definitions whose tags are counted."""
 
 
+class NewDefinition(NamedTuple):
+    """A definition that was checked and is not stored yet; its pages of scenarios are, where nothing names them."""
+
+    workspace: str
+    head: DefinitionHead
+    content: Content
+    manifest: Manifest
+
+    @property
+    def resolved(self) -> ResolvedDefinition:
+        """As a run sees it."""
+        return ResolvedDefinition(self.head.id, self.head.version, self.head.name, self.content, self.manifest)
+
+    def store(self, extra: ExtraWrite | None = None) -> None:
+        """Create it, together with `extra`. Conflict if its id is taken."""
+        inherited = self.manifest if self.manifest.total else None
+        definitions.create(self.workspace, self.head, self.content.to_json(), inherited, extra)
+
+
 def create(
     workspace: str,
     labels: Labels,
@@ -42,7 +61,21 @@ def create(
     definition_id: str | None = None,
     extra: ExtraWrite | None = None,
 ) -> Definition:
-    """With the scenarios `items`, under a new id unless one is given, which must be free; together with `extra`.
+    """As `prepare`, and store it, together with `extra`."""
+    new = prepare(workspace, labels, content, now, items, definition_id)
+    new.store(extra)
+    return Definition(new.head, new.head.version, new.content, scenario_count=new.manifest.total)
+
+
+def prepare(
+    workspace: str,
+    labels: Labels,
+    content: Mapping[str, Any],
+    now: datetime,
+    items: Sequence[CreateScenario] = (),
+    definition_id: str | None = None,
+) -> NewDefinition:
+    """A definition with the scenarios `items`, under a new id unless one is given, which must be free.
 
     Raises Invalid, naming the invalid fields of `content` and `scenarios`.
     """
@@ -50,9 +83,8 @@ def create(
     checked, scenarios = _validate(workspace, attached, items, now, has_scenarios=bool(items))
     unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
     head = labels.apply_to(unnamed)
-    manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else None
-    definitions.create(workspace, head, checked.to_json(), manifest, extra)
-    return Definition(head, head.version, checked, scenario_count=len(scenarios))
+    manifest = pages.write_pages(workspace, head.id, Manifest(), scenarios) if scenarios else Manifest()
+    return NewDefinition(workspace, head, checked, manifest)
 
 
 def get(workspace: str, definition_id: str, version: int | None = None) -> Definition:

@@ -2,6 +2,7 @@
 one. Runs of equal data share a version, so their scenarios can be compared in pairs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import batched, islice
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from cupel_core.contract.openai_evals import (
     TemplateMessages,
 )
 from cupel_core.contract.parameters import ModelParametersInput
-from cupel_core.definitions import catalog
+from cupel_core.definitions import catalog, resolve
 from cupel_core.domain.analysis.run_results import RunResults
 from cupel_core.domain.definitions.required_models import content_models
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -114,16 +115,23 @@ def create(
         spec = RunSpec(
             definition_id=definition_id,
             targets=(target,),
-            definition_version=_ensure_version(workspace, definition_id, data, built, now),
             disabled_graders=JUDGE_FIELDS,
             labels=LabelChanges(name=body.name, metadata=body.metadata),
         )
-        try:
-            return start.start(workspace, spec, idempotency_key, now, started_by, request).run
-        except start.UnknownDefinition:
-            raise NotFound(f"there is no definition {definition_id}") from None
-        except Invalid as error:
-            raise _with_request_fields(error) from None
+        for _ in range(_MAX_ATTEMPTS):
+            version = _version_of(workspace, definition_id, data, built, now)
+            versioned = replace(spec, definition_version=version.number)
+            try:
+                return start.start(
+                    workspace, versioned, idempotency_key, now, started_by, request, version.unstored
+                ).run
+            except _VersionTaken:
+                continue
+            except start.UnknownDefinition:
+                raise NotFound(f"there is no definition {definition_id}") from None
+            except Invalid as error:
+                raise _with_request_fields(error) from None
+        raise RetryableError("the eval is being changed by others; try again")
 
     source = body.data_source.source
     if isinstance(source, StoredAnswers):
@@ -368,21 +376,38 @@ def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]
     return built
 
 
-def _ensure_version(workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime) -> int:
-    """The latest version if it has this data, else a new one."""
-    for _ in range(_MAX_ATTEMPTS):
-        current = definition_scenarios.get_current(workspace, eval_id)
-        latest = openai_evals.find_data(workspace, eval_id, current.head.version)
-        if latest is not None and latest.digest == data.digest and current.manifest.total:
-            return current.head.version
-        manifest = scenarios.write_pages(workspace, eval_id, current.manifest, built, replace=True)
-        version = current.head.version + (1 if current.manifest.total else 0)
-        extra = openai_evals.data_creation(workspace, eval_id, version, data)
+class _VersionTaken(Conflict):
+    """The definition was changed since the version was prepared."""
+
+
+class _DataVersion(NamedTuple):
+    """The version of a definition that has the data of a run."""
+
+    number: int
+    unstored: start.UnstoredDefinition | None = None
+    """Set if it is a new one."""
+
+
+def _version_of(
+    workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime
+) -> _DataVersion:
+    """The latest version if it has this data, else a new one, which is stored once a run of it can start."""
+    current = definition_scenarios.get_current(workspace, eval_id)
+    latest = openai_evals.find_data(workspace, eval_id, current.head.version)
+    if latest is not None and latest.digest == data.digest and current.manifest.total:
+        return _DataVersion(current.head.version)
+    manifest = scenarios.write_pages(workspace, eval_id, current.manifest, built, replace=True)
+    number = current.head.version + (1 if current.manifest.total else 0)
+
+    def store() -> None:
         try:
-            return definition_scenarios.commit(workspace, current, manifest, now, extra).version.number
+            extra = openai_evals.data_creation(workspace, eval_id, number, data)
+            definition_scenarios.commit(workspace, current, manifest, now, extra)
         except Conflict:
-            continue
-    raise RetryableError("the eval is being changed by others; try again")
+            raise _VersionTaken("the eval was changed at the same time") from None
+
+    resolved = resolve(workspace, eval_id)._replace(version=number, manifest=manifest)
+    return _DataVersion(number, start.UnstoredDefinition(resolved, store))
 
 
 def _with_request_fields(error: Invalid) -> Invalid:

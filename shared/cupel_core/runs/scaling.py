@@ -1,7 +1,8 @@
 """Batches: finds or writes the definition that a batch describes, and starts an ordinary run of it.
 
 The definition's id follows from its content, so a request that is repeated, or sent twice at once, finds the definition
-of the first one. A crash between the two steps leaves a definition that the next request uses.
+of the first one. It is stored once the run is known to start, so a refused batch leaves nothing; a crash between the
+two steps leaves a definition that the next request uses.
 """
 
 from collections.abc import Iterator
@@ -30,10 +31,9 @@ from cupel_core.ids import content_id
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.runs import start
-from cupel_core.runs.budgets import check_estimate
 from cupel_core.runs.estimates import estimate_cases, from_history
 from cupel_core.runs.history import ComparableRuns
-from cupel_core.runs.start import SYSTEM, RunStarted
+from cupel_core.runs.start import SYSTEM, RunStarted, UnstoredDefinition
 from cupel_core.runs.validation import check_required_models, check_size, check_spec
 from cupel_core.store import definitions
 
@@ -65,11 +65,11 @@ def start_batch(
     """
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
-    checked = _check(workspace, batch, now)
-    check_estimate(workspace, batch, lambda: _estimate(workspace, batch, checked, now), now)
-    definition_id = _find_or_create(workspace, batch, checked.evaluators, now)
-    spec = batch.spec(definition_id, checked.evaluators)
-    return start.start(workspace, spec, idempotency_key, now, started_by, request)
+    evaluators = _check(workspace, batch, now).evaluators
+    definition_id, exists = _find(workspace, batch, evaluators)
+    unstored = None if exists else _unstored(workspace, definition_id, batch, evaluators, now)
+    spec = batch.spec(definition_id, evaluators)
+    return start.start(workspace, spec, idempotency_key, now, started_by, request, unstored)
 
 
 def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
@@ -176,13 +176,6 @@ def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:
     return CreateScenario.model_validate(batch.scenario(evaluators))
 
 
-def _find_or_create(workspace: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime) -> str:
-    definition_id, exists = _find(workspace, batch, evaluators)
-    if not exists:
-        _create(workspace, definition_id, batch, evaluators, now)
-    return definition_id
-
-
 def _find(workspace: str, batch: Batch, evaluators: DefaultEvaluators) -> tuple[str, bool]:
     """The id of the definition with this content, and whether there is one; those that were deleted are left alone."""
     content, scenario = batch.content(evaluators), batch.scenario(evaluators)
@@ -194,11 +187,18 @@ def _find(workspace: str, batch: Batch, evaluators: DefaultEvaluators) -> tuple[
     raise Conflict("definitions with this content were deleted too often; change the system prompt or the goal")
 
 
-def _create(workspace: str, definition_id: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime) -> None:
-    """A concurrent request may have created the same one."""
+def _unstored(
+    workspace: str, definition_id: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime
+) -> UnstoredDefinition:
     labels, items = Labels(batch.name, FOLDER), [_scenario(batch, evaluators)]
-    try:
-        catalog.create(workspace, labels, batch.content(evaluators), now, items, definition_id=definition_id)
-    except Conflict:
-        if definitions.find(workspace, definition_id) is None:
-            raise
+    new = catalog.prepare(workspace, labels, batch.content(evaluators), now, items, definition_id)
+
+    def store() -> None:
+        """A concurrent request may have created the same one."""
+        try:
+            new.store()
+        except Conflict:
+            if definitions.find(workspace, definition_id) is None:
+                raise
+
+    return UnstoredDefinition(new.resolved, store)

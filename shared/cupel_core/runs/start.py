@@ -1,6 +1,6 @@
 """Starting a run: everything is validated before anything is written, and all writes are one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from secrets import randbelow
@@ -38,6 +38,7 @@ from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.tool_choices import check_tool_choices
 from cupel_core.runs.validation import (
     check_files,
+    check_fit,
     check_required_models,
     check_size,
     check_spec,
@@ -59,6 +60,14 @@ class RunStarted(NamedTuple):
     """None if the run was started by an earlier request and has been erased since."""
 
 
+class UnstoredDefinition(NamedTuple):
+    """A definition, or a version of one, that is stored only if a run of it can start: a refused start leaves
+    nothing."""
+
+    resolved: ResolvedDefinition
+    store: Callable[[], None]
+
+
 class BuiltRun(NamedTuple):
     """A run that could start now; nothing of it is stored."""
 
@@ -74,10 +83,12 @@ def start(
     now: datetime,
     started_by: StartedBy = SYSTEM,
     request: str | None = None,
+    unstored: UnstoredDefinition | None = None,
 ) -> RunStarted:
     """Create the run and request its dispatch; a repeated request with the same key gets the first answer.
 
-    `request` is what was requested, if the specification is not: that of an eval changes with the eval.
+    `request` is what was requested, if the specification is not: that of an eval changes with the eval. `unstored` is
+    the definition that the specification names, if it is not stored yet.
 
     Raises Invalid for a spec that cannot run or a key that was used with another request, and Conflict while another
     request with the same key is in progress.
@@ -85,9 +96,11 @@ def start(
     request = spec_to_text(spec) if request is None else request
     if idempotency_key is not None and (first := find_started(workspace, idempotency_key, request, now)):
         return first
-    run, snapshot, estimate = build_run(workspace, spec, now)
+    run, snapshot, estimate = build_run(workspace, spec, now, definition=unstored.resolved if unstored else None)
     run = replace(run, started_by=started_by, callbacks=webhooks.callback_scope(workspace))
     open_runs.admit(run)
+    if unstored is not None:
+        unstored.store()
     reservation = None
     if idempotency_key is not None:
         reservation = idempotency.reserve(workspace, idempotency_key, request, run.id, now)
@@ -120,22 +133,35 @@ def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
     build_run(workspace, spec, now)
 
 
-def build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunSource | None = None) -> BuiltRun:
+def build_run(
+    workspace: str,
+    spec: RunSpec,
+    now: datetime,
+    source: rerun.RerunSource | None = None,
+    definition: ResolvedDefinition | None = None,
+) -> BuiltRun:
     """The run of this specification, checked and not stored. Raises what `start` raises.
 
-    `source` is what it repeats, if that is not all of the run that the specification names.
+    `source` is what it repeats, if that is not all of the run that the specification names; `definition` is the one
+    that the specification names, if it is not stored yet.
     """
     try:
-        return _build_run(workspace, spec, now, source)
+        return _build_run(workspace, spec, now, source, definition)
     except Invalid as invalid:
         raise as_requested(invalid, spec) from invalid
 
 
-def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.RerunSource | None) -> BuiltRun:
+def _build_run(
+    workspace: str,
+    spec: RunSpec,
+    now: datetime,
+    source: rerun.RerunSource | None,
+    unstored: ResolvedDefinition | None,
+) -> BuiltRun:
     spec = _with_experiment(workspace, spec)
     if source is None and spec.rerun_of:
         source = rerun.load_source(workspace, spec.rerun_of)
-    definition = source.definition if source else _resolve(workspace, spec)
+    definition = source.definition if source else unstored or _resolve(workspace, spec)
     manifest = definition.manifest
     grader_config = spec.grader_config if source else _grader_config(workspace, spec)
     check_spec(workspace, spec, grader_config, manifest)
@@ -155,6 +181,8 @@ def _build_run(workspace: str, spec: RunSpec, now: datetime, source: rerun.Rerun
     check_size(plan)
     graded = scenarios.iterate_with_models(manifest, cases.scenario_positions)
     check_required_models(grader_config, definition.content, graded)
+    if source is None:
+        check_fit(definition.content, manifest, cases.scenario_positions)
     check_named_models(workspace, definition.content, manifest, cases.scenario_positions)
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
     profile = _profile(workspace, spec, source)

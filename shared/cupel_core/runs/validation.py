@@ -1,11 +1,13 @@
 """Whether a run can be carried out: its models, its judges, and its size."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import orjson
 
 from cupel_core.accounts import ModelChecks
 from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.fit import MAX_MISFITS, Misfit, misfits, repeated_names
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.files.references import largest_files_sent
@@ -21,11 +23,14 @@ from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
 from cupel_core.settings import settings
+from cupel_core.store.scenarios import read_within
 from cupel_core.target_validation import target_error, timeout_errors
 
 MAX_COLUMNS = 200
 """Targets times prompts: what a matrix of results, and the progress of a run, can show."""
 MAX_REPEATS = 1_000
+MAX_CHECKED_BYTES = 5_000_000
+"""Of scenarios as JSON that a start reads to find out whether they fit: about 15,000 questions."""
 MAX_TARGETS_BYTES = 100 * 1024
 """Of a run's targets as JSON; the run is one item of at most 400 KB."""
 
@@ -51,6 +56,34 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
     if missing:
         hint = "set it in the run, the eval or the workspace's settings"
         raise Invalid.fields(FieldError(f"config.{field}", f"{message}; {hint}") for field, message in missing)
+
+
+def check_fit(content: Content, manifest: Manifest, positions: Sequence[int]) -> None:
+    """Raise Invalid if scenarios at these positions have one name, or lack what a prompt or an assertion needs.
+
+    Of a large definition, the first MAX_CHECKED_BYTES are read: a table that lacks a column lacks it in every row.
+    """
+    checked = read_within(manifest, sorted(set(positions)), MAX_CHECKED_BYTES)
+    if errors := list(islice(_fit_errors(content, checked), MAX_MISFITS)):
+        raise Invalid.fields(errors)
+
+
+def _fit_errors(content: Content, checked: Sequence[tuple[int, Scenario]]) -> Iterator[FieldError]:
+    for repeated in repeated_names(scenario.name for _, scenario in checked):
+        numbers = [checked[each][0] + 1 for each in (repeated.first, repeated.position)]
+        why = f"scenarios {numbers[0]} and {numbers[1]} both have the name {repeated.name}, by which results name them"
+        yield FieldError("definitionId", why)
+    for position, scenario in checked:
+        for misfit in misfits(content, scenario):
+            yield FieldError("definitionId", _misfit_message(misfit, position, scenario))
+
+
+def _misfit_message(misfit: Misfit, position: int, scenario: Scenario) -> str:
+    named = f"scenario {position + 1} ({scenario.name})"
+    if not misfit.field:
+        return f"{named}: {misfit.message}"
+    owner = "content" if misfit.is_shared else f"scenarios.{position}"
+    return f"{owner}.{misfit.field}: {named} {misfit.message}"
 
 
 def check_files(workspace: str, plan: Plan, content: Content, scenarios: Iterable[Scenario]) -> None:

@@ -145,6 +145,24 @@ def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenar
     return [scenario for place in places if (scenario := read_page(place.page.key)[place.offset]).has_files]
 
 
+def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) -> list[tuple[int, Scenario]]:
+    """The scenarios at these ascending positions, each with its position, from as many pages as fit into `max_bytes`.
+
+    The first page is read whatever its size. Pages of earlier releases are of unknown size, and count as full ones.
+    """
+    found: list[tuple[int, Scenario]] = []
+    read, left = set[str](), max_bytes
+    for position in positions:
+        page, offset = manifest.locate(position)
+        if page.key not in read:
+            left -= MAX_PAGE_BYTES if page.size is None else page.size
+            if read and left < 0:
+                break
+            read.add(page.key)
+        found.append((position, read_page(page.key)[offset]))
+    return found
+
+
 def write_pages(
     workspace: str, definition_id: str, current: Manifest, scenarios: Iterable[Scenario], *, replace: bool = False
 ) -> Manifest:

@@ -243,8 +243,9 @@ def test_a_million_probes_over_prompts_and_targets_start_with_as_many_requests_a
     content = {"template": "[a] or [b]?", "dimensions": dimensions, "prompts": prompts}
     large = client.post("/v1/definitions", {"name": "large", "content": content}).json()["id"]
     assert client.post(f"/v1/definitions/{large}/scenarios/generate", {"mode": "matrix"}).status == 201
+    asked = {"prompt": "?", "metadata": {"vars": {"a": "1", "b": "2"}}}
     small = client.post(
-        "/v1/definitions", {"name": "small", "content": {"prompts": prompts}, "scenarios": [{"prompt": "?"}]}
+        "/v1/definitions", {"name": "small", "content": {"prompts": prompts}, "scenarios": [asked]}
     ).json()["id"]
     targets = [{"model": "sim/steady", "label": f"target {number}"} for number in range(10)]
     requests = []

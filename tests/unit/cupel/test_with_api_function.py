@@ -204,6 +204,45 @@ def test_a_refused_start_of_a_file_leaves_nothing(
     assert list(client.list_definitions()) == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--experiment", "exp_none"],
+        ["--profile", "none"],
+        ["--name", "n" * 300],
+        ["--budget", "0.000000001", "--judge-model", "sim/bold"],
+        ["--temperature", "0.5", "--param", "temperature=0.7"],
+    ],
+)
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_start_that_the_api_refuses_leaves_what_was_there(
+    cupel: Cupel, client: Client, tmp_path: Path, options: list[str], is_stored: bool
+):
+    path = tmp_path / "greeting.yaml"
+    path.write_text("name: greeting\nscenarios: [{prompt: Hello}]\n")
+    if is_stored:
+        output_of(cupel, "definitions", "create", str(path))
+        path.write_text("name: greeting\nscenarios: [{prompt: Good morning}]\n")
+    before = list(client.list_definitions())
+    assert cupel("run", str(path), "--models", "sim/steady", *options).exit_code == 2
+    assert list(client.list_definitions()) == before
+
+
+def test_a_start_that_is_refused_after_the_upload_deletes_what_it_created(
+    cupel: Cupel, client: Client, tmp_path: Path
+) -> None:
+    path = tmp_path / "greeting.yaml"
+    path.write_text("name: greeting\nscenarios: [{prompt: Hello}]\n")
+    client.update_settings({"openRunsPerOwner": 1})
+    output_of(cupel, "run", str(path), "--models", "sim/steady")
+    before = list(client.list_definitions())
+    path.write_text("name: parting\nscenarios: [{prompt: Goodbye}]\n")
+    refused = cupel("run", str(path), "--models", "sim/steady")
+    assert refused.exit_code != 0
+    assert "was deleted, because nothing was started" in refused.stderr
+    assert list(client.list_definitions()) == before
+
+
 def test_a_run_and_its_rerun_write_a_report_if_told_to(cupel: Cupel) -> None:
     facts = next(path for path in SAMPLES if path.stem == "facts")
     report = ("--report", "--summarizer-model", "sim/bold")

@@ -25,7 +25,7 @@ from cupel_core.runs import probes as probes_module
 from cupel_core.runs.probes import IndexedStatus
 from cupel_core.scoring.text_metrics import rouge_l
 from cupel_core.settings import Settings, settings
-from cupel_core.store import definition_runs, definitions, openai_evals, runs
+from cupel_core.store import definition_runs, definitions, openai_evals, runs, scenarios
 from cupel_core.store.table import connection
 from cupel_core.sweeping.erasure import erase_due
 from tests.openai_client import openai_client
@@ -567,6 +567,41 @@ def test_a_run_whose_judge_cannot_be_called_is_refused(openai: OpenAI, client: C
     assert refused.value.param == "eval_id"
     client.put("/v1/providers/openai", {"apiKey": "sk-test"})
     assert start(openai, eval_id).status == "queued"
+
+
+@pytest.mark.parametrize("has_run", [True, False])
+def test_a_refused_run_leaves_no_version(openai: OpenAI, client: Client, has_run: bool) -> None:
+    eval_id = create_eval(openai)
+    if has_run:
+        start(openai, eval_id)
+    before = client.get(f"/v1/definitions/{eval_id}").json()
+    for model in ("openai/gpt-5-mini", "sim/unknown"):
+        with pytest.raises(sdk.BadRequestError) as refused:
+            start(openai, eval_id, completions(ITEMS[:1], model=model))
+        assert refused.value.param == "data_source.model"
+    client.put("/v1/settings", {"openRuns": 1} if has_run else {"openRunsPerOwner": 1})
+    if has_run:
+        with pytest.raises(sdk.RateLimitError):
+            start(openai.with_options(max_retries=0), eval_id, completions(ITEMS[:1]))
+    assert client.get(f"/v1/definitions/{eval_id}").json() == before
+
+
+def test_a_run_is_started_although_the_eval_is_changed_meanwhile(
+    openai: OpenAI, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eval_id = create_eval(openai)
+    start(openai, eval_id)
+    write_pages = scenarios.write_pages
+    changes = iter([{"name": "Towns"}])
+
+    def changed_meanwhile(*arguments: Any, **options: Any) -> Any:
+        for change in changes:
+            client.patch(f"/v1/definitions/{eval_id}", {**change, "content": {"system": "Be brief."}})
+        return write_pages(*arguments, **options)
+
+    monkeypatch.setattr(scenarios, "write_pages", changed_meanwhile)
+    run = stored_run(start(openai, eval_id, completions(ITEMS[:1])).id)
+    assert (run.definition_version, run.scenario_count) == (3, 1)
 
 
 def test_a_cosine_needs_an_embedding_model(openai: OpenAI) -> None:

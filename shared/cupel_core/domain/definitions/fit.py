@@ -1,0 +1,65 @@
+"""Whether the scenarios of a definition can be told apart, asked and scored, which is known before anything is
+called."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.definitions.prompts import MissingValue
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.assertion_values import missing_variables
+from cupel_core.domain.scoring.assertions import Assertion
+
+MAX_MISFITS = 20
+"""At most this many are reported: most have one cause."""
+
+
+class RepeatedName(NamedTuple):
+    """The scenario at `position` has the name of the one at `first`."""
+
+    position: int
+    first: int
+    name: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.name} is also the name of scenario {self.first + 1}"
+
+
+class Misfit(NamedTuple):
+    """Something that a scenario lacks."""
+
+    field: str
+    """Below the scenario, or below the content if `is_shared`; empty for the scenario itself."""
+    message: str
+    """What a prompt or an assertion needs, as a clause about the scenario."""
+    is_shared: bool = False
+
+
+def repeated_names(names: Iterable[str | None]) -> Iterator[RepeatedName]:
+    """Find the scenarios whose name an earlier one has. Those without a name get one when they are stored."""
+    first_of_name: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if name and (first := first_of_name.setdefault(name, position)) != position:
+            yield RepeatedName(position, first, name)
+
+
+def misfits(content: Content, scenario: Scenario) -> Iterator[Misfit]:
+    """List the placeholders of prompts and the variables of assertions for which the scenario has no value."""
+    for prompt in content.prompts:
+        try:
+            content.opening_of(scenario, prompt)
+        except MissingValue as missing:
+            yield Misfit("", str(missing))
+    for field, name in _missing_values(scenario.assertions, scenario, "assertions"):
+        yield Misfit(field, f"has no variable {{{{{name}}}}}")
+    for field, name in _missing_values(content.assertions, scenario, "assertions"):
+        yield Misfit(field, f"has no variable {{{{{name}}}}}", is_shared=True)
+
+
+def _missing_values(checks: Sequence[Assertion], scenario: Scenario, field: str) -> Iterator[tuple[str, str]]:
+    """Yield the field of each value with a variable that the scenario lacks, and the variable's name."""
+    for number, check in enumerate(checks):
+        for name in missing_variables(check.value, scenario.variables):
+            yield f"{field}.{number}.value", name
+        yield from _missing_values(check.parts, scenario, f"{field}.{number}.assert")
