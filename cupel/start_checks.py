@@ -16,14 +16,14 @@ _CONNECTOR, _SIMULATED = "connector/", "sim/"
 _GRADERS = ("judgeModel", "personaModel", "embeddingModel", "summarizerModel")
 
 
-def check_start(client: "Client", file: DefinitionFile, specification: Json) -> None:
+def check_start(client: "Client", file: DefinitionFile, specification: Json, *, needs_access: bool = True) -> None:
     """Raise what the API would refuse: fields that it does not accept, an experiment that it does not know, models that
-    it cannot call, and a judge or embedding model that is missing."""
+    it cannot call, and a judge or embedding model that is missing. An estimate needs no access to providers."""
     config = specification.get("config") or {}
     problems = [
         *_shape_problems(specification),
         *_experiment_problems(client, specification.get("experimentId")),
-        *_model_problems(client, specification, config),
+        *_model_problems(client, specification, config, needs_access=needs_access),
         *_grader_problems(client, file, config),
     ]
     if problems:
@@ -51,14 +51,16 @@ def _experiment_problems(client: "Client", experiment_id: str | None) -> Iterato
         yield RefusedField("experimentId", f"there is no experiment {experiment_id}")
 
 
-def _model_problems(client: "Client", specification: Json, config: Json) -> Iterator[RefusedField]:
+def _model_problems(
+    client: "Client", specification: Json, config: Json, *, needs_access: bool
+) -> Iterator[RefusedField]:
     named = [(f"models.{number}", model) for number, model in enumerate(specification.get("models") or ())]
     for number, target in enumerate(specification.get("targets") or ()):
         named.append((f"targets.{number}.model", str(target.get("model") or _CONNECTOR)))
     named += [(f"config.{field}", config[field]) for field in _GRADERS if config.get(field)]
     called = [(field, model) for field, model in named if not model.startswith(_CONNECTOR)]
     is_real = any(not model.startswith(_SIMULATED) for _, model in called)
-    providers = {each["name"]: each for each in client.list_providers()} if is_real else {}
+    providers = {each["name"]: each for each in client.list_providers()} if is_real and needs_access else {}
     for field, model in called:
         if problem := _model_problem(model, providers):
             yield RefusedField(field, problem)

@@ -1573,6 +1573,8 @@ export interface Estimate {
   confirmableUsd: number;
   /** Of an estimate that was asked for; null in other answers */
   budget: BudgetFit | null;
+  /** Providers without a key or an address: the estimate holds, and a start is refused */
+  missingAccess: MissingAccess[];
 }
 
 /** The body of a start. */
@@ -2266,6 +2268,14 @@ export interface MessageInput {
 export type MessageRole = "system" | "user" | "assistant" | "tool";
 
 export type Metric = "DECISION" | "PASS_RATE" | "OTHER_RATE";
+
+/** A provider that the workspace cannot call yet. */
+export interface MissingAccess {
+  /** Name of the provider */
+  provider: string;
+  /** What is missing, such as an API key, and how it is set */
+  message: string;
+}
 
 /** A model of the price list. Prices are in US dollars per million tokens; null if unknown. */
 export interface Model {

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
+from cupel.commands.command_messages import name_commands
 from cupel.commands.options import (
     DEFAULT_OPTIONS,
     AllowUnpriced,
@@ -26,6 +27,7 @@ from cupel.commands.options import (
     TargetsFile,
     Temperature,
     budget_fields,
+    command_name,
 )
 from cupel.commands.run import Definitions, InProcess, definition_of
 from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
@@ -98,7 +100,7 @@ def estimate(
         raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     with session.connect() as client:
         specification = with_profile_id(client, specification)
-        with definition_of(session, client, definitions, specification) as resolved:
+        with definition_of(session, client, definitions, specification, starts=False) as resolved:
             estimated = client.estimate_run({**specification, **resolved})
         print_estimate(session, estimated, as_json=as_json)
 
@@ -113,11 +115,11 @@ def _estimate_in_process(definitions: Sequence[str], specification: Json, prices
 
     with named_after_options():
         own = evaluation_options(specification, DEFAULT_OPTIONS._replace(prices=prices))
-        estimated = estimate_evaluation(definitions, target_specs(specification), own)
+        estimated, missing_access = estimate_evaluation(definitions, target_specs(specification), own)
     max_usd = specification.get("maxBudgetUsd")
     left = {} if max_usd is None else {BudgetScope.RUN: max_usd}
     fit = budget_fit(estimated.usd, left, None, estimated.reserved_usd)
-    response = EstimateResponse.of(estimated, price_list_version(), fit)
+    response = EstimateResponse.of(estimated, price_list_version(), fit, missing_access)
     return response.model_dump(mode="json", by_alias=True)
 
 
@@ -132,7 +134,7 @@ def print_estimate(session: Session, estimate: Json, *, as_json: bool) -> None:
     for grader in estimate["graders"]:
         columns.add_row(f"{escape(grader['model'])} ({grader['role']})", "", *_figures(grader))
     session.out.print(columns)
-    for line in _totals(estimate):
+    for line in (*_totals(estimate), *_missing_access(estimate)):
         session.out.print(line, markup=False, soft_wrap=True)
 
 
@@ -156,6 +158,12 @@ def _totals(estimate: Json) -> list[str]:
         f"basis  {'; '.join(bases)}",
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
+
+
+def _missing_access(estimate: Json) -> list[str]:
+    """Stacks of earlier releases refuse such estimates instead."""
+    missing = estimate.get("missingAccess") or ()
+    return [f"to start it: {name_commands(each['message'], command_name())}" for each in missing]
 
 
 def _basis(estimate: Json) -> str:

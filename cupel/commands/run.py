@@ -473,12 +473,19 @@ def _expected(started: Json) -> str:
 
 @contextmanager
 def definition_of(
-    session: Session, client: "Client", definitions: Sequence[str], chosen: Json, *, new: bool = False
+    session: Session,
+    client: "Client",
+    definitions: Sequence[str],
+    chosen: Json,
+    *,
+    new: bool = False,
+    starts: bool = True,
 ) -> Iterator[Json]:
     """The `definitionId`, and `models` or `targets`, of a request; of files, which are uploaded, also its version.
 
     File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
-    If the request is refused or given up, a definition that was created for it is deleted.
+    If the request is refused or given up, a definition that was created for it is deleted. One that starts nothing
+    (`starts`) needs no keys of providers.
     """
     if not _are_files(definitions):
         if new:
@@ -493,7 +500,7 @@ def definition_of(
     from cupel.upload import Change, upload_definition
 
     file = read_definitions([Path(definition) for definition in definitions])
-    check_start(client, file, chosen)
+    check_start(client, file, chosen, needs_access=starts)
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
     print_uploaded(session, uploaded)

@@ -35,8 +35,14 @@ _FIELDS = (*_TEXTS, "prices")
 
 
 class AccountResolver:
-    def __init__(self, providers: Mapping[str, ProviderAccess]) -> None:
+    """Finds accounts. With `tolerates_missing_access`, a missing key or address is noted in `missing_access` instead of
+    being an error: what calls would cost is known without them."""
+
+    def __init__(self, providers: Mapping[str, ProviderAccess], *, tolerates_missing_access: bool = False) -> None:
         self._overrides = providers
+        self._tolerates_missing_access = tolerates_missing_access
+        self.missing_access: dict[str, str] = {}
+        """Why providers cannot be called yet, by their names."""
         for name, access in providers.items():
             if find_provider(name) is None:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
@@ -51,7 +57,7 @@ class AccountResolver:
         if provider.name == CONNECTOR:
             raise UsageError(f"{field}: expected a model, not the connector {model}")
         is_bedrock = provider.name == "bedrock"
-        if is_bedrock:
+        if is_bedrock and not self._tolerates_missing_access:
             require_extra("bedrock", f"{field}: {model}")
         # The caller's own process makes the requests, so no other network needs protection.
         account = Account(
@@ -59,18 +65,15 @@ class AccountResolver:
             self._base_url(provider),
             self._key(provider),
             prices=self._prices(provider),
-            uses_role=is_bedrock and _has_aws_credentials(),
+            uses_role=is_bedrock and not self._tolerates_missing_access and _has_aws_credentials(),
             allow_private=True,
         )
-        if provider.name == "vertex" and is_key_file(account.api_key or ""):
+        if provider.name == "vertex" and is_key_file(account.api_key or "") and not self._tolerates_missing_access:
             require_extra("vertex", f"{field}: {model}")
-        if provider.needs_key and not account.api_key and not account.uses_role:
-            variable = _key_variables(provider)[0]
-            ways = f"{variable} or AWS credentials" if is_bedrock else variable
-            raise UsageError(f"{field}: {model} needs an API key: set {ways}, or in Python pass it in `providers`")
-        if provider.needs_base_url and not account.base_url:
-            variable = _base_url_variables(provider)[0]
-            raise UsageError(f"{field}: {model} needs an address: set {variable}, or in Python pass it in `providers`")
+        if missing := _missing_access(provider, account):
+            if not self._tolerates_missing_access:
+                raise UsageError(f"{field}: {model} needs {missing}, or in Python pass it in `providers`")
+            self.missing_access[provider.name] = f"provider {provider.name} needs {missing}"
         return account
 
     def _base_url(self, provider: Provider) -> str:
@@ -87,6 +90,16 @@ class AccountResolver:
     def _key(self, provider: Provider) -> str | None:
         override = self._overrides.get(provider.name, {}).get("api_key")
         return override or _first_set(_key_variables(provider))
+
+
+def _missing_access(provider: Provider, account: Account) -> str | None:
+    """What must be set before the provider can be called, and where; None if nothing."""
+    if provider.needs_key and not account.api_key and not account.uses_role:
+        variable = _key_variables(provider)[0]
+        return f"an API key: set {variable}{' or AWS credentials' if provider.name == 'bedrock' else ''}"
+    if provider.needs_base_url and not account.base_url:
+        return f"an address: set {_base_url_variables(provider)[0]}"
+    return None
 
 
 def _provider_of(model: str, field: str) -> Provider:

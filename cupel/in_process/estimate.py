@@ -1,7 +1,10 @@
 """What an evaluation in this process would cost, before any model is called."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import NamedTuple
 
+from cupel.in_process.accounts import AccountResolver
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.options import EvaluationOptions
 from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
@@ -15,9 +18,20 @@ MAX_CASES = 200
 """The lengths of their texts stand for those of all others."""
 
 
-def estimate_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> RunEstimate:
-    """Raises UsageError for what could not be evaluated."""
-    return estimate_plan(plan_evaluation(definition, targets, options))
+class EvaluationEstimate(NamedTuple):
+    estimate: RunEstimate
+    missing_access: Mapping[str, str]
+    """Why providers cannot be called yet, by their names."""
+
+
+def estimate_evaluation(
+    definition: DefinitionSource, targets: Targets, options: EvaluationOptions
+) -> EvaluationEstimate:
+    """Raises UsageError for what could not be evaluated, but for missing keys and addresses of providers."""
+    accounts = AccountResolver(options.get("providers") or {}, tolerates_missing_access=True)
+    return EvaluationEstimate(
+        estimate_plan(plan_evaluation(definition, targets, options, accounts)), accounts.missing_access
+    )
 
 
 def estimate_plan(plan: EvaluationPlan) -> RunEstimate:

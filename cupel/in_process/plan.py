@@ -223,11 +223,19 @@ class EvaluationPlan:
         return drawn_sample(chosen, len(defined), self.seed, self.probe_plan, all_cases)
 
 
-def plan_evaluation(definition: DefinitionSource, targets: Targets, options: EvaluationOptions) -> EvaluationPlan:
-    """Raise UsageError, naming the option or field, if anything cannot be executed."""
+def plan_evaluation(
+    definition: DefinitionSource,
+    targets: Targets,
+    options: EvaluationOptions,
+    accounts: AccountResolver | None = None,
+) -> EvaluationPlan:
+    """Raise UsageError, naming the option or field, if anything cannot be executed.
+
+    `accounts` are by default those of an execution, which needs keys.
+    """
     options = checked_options(options)
     loaded = _load_definition(definition, options)
-    accounts = AccountResolver(options.get("providers") or {})
+    accounts = accounts or AccountResolver(options.get("providers") or {})
     resolved_targets = tuple(_resolve_targets(targets, loaded, accounts))
     path = resume_path(options)
     saved = read_saved(path) if path else None

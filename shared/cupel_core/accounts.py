@@ -227,11 +227,17 @@ def _model_view(
 
 
 class ModelChecks:
-    """Why a workspace cannot call models; None for those that it can. The account of each provider is read once."""
+    """Why a workspace cannot call models; None for those that it can. The account of each provider is read once.
 
-    def __init__(self, workspace: str) -> None:
-        self._provider_error = cache(partial(provider_error, workspace))
-        self._has_key = cache(lambda provider: bool(load_account(workspace, provider).api_key))
+    With `tolerates_missing_access`, a key or an address that the workspace has not set yet is noted in `missing_access`
+    instead of being an error: what calls would cost is known without them.
+    """
+
+    def __init__(self, workspace: str, *, tolerates_missing_access: bool = False) -> None:
+        self.missing_access: dict[str, str] = {}
+        """Why providers cannot be called yet, by their names."""
+        self._tolerates_missing_access = tolerates_missing_access
+        self._account = cache(partial(load_account, workspace))
 
     def model_error(self, model: str) -> str | None:
         """Why this model cannot answer messages."""
@@ -239,12 +245,22 @@ class ModelChecks:
 
     def account_error(self, model: str) -> str | None:
         """Why the workspace's account cannot call this model. Simulated ones of any name make vectors."""
-        return model_name_error(model) or self._provider_error(model.partition("/")[0]) or self._role_error(model)
+        provider = model.partition("/")[0]
+        if error := model_name_error(model):
+            return error
+        account = self._account(provider)
+        if not account.enabled:
+            return f"provider {provider} is disabled"
+        error = _access_error(account) or self._role_error(model)
+        if error and self._tolerates_missing_access:
+            self.missing_access[provider] = error
+            return None
+        return error
 
     def _role_error(self, model: str) -> str | None:
         """Why a model of Bedrock cannot be called without a key."""
         provider, _, name = model.partition("/")
-        if not _is_open_to_role(provider) or settings().may_call_as_role(name) or self._has_key(provider):
+        if not _is_open_to_role(provider) or settings().may_call_as_role(name) or self._account(provider).api_key:
             return None
         allowed = settings().bedrock_models
         return f"provider {provider} has no API key, and the stack's operator allows its role {allowed}"
@@ -260,12 +276,9 @@ def account_error(workspace: str, model: str) -> str | None:
     return ModelChecks(workspace).account_error(model)
 
 
-def provider_error(workspace: str, name: str) -> str | None:
-    """Why the workspace's account cannot call models of this provider, which is a known one; None if it can."""
-    account = load_account(workspace, name)
-    if not account.enabled:
-        return f"provider {name} is disabled"
-    provider = _registered(name)
+def _access_error(account: Account) -> str | None:
+    """What the account lacks to call models; None if nothing."""
+    provider, name = _registered(account.provider), account.provider
     if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
     if not account.base_url and provider.needs_base_url:

@@ -27,27 +27,27 @@ class UncallableModel(NamedTuple):
 
 
 def check_named_models(
-    workspace: str, content: Content, manifest: Manifest, positions: Sequence[int], field: str = "definitionId"
+    checks: ModelChecks, content: Content, manifest: Manifest, positions: Sequence[int], field: str = "definitionId"
 ) -> None:
     """Raises Invalid, with errors of this field, if the definition or its scenarios at these positions name models that
     cannot be called. Reads the account of each provider once, and the pages of such scenarios."""
-    found = find_uncallable(workspace, content_models(content), manifest, positions)
+    found = find_uncallable(checks, content_models(content), manifest, positions)
     if found:
         raise Invalid.fields(FieldError(field, each.message) for each in found)
 
 
 def find_uncallable(
-    workspace: str, uses: Iterable[ModelUse], manifest: Manifest, positions: Sequence[int]
+    checks: ModelChecks, uses: Iterable[ModelUse], manifest: Manifest, positions: Sequence[int]
 ) -> list[UncallableModel]:
     """Of these uses and those by the scenarios at these positions."""
-    find_error = _find_error(workspace)
+    find_error = _find_error(checks)
     named = scenarios.iterate_naming(manifest, positions, lambda model: find_error(model, True) is not None)
     return _first_of_each(chain(uses, chain.from_iterable(map(scenario_models, named))), find_error)
 
 
 def list_uncallable(workspace: str, uses: Iterable[ModelUse]) -> list[UncallableModel]:
     """Each model once, with its first use."""
-    return _first_of_each(uses, _find_error(workspace))
+    return _first_of_each(uses, _find_error(ModelChecks(workspace)))
 
 
 def _first_of_each(uses: Iterable[ModelUse], find_error: Callable[[str, bool], str | None]) -> list[UncallableModel]:
@@ -60,9 +60,7 @@ def _first_of_each(uses: Iterable[ModelUse], find_error: Callable[[str, bool], s
     return list(found.values())
 
 
-def _find_error(workspace: str) -> Callable[[str, bool], str | None]:
-    checks = ModelChecks(workspace)
-
+def _find_error(checks: ModelChecks) -> Callable[[str, bool], str | None]:
     @cache
     def find_error(model: str, answers: bool) -> str | None:
         return checks.model_error(model) if answers else checks.account_error(model)

@@ -36,7 +36,7 @@ def estimate_eval_run(
 
     spec = eval_run_spec(router.workspace, eval_id, body.options())
     estimated = estimate(router.workspace, spec, utc_now())
-    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)
 
 
 @router.operation("createPlaygroundRun", status=201)

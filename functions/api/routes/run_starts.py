@@ -29,7 +29,7 @@ def estimate_run(body: EstimateRun) -> EstimateResponse:
     from cupel_core.runs.estimate import estimate
 
     estimated = estimate(router.workspace, body.spec(), utc_now())
-    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)
 
 
 @router.operation("rerunRun", status=201)

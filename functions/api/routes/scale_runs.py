@@ -26,4 +26,4 @@ def estimate_scale_run(body: EstimateScaleRun) -> EstimateResponse:
     from cupel_core.runs.estimate import estimate_batch
 
     estimated = estimate_batch(router.workspace, body.batch(), utc_now())
-    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit)
+    return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)

@@ -120,6 +120,11 @@ class BudgetBrief(ResultModel):
     confirmation_required: bool
 
 
+class MissingAccessBrief(ResultModel):
+    provider: str
+    message: str
+
+
 class RunEstimateResult(ToolResult):
     job_count: Annotated[int, Field(description="Probes of the run")]
     usd: UsdInterval
@@ -128,6 +133,7 @@ class RunEstimateResult(ToolResult):
     unpriced: Annotated[list[str], Field(description="Models whose price is unknown; not in `usd`")]
     budget: Annotated[BudgetBrief, Field(description="What is left of budgets, and whether the run fits")]
     needs_agreement: Annotated[bool, Field(description="Whether start_run is refused unless the user has agreed")]
+    missing_access: Annotated[list[MissingAccessBrief], Field(description="Providers to set up before start_run")]
 
 
 @tool(
@@ -149,7 +155,7 @@ def _estimate(request: ToolRequest, spec: RunSpec) -> BudgetedEstimate:
 
 
 def estimated(found: BudgetedEstimate, *, needs_agreement: bool) -> RunEstimateResult:
-    shown = EstimateResponse.of(found.estimate, price_list_version(), found.fit)
+    shown = EstimateResponse.of(found.estimate, price_list_version(), found.fit, found.missing_access)
     fields = {name: getattr(shown, name) for name in RunEstimateResult.model_fields if hasattr(shown, name)}
     return RunEstimateResult(**fields, needs_agreement=needs_agreement or found.fit.needs_confirmation)
 

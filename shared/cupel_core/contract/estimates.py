@@ -1,5 +1,7 @@
 """Estimates of a run's cost and duration."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -168,6 +170,13 @@ class TrialEstimateResponse(ResponseModel):
     ]
 
 
+class MissingAccessResponse(ResponseModel):
+    """A provider that the workspace cannot call yet."""
+
+    provider: Annotated[str, Field(description="Name of the provider")]
+    message: Annotated[str, Field(description="What is missing, such as an API key, and how it is set")]
+
+
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
@@ -203,9 +212,19 @@ class EstimateResponse(ResponseModel):
     budget: Annotated[
         BudgetFitResponse | None, Field(description="Of an estimate that was asked for; null in other answers")
     ] = None
+    missing_access: Annotated[
+        list[MissingAccessResponse],
+        Field(description="Providers without a key or an address: the estimate holds, and a start is refused"),
+    ]
 
     @classmethod
-    def of(cls, estimate: RunEstimate, price_list: str, fit: BudgetFit | None = None) -> "EstimateResponse":
+    def of(
+        cls,
+        estimate: RunEstimate,
+        price_list: str,
+        fit: BudgetFit | None = None,
+        missing_access: Mapping[str, str] = MappingProxyType({}),
+    ) -> "EstimateResponse":
         return cls(
             job_count=estimate.probes,
             usd=EstimateIntervalResponse.of(estimate.usd),
@@ -230,4 +249,8 @@ class EstimateResponse(ResponseModel):
             ),
             confirmable_usd=confirmable_usd(estimate.total_usd),
             budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
+            missing_access=[
+                MissingAccessResponse(provider=provider, message=message)
+                for provider, message in sorted(missing_access.items())
+            ],
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property, partial
 
-from cupel_core.accounts import account_error, load_account, model_error
+from cupel_core.accounts import ModelChecks, account_error, load_account, model_error
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import (
@@ -113,7 +113,7 @@ class RescoreModels:
             return
         uses = assertion_models(self._content.assertions, "the definition")
         manifest, positions = self._snapshot.manifest, self._snapshot.scenario_positions
-        for found in find_uncallable(workspace, uses, manifest, positions):
+        for found in find_uncallable(ModelChecks(workspace), uses, manifest, positions):
             yield FieldError("assertions", f"is required: {found.message}")
 
     def _inherited_problems(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from cupel_core import workspace_budgets
@@ -42,6 +43,8 @@ class _Spendable(NamedTuple):
 class BudgetedEstimate(NamedTuple):
     estimate: RunEstimate
     fit: BudgetFit
+    missing_access: Mapping[str, str] = MappingProxyType({})
+    """Why providers cannot be called yet, by their names."""
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEstimate) -> RunBudget | None:

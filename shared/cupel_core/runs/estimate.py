@@ -1,9 +1,14 @@
-"""Estimates of what a run would cost: checks all that a start checks, and writes nothing."""
+"""Estimates of what a run would cost: checks all that a start checks, and writes nothing.
+
+A key or an address that the workspace has not set yet does not hinder an estimate, which names it: people ask what a
+run would cost before they have an account.
+"""
 
 from dataclasses import replace
 from datetime import datetime
 from math import inf
 
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Run
@@ -16,15 +21,18 @@ from cupel_core.store import snapshots
 
 
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> BudgetedEstimate:
-    """Raises what a start would raise for this specification now, except that it must be confirmed."""
-    estimated = build_run(workspace, replace(spec, confirmed_usd=inf), now).estimate
-    return BudgetedEstimate(estimated, fit_of(workspace, spec, estimated, now))
+    """Raises what a start would raise for this specification now, except that it must be confirmed, and that providers
+    are not set up."""
+    checks = ModelChecks(workspace, tolerates_missing_access=True)
+    estimated = build_run(workspace, replace(spec, confirmed_usd=inf), now, checks=checks).estimate
+    return BudgetedEstimate(estimated, fit_of(workspace, spec, estimated, now), checks.missing_access)
 
 
 def estimate_batch(workspace: str, batch: Batch, now: datetime) -> BudgetedEstimate:
     """The same for a batch."""
-    estimated = scaling.estimate_batch(workspace, batch, now)
-    return BudgetedEstimate(estimated, fit_of(workspace, batch, estimated, now))
+    checks = ModelChecks(workspace, tolerates_missing_access=True)
+    estimated = scaling.estimate_batch(workspace, batch, now, checks)
+    return BudgetedEstimate(estimated, fit_of(workspace, batch, estimated, now), checks.missing_access)
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

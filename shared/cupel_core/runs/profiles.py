@@ -28,12 +28,11 @@ def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[s
     }
 
 
-def check_profile(workspace: str, spec: RunSpec, stored: dict[str, Any]) -> None:
+def check_profile(workspace: str, spec: RunSpec, stored: dict[str, Any], checks: ModelChecks) -> None:
     """Raise Invalid, naming every problem: keys and prices change after a profile was saved."""
     profile = RunProfile.of_snapshot(stored)
     if profile is None:
         return
-    checks = ModelChecks(workspace)
     errors = [
         FieldError("config.profileId", f"operation {operation.id}: {message}")
         for operation in profile.enabled

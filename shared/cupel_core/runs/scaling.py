@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
-from cupel_core.accounts import model_error
+from cupel_core.accounts import ModelChecks
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog
 from cupel_core.definitions.scenarios import checked_scenarios
@@ -65,16 +65,16 @@ def start_batch(
     """
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
-    evaluators = _check(workspace, batch, now).evaluators
+    evaluators = _check(workspace, batch, now, ModelChecks(workspace)).evaluators
     definition_id, exists = _find(workspace, batch, evaluators)
     unstored = None if exists else _unstored(workspace, definition_id, batch, evaluators, now)
     spec = batch.spec(definition_id, evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request, unstored)
 
 
-def estimate_batch(workspace: str, batch: Batch, now: datetime) -> RunEstimate:
-    """Raises what a start would raise now, and writes nothing."""
-    return _estimate(workspace, batch, _check(workspace, batch, now), now)
+def estimate_batch(workspace: str, batch: Batch, now: datetime, checks: ModelChecks) -> RunEstimate:
+    """Raises what a start would raise now if `checks` were its own, and writes nothing."""
+    return _estimate(workspace, batch, _check(workspace, batch, now, checks), now)
 
 
 def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetime) -> RunEstimate:
@@ -96,7 +96,7 @@ def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetim
     return with_trial(estimate, 1, checked.plan.cases * columns) if batch.trial else estimate
 
 
-def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
+def _check(workspace: str, batch: Batch, now: datetime, checks: ModelChecks) -> _CheckedBatch:
     settings = get_settings(workspace)
     defaults = settings.grader_config
     if exceeded := settings.batches.violations(batch.count, batch.pace.max_concurrency):
@@ -112,8 +112,8 @@ def _check(workspace: str, batch: Batch, now: datetime) -> _CheckedBatch:
     content = validate_content(batch.content(evaluators))
     scenario = checked_scenarios(workspace, [_scenario(batch, evaluators)], "scenarios", now)[0]
     with _request_fields(batch):
-        check_spec(workspace, spec, config, _ONE_SCENARIO)
-    _check_evaluators(workspace, batch)
+        check_spec(workspace, spec, config, _ONE_SCENARIO, checks)
+    _check_evaluators(batch, checks)
     check_required_models(config, content, [scenario])
     _check_personas(workspace, batch)
     plan = Plan(spec.targets, (max(1, len(batch.persona_ids)),), spec.repeats)
@@ -139,12 +139,12 @@ def _request_field(field: str, batch: Batch) -> str:
     return field.removeprefix("config.").removeprefix("params.")
 
 
-def _check_evaluators(workspace: str, batch: Batch) -> None:
+def _check_evaluators(batch: Batch, checks: ModelChecks) -> None:
     """The judges that only one evaluator has."""
     errors = [
         FieldError(f"evaluators.{name}.judgeModel", problem)
         for name, choice in batch.choices.items()
-        if choice.judge_model and (problem := model_error(workspace, choice.judge_model))
+        if choice.judge_model and (problem := checks.model_error(choice.judge_model))
     ]
     if errors:
         raise Invalid.fields(errors)

@@ -7,7 +7,7 @@ from secrets import randbelow
 from typing import Any, NamedTuple
 
 from cupel_core import idempotency
-from cupel_core.accounts import load_own_prices
+from cupel_core.accounts import ModelChecks, load_own_prices
 from cupel_core.definitions import ResolvedDefinition, resolve
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.scenarios import Manifest
@@ -139,14 +139,16 @@ def build_run(
     now: datetime,
     source: rerun.RerunSource | None = None,
     definition: ResolvedDefinition | None = None,
+    checks: ModelChecks | None = None,
 ) -> BuiltRun:
     """The run of this specification, checked and not stored. Raises what `start` raises.
 
     `source` is what it repeats, if that is not all of the run that the specification names; `definition` is the one
-    that the specification names, if it is not stored yet.
+    that the specification names, if it is not stored yet; `checks` decide which models can be called, by default those
+    of a start.
     """
     try:
-        return _build_run(workspace, spec, now, source, definition)
+        return _build_run(workspace, spec, now, source, definition, checks or ModelChecks(workspace))
     except Invalid as invalid:
         raise as_requested(invalid, spec) from invalid
 
@@ -157,6 +159,7 @@ def _build_run(
     now: datetime,
     source: rerun.RerunSource | None,
     unstored: ResolvedDefinition | None,
+    checks: ModelChecks,
 ) -> BuiltRun:
     spec = _with_experiment(workspace, spec)
     if source is None and spec.rerun_of:
@@ -164,7 +167,7 @@ def _build_run(
     definition = source.definition if source else unstored or _resolve(workspace, spec)
     manifest = definition.manifest
     grader_config = spec.grader_config if source else _grader_config(workspace, spec)
-    check_spec(workspace, spec, grader_config, manifest)
+    check_spec(workspace, spec, grader_config, manifest, checks)
     check_tool_connectors(workspace, spec, definition.content)
     if source is None:  # A run that was started once can be repeated.
         check_tool_choices(spec, definition.content)
@@ -183,9 +186,9 @@ def _build_run(
     check_required_models(grader_config, definition.content, graded)
     if source is None:
         check_fit(definition.content, manifest, cases.scenario_positions)
-    check_named_models(workspace, definition.content, manifest, cases.scenario_positions)
+    check_named_models(checks, definition.content, manifest, cases.scenario_positions)
     check_files(workspace, plan, definition.content, scenarios.list_with_files(manifest, cases.scenario_positions))
-    profile = _profile(workspace, spec, source)
+    profile = _profile(workspace, spec, source, checks)
     snapshot = Snapshot(
         definition.content.to_json(),
         manifest,
@@ -205,14 +208,14 @@ def _build_run(
     return BuiltRun(replace(run, budget=initial_budget(spec, run, snapshot, estimate)), snapshot, estimate)
 
 
-def _profile(workspace: str, spec: RunSpec, source: RerunSource | None) -> dict[str, Any] | None:
+def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: ModelChecks) -> dict[str, Any] | None:
     """The profile as it is stored with the run; of a rerun, as it was. Raises Invalid if it cannot be executed."""
     if spec.profile_id is None:
         return None
     stored = source.profile if source is not None else None
     is_same = stored is not None and (stored["id"], stored["version"]) == (spec.profile_id, spec.profile_version)
     profile = stored if is_same and stored else find_profile(workspace, spec.profile_id, spec.profile_version)
-    check_profile(workspace, spec, profile)
+    check_profile(workspace, spec, profile, checks)
     return profile
 
 

@@ -35,9 +35,10 @@ MAX_TARGETS_BYTES = 100 * 1024
 """Of a run's targets as JSON; the run is one item of at most 400 KB."""
 
 
-def check_spec(workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest) -> None:
+def check_spec(
+    workspace: str, spec: RunSpec, grader_config: GraderConfig, manifest: Manifest, checks: ModelChecks
+) -> None:
     """Raise Invalid, naming every invalid field."""
-    checks = ModelChecks(workspace)
     errors = [
         *_range_errors(spec),
         *_target_errors(workspace, spec, checks),

@@ -45,8 +45,62 @@ def own_model(client: Client) -> str:
 
 
 def estimated(client: Client, definition_id: str, token: str | None = None, **changes: Any) -> Answer:
-    body = {"definitionId": definition_id, "models": ["sim/steady"], **changes}
+    targets = {} if "targets" in changes else {"models": ["sim/steady"]}
+    body = {"definitionId": definition_id, **targets, **changes}
     return client.post("/v1/runs/estimate", body, **({} if token is None else {"token": token}))
+
+
+KEY = "provider openai has no API key: PUT /v1/providers/openai sets it"
+ADDRESS = "provider custom has no baseUrl: PUT /v1/providers/custom sets it"
+
+
+def missing_access(answer: Answer) -> dict[str, str]:
+    assert answer.status == 200, answer.text
+    return {each["provider"]: each["message"] for each in answer.json()["missingAccess"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [
+        ({}, {}),
+        ({"models": ["openai/gpt-5-mini", "openai/gpt-5-nano"]}, {"openai": KEY}),
+        ({"targets": [{"model": "custom/x", "label": "x"}]}, {"custom": ADDRESS}),
+        ({"models": ["custom/x"], "config": {"judgeModel": "openai/gpt-5-mini"}}, {"openai": KEY, "custom": ADDRESS}),
+    ],
+)
+def test_providers_that_are_not_set_up_are_named_by_estimates_and_refused_by_starts(
+    client: Client, definition_id: str, changes: dict[str, Any], missing: dict[str, str]
+) -> None:
+    answer = estimated(client, definition_id, **changes)
+    assert missing_access(answer) == missing
+    assert (answer.json()["usd"]["expected"] > 0) is (missing == {"openai": KEY})
+    targets = {} if "targets" in changes else {"models": ["sim/steady"]}
+    body = {"definitionId": definition_id, **targets, **changes}
+    assert client.post("/v1/runs", body).status == (422 if missing else 201)
+
+
+def test_a_disabled_provider_and_an_unknown_one_are_refused_by_estimates(client: Client, definition_id: str) -> None:
+    client.put("/v1/providers/openai", {"enabled": False})
+    for model in ("openai/gpt-5-mini", "nobody/x"):
+        assert estimated(client, definition_id, models=[model]).status == 422
+
+
+def test_models_that_a_definition_names_need_no_key_for_an_estimate(client: Client) -> None:
+    rubric = {"type": "llm-rubric", "value": "is polite", "provider": "openai/gpt-5-mini"}
+    content = {"system": "Be brief.", "assertions": [rubric]}
+    body = {"name": "x", "content": content, "scenarios": [{"prompt": "Hi"}]}
+    answer = estimated(client, client.post("/v1/definitions", body).json()["id"])
+    assert missing_access(answer) == {"openai": KEY}
+
+
+def test_estimates_of_batches_and_evals_need_no_key(client: Client, definition_id: str) -> None:
+    batch = {"models": ["openai/gpt-5-mini"], "userMessage": "Hi", "count": 2}
+    assert missing_access(client.post("/v1/scale-runs/estimate", batch)) == {"openai": KEY}
+    assert client.post("/v1/scale-runs", batch).status == 422
+    scenarios = client.get(f"/v1/definitions/{definition_id}/scenarios").json()["items"]
+    body = {"name": "e", "model": "openai/gpt-5-mini", "scenarioIds": [each["id"] for each in scenarios]}
+    eval_id = client.post("/v1/evals", body).json()["id"]
+    assert missing_access(client.post(f"/v1/evals/{eval_id}/runs/estimate", {})) == {"openai": KEY}
 
 
 def report_models(figures: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -81,8 +135,9 @@ def test_an_unknown_summarizer_is_named(client: Client, definition_id: str) -> N
 
 def test_a_default_summarizer_matters_to_runs_with_a_report_only(client: Client, definition_id: str) -> None:
     client.put("/v1/settings", {"summarizerModel": "openai/gpt-5-mini"})
-    assert estimated(client, definition_id).status == 200
-    refused = estimated(client, definition_id, report=True)
+    assert missing_access(estimated(client, definition_id)) == {}
+    assert missing_access(estimated(client, definition_id, report=True)) == {"openai": KEY}
+    refused = client.post("/v1/runs", {"definitionId": definition_id, "models": ["sim/steady"], "report": True})
     assert (refused.status, refused.fields()) == (422, ["config.summarizerModel"])
 
 

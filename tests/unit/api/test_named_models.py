@@ -96,7 +96,6 @@ def test_every_way_to_start_a_run_refuses_it(client: Client) -> None:
     client.put("/v1/providers/openai", {"apiKey": None})
     for path, body, field in (
         ("/v1/runs", run, "definitionId"),
-        ("/v1/runs/estimate", run, "definitionId"),
         (f"/v1/evals/{eval_id}/runs", {}, "eval.definitionId"),
         ("/v1/playground/runs", {"scenarioId": scenario["id"], "model": "sim/steady"}, "definitionId"),
         (f"/v1/runs/{first['id']}/rerun", {}, "definitionId"),

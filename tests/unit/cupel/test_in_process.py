@@ -213,6 +213,17 @@ def test_a_model_that_cannot_be_called_is_a_usage_error(
     assert message in answer.stderr
 
 
+def test_an_estimate_needs_no_key(cupel: Cupel, echoes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("CUSTOM_BASE_URL", raising=False)
+    answer = cupel("estimate", echoes, "--in-process", "--models", "openai/gpt-5-mini,custom/x")
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.splitlines()[-2:] == [
+        "to start it: provider custom needs an address: set CUSTOM_BASE_URL",
+        "to start it: provider openai needs an API key: set OPENAI_API_KEY",
+    ]
+
+
 @pytest.mark.parametrize("command", ["run", "estimate"])
 @pytest.mark.parametrize("option", [["--report"], ["--summarizer-model", "sim/bold"]])
 def test_reports_need_a_stack(cupel: Cupel, echoes: str, command: str, option: list[str]) -> None:

@@ -228,6 +228,16 @@ def test_a_start_that_the_api_refuses_leaves_what_was_there(
     assert list(client.list_definitions()) == before
 
 
+def test_an_estimate_of_a_file_needs_no_key(cupel: Cupel, tmp_path: Path) -> None:
+    path = tmp_path / "greeting.yaml"
+    path.write_text("name: greeting\nscenarios: [{prompt: Hello}]\n")
+    answer = cupel("estimate", str(path), "--models", "openai/gpt-5-mini,sim/steady")
+    assert answer.exit_code == 0, answer.stderr
+    message = "to start it: provider openai has no API key: cupel providers set openai sets it"
+    assert answer.stdout.splitlines()[-1] == message
+    assert cupel("run", str(path), "--models", "openai/gpt-5-mini").exit_code == 2
+
+
 def test_a_start_that_is_refused_after_the_upload_deletes_what_it_created(
     cupel: Cupel, client: Client, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cupel_core.accounts import ModelChecks
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
@@ -16,5 +17,5 @@ def test_the_account_of_many_targets_and_graders_is_read_once(cloud: Settings) -
     targets = tuple(Target("sim/steady", label=f"target {number}") for number in range(50))
     graders = GraderConfig("sim/judge", persona_model="sim/judge", embedding_model="sim/steady")
     with counted_requests() as requests, pytest.raises(Invalid, match="no scenarios"):
-        check_spec("ws_a", RunSpec("def_1", targets), graders, Manifest())
+        check_spec("ws_a", RunSpec("def_1", targets), graders, Manifest(), ModelChecks("ws_a"))
     assert requests == ["GetItem"]

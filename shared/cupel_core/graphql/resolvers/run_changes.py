@@ -45,7 +45,7 @@ def estimate_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
 
 
 def to_estimate(found: BudgetedEstimate) -> Loaded:
-    return Loaded(EstimateResponse.of(found.estimate, price_list_version(), found.fit))
+    return Loaded(EstimateResponse.of(found.estimate, price_list_version(), found.fit, found.missing_access))
 
 
 @resolves("Query.estimateRetry", "estimateRetry", 20)

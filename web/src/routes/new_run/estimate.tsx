@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Estimate, EstimateOptions } from "../../api/queries";
 import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
 import { type Factors, factorsText } from "../../lib/run_options";
@@ -97,6 +98,15 @@ function Figures({ estimate, budget, factors }: FiguresProps) {
           Without a price, and not included: {visible(estimate.unpriced.join(", "))}
         </p>
       )}
+      {estimate.missingAccess.map(({ provider }) => (
+        <p key={provider} className={styles.note}>
+          To start it,{" "}
+          <Link to="/providers/$name" params={{ name: provider }}>
+            set up {visible(provider)}
+          </Link>
+          : it lacks an API key or an address.
+        </p>
+      ))}
     </>
   );
 }
