@@ -42,7 +42,9 @@ def matrix_table(matrix: ResultMatrix, width: int | None) -> tuple[Table, list[s
     return numbered, [*(f"{number}: {name}" for number, name in enumerate(matrix.columns, 1)), _LEGEND]
 
 
-_LEGEND = "FAIL: at least one repeat failed; 2/3: passed of judged, then the mean score; best: chosen by select-best"
+_LEGEND = (
+    "FAIL: at least one repeat failed; 2/3: passed of judged, then the mean score; best: by select-best or max-score"
+)
 
 
 def write_matrix_csv(matrix: ResultMatrix, file: IO[str]) -> None:

@@ -491,7 +491,7 @@ export interface CellResults {
   meanScore: number | null;
   /** Completed ones by decision code; `other` if the definition has no rule or none was read */
   decisions: unknown;
-  /** Those whose answer `select-best` found the best */
+  /** Those whose answer `select-best` or `max-score` found the best */
   best: number;
 }
 
@@ -4317,7 +4317,7 @@ export interface ScoreCorrelation {
 }
 
 export interface Scoring {
-  /** Null if a weighted result could not be computed, or if no result has a weight */
+  /** Null if a weighted result could not be computed, or if there is no result */
   success: boolean | null;
   /** From 0 to 1 */
   score: number | null;

@@ -104,7 +104,7 @@ class EvaluationProgress:
         self._column_of(outcome.probe_index).add(outcome)
 
     def end(self, outcomes: Iterable[Outcome], *, has_failed: bool = False) -> None:
-        """Every probe has an outcome, and these are final: `select-best` has added results and costs."""
+        """Every probe has an outcome, and these are final: comparisons have added results and costs."""
         self._reset()
         for outcome in outcomes:
             self.add(outcome)

@@ -44,7 +44,7 @@ class SavedEvaluation:
     digests: Mapping[str, str]
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
-    """Probes whose transcripts contain the results of select-best assertions."""
+    """Probes whose transcripts contain the results of comparisons."""
     spending: tuple[Spending, ...]
     """Of each conversation that was recorded, also of those that ended with an error and were repeated."""
     continuations: int

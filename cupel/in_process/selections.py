@@ -1,4 +1,4 @@
-"""select-best: once all targets have answered a case, the judge compares their answers."""
+"""Once all targets have answered a case, their answers are compared (select-best, max-score)."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -8,12 +8,13 @@ from typing import Any
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
-from cupel_core.domain.scoring.assertions import NOT_COMPUTED, Assertion
+from cupel_core.domain.scoring.assertions import MAX_SCORE, NOT_COMPUTED, Assertion
 from cupel_core.domain.scoring.decisions import last_answer
+from cupel_core.domain.scoring.max_score import select_max_score
 from cupel_core.domain.scoring.selections import (
     Selection,
     assertion_result,
-    select_best_assertions,
+    comparisons,
     sibling_probes,
     with_selection_results,
 )
@@ -30,12 +31,12 @@ async def run_selections(
     file: OutcomeFile | None,
     graders_for: Callable[[int], GraderFactory],
 ) -> None:
-    """Add the results of select-best assertions to the transcripts in `outcomes`, and save them in the file."""
+    """Add the results of comparisons to the transcripts in `outcomes`, and save them in the file."""
     slots = asyncio.Semaphore(plan.max_concurrency)
 
     async def select(index: int) -> None:
         async with slots:
-            compared = await _select_best(plan, outcomes, index, graders_for(index))
+            compared = await _add_results(plan, outcomes, index, graders_for(index))
             if file is not None and compared:
                 file.record_comparison([outcomes[each] for each in compared])
 
@@ -43,20 +44,23 @@ async def run_selections(
 
 
 def _selection_probes(plan: EvaluationPlan) -> Iterator[int]:
-    """The first probe of each case and repeat that has a select-best assertion."""
+    """The first probe of each case and repeat whose answers are compared."""
     probes = ((index, plan.probe_plan.probe(index)) for index in range(plan.probe_plan.total))
     return (index for index, probe in probes if probe.column == 0 and _assertions(plan, index))
 
 
 def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
     scenario = plan.probe(index).scenario
-    return select_best_assertions((*plan.definition.content.assertions, *scenario.assertions))
+    return comparisons((*plan.definition.content.assertions, *scenario.assertions))
 
 
 async def _compare(
-    answers: Mapping[int, str], assertion: Assertion, variables: Mapping[str, Any], graders: GraderFactory
+    candidates: Mapping[int, Transcript], assertion: Assertion, variables: Mapping[str, Any], graders: GraderFactory
 ) -> Selection:
     """A judge whose provider asks to wait for too long is recorded as the selection's error, too."""
+    if assertion.kind == MAX_SCORE:
+        return select_max_score({each: transcript.scoring for each, transcript in candidates.items()}, assertion)
+    answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
     try:
         return await compare_answers(answers, assertion, variables, graders)
     except RetryLater as wait:
@@ -64,7 +68,7 @@ async def _compare(
         return Selection(tuple(answers), 1, None, NOT_COMPUTED, wait.detail, Spend(), cause)
 
 
-async def _select_best(
+async def _add_results(
     plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int, graders: GraderFactory
 ) -> tuple[int, ...]:
     """The indexes of the probes whose answers were compared; none if all were compared before an interruption."""
@@ -72,10 +76,9 @@ async def _select_best(
     candidates = {each: outcome for each, outcome in siblings.items() if isinstance(outcome, Transcript)}
     if candidates.keys() <= (plan.saved.compared if plan.saved else set()):
         return ()
-    answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
     variables = plan.probe(index).scenario.variables
     selections = [
-        (assertion, await _compare(answers, assertion, variables, graders)) for assertion in _assertions(plan, index)
+        (assertion, await _compare(candidates, assertion, variables, graders)) for assertion in _assertions(plan, index)
     ]
     for each, transcript in candidates.items():
         results = [assertion_result(selection, assertion, each) for assertion, selection in selections]

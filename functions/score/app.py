@@ -12,11 +12,13 @@ from cupel_core.clock import utc_now
 from cupel_core.domain.scoring.rescores import RescoreStatus
 from cupel_core.messages import Cause, QueueMessage, RunRef
 from cupel_core.rescoring import phases
+from cupel_core.rescoring.comparisons import compare_range
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.workflow_tasks import (
     LeafRangeFields,
     LeftFields,
     WarmUp,
+    leaf_range_items,
     leaf_ranges_output,
     phase_failure,
     slice_output,
@@ -47,17 +49,23 @@ class Score(RescoreMessage, LeafRangeFields):
     op: Literal["score"]
 
 
+class Compare(RescoreMessage, LeafRangeFields, LeftFields):
+    op: Literal["compare"]
+
+
 class CompleteRescore(RescoreMessage, LeftFields):
     op: Literal["complete"]
 
 
 class FailRescore(RescoreMessage):
     op: Literal["fail"]
-    error: dict[Literal["begin", "score", "complete"], Cause]
+    error: dict[Literal["begin", "score", "compare", "complete"], Cause]
     """By the phase that failed."""
 
 
-type RescoreTask = Annotated[Begin | Score | CompleteRescore | FailRescore | WarmUp, Field(discriminator="op")]
+type RescoreTask = Annotated[
+    Begin | Score | Compare | CompleteRescore | FailRescore | WarmUp, Field(discriminator="op")
+]
 _task = TypeAdapter[RescoreTask](RescoreTask)
 
 
@@ -74,12 +82,19 @@ def _carry_out(task: RescoreTask, seconds_left: Callable[[], float]) -> dict[str
     match task:
         case Begin():
             begun = phases.begin(task.run, task.rescore_id)
-            return leaf_ranges_output(begun.status, begun.slices)
+            return {
+                **leaf_ranges_output(begun.status, begun.slices),
+                "comparisons": leaf_range_items(begun.comparisons),
+            }
         case Score():
             part = (task.run, task.rescore_id, task.leaf_range, seconds_left)
             with spent_metric() as add_spend:
                 progress = event_loop.run(rescore_slice(*part, on_spend=add_spend))
             return slice_output(task, progress)
+        case Compare(is_continued=True):
+            return {}
+        case Compare():
+            return {"compared": event_loop.run(compare_range(task.run, task.rescore_id, task.leaf_range))}
         case CompleteRescore(is_continued=True):
             return {"status": RescoreStatus.RUNNING}
         case CompleteRescore():

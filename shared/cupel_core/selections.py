@@ -1,24 +1,35 @@
-"""Selections (select-best) among a run's targets: each is made once, by the first caller that needs it."""
+"""Selections (select-best, max-score) among a run's targets: each is made once, by the first caller that needs it."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.clock import utc_now
 from cupel_core.deferred import dataclass
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.scoring.selections import Selection, assertion_result, select_best_assertions, sibling_probes
+from cupel_core.domain.scoring.max_score import select_max_score
+from cupel_core.domain.scoring.scoring import Scoring
+from cupel_core.domain.scoring.selections import Selection, assertion_result, comparisons, sibling_probes
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.scoring.selection import compare_answers
-from cupel_core.store import outcomes, selections
+from cupel_core.store import outcomes, rescore_results, selections
+from cupel_core.store.selections import RUN_SCORING
+from cupel_core.store.snapshots import Snapshot
+
+
+def needs_selection(snapshot: Snapshot) -> bool:
+    """Whether the definition or any scenario compares answers; pages are marked, so none is read."""
+    assertions = Content.from_json(snapshot.definition).assertions
+    return bool(comparisons(assertions)) or any(page.needs_selection for page in snapshot.manifest.pages)
 
 
 class SelectionOutcome(NamedTuple):
@@ -37,29 +48,36 @@ class SelectionRunner:
     scoring_id: str
     """RUN_SCORING, or the id of a rescore."""
     retry_round: int
-    graders: GraderFactory
+    graders: GraderFactory | None = None
+    """None if only scores are compared."""
     _locks: defaultdict[tuple[int, int], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     _selections: dict[tuple[int, int], Selection] = field(default_factory=dict)
 
     async def select(
-        self, transcript: Transcript, assertions: Sequence[Assertion], variables: Mapping[str, Any]
+        self,
+        index: int,
+        assertions: Sequence[Assertion],
+        variables: Mapping[str, Any],
+        kinds: Collection[str] = COMPARISONS,
     ) -> SelectionOutcome:
-        """The results of these select-best assertions for the transcript.
+        """The results of the comparisons of these kinds among the assertions, for the transcript of this probe.
 
         A failing judge leaves results with an error; TimeIsUp passes through.
         """
         results, spend = [], Spend()
-        for assertion_index, assertion in enumerate(select_best_assertions(assertions)):
-            selection = await self._get_selection(transcript, assertion_index, assertion, variables)
-            results.append(assertion_result(selection, assertion, transcript.probe_index))
-            if selection.billed_probe == transcript.probe_index:
+        for assertion_index, assertion in enumerate(comparisons(assertions)):
+            if assertion.kind not in kinds:
+                continue
+            selection = await self._get_selection(index, assertion_index, assertion, variables)
+            results.append(assertion_result(selection, assertion, index))
+            if selection.billed_probe == index:
                 spend += selection.spend
         return SelectionOutcome(tuple(results), spend)
 
     async def _get_selection(
-        self, transcript: Transcript, assertion_index: int, assertion: Assertion, variables: Mapping[str, Any]
+        self, index: int, assertion_index: int, assertion: Assertion, variables: Mapping[str, Any]
     ) -> Selection:
-        siblings = sibling_probes(self.plan, transcript.probe_index)
+        siblings = sibling_probes(self.plan, index)
         key = siblings[0], assertion_index
         async with self._locks[key]:
             if key not in self._selections:
@@ -82,9 +100,21 @@ class SelectionRunner:
         answers = {candidate.probe_index: last_answer(candidate.messages) for candidate in candidates}
         if earlier is not None and earlier.error is None and earlier.candidates == tuple(answers):
             selection = replace(earlier, retry_round=self.retry_round)
+        elif assertion.kind == MAX_SCORE:
+            scorings = await asyncio.to_thread(self._get_scorings, candidates)
+            selection = select_max_score(scorings, assertion, self.retry_round)
+        elif self.graders is None:
+            raise ValueError(f"{assertion.kind} needs a judge")
         else:
             selection = await compare_answers(answers, assertion, variables, self.graders, self.retry_round)
         return await asyncio.to_thread(self._record, key, selection, _expiry(candidates))
+
+    def _get_scorings(self, candidates: Sequence[Transcript]) -> dict[int, Scoring | None]:
+        """The scorings of the candidates by index; without those that were erased from a rescore."""
+        if self.scoring_id == RUN_SCORING:
+            return {candidate.probe_index: candidate.scoring for candidate in candidates}
+        found = (rescore_results.find(self.ref, self.scoring_id, candidate.probe_index) for candidate in candidates)
+        return {result.index: result.scoring for result in found if result is not None and result.scoring is not None}
 
     def _record(self, key: tuple[int, int], selection: Selection, expires_at: datetime | None) -> Selection:
         """Record a selection; without its reason if a candidate's content was erased while the judge compared."""

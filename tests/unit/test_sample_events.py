@@ -113,7 +113,8 @@ def sample_rescore(sample_run: Run) -> Rescore:
 
 def test_the_phases_complete_a_rescore(sample_rescore: Rescore) -> None:
     slices = [{"firstLeaf": 0, "leaves": 1}]
-    assert invoke("score-begin") == {"status": "RUNNING", "slices": slices, "maxRounds": 2_222}
+    begun = {"status": "RUNNING", "slices": slices, "maxRounds": 2_222, "comparisons": []}
+    assert invoke("score-begin") == begun
     assert invoke("score-slice") == {
         "firstLeaf": 0,
         "left": 0,
@@ -122,6 +123,7 @@ def test_the_phases_complete_a_rescore(sample_rescore: Rescore) -> None:
         "waitSeconds": 0,
         "waited": 0,
     }
+    assert invoke("score-compare") == {"compared": 0}
     assert invoke("score-complete") == {"status": "COMPLETED"}
 
 

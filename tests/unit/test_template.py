@@ -562,7 +562,7 @@ def test_every_task_of_a_machine_is_retried(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "phases"), [("finish", "Settle Summarize Complete"), ("score", "Begin Score Complete")]
+    ("name", "phases"), [("finish", "Settle Summarize Complete"), ("score", "Begin Score Compare Complete")]
 )
 def test_every_failure_leads_to_the_fail_task(name: str, phases: str) -> None:
     outer = machines()[name]["States"]

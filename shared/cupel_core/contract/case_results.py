@@ -22,7 +22,7 @@ class CellResultsResponse(ColumnFields):
         dict[str, int],
         Field(description="Completed ones by decision code; `other` if the definition has no rule or none was read"),
     ]
-    best: Annotated[int, Field(description="Those whose answer `select-best` found the best")]
+    best: Annotated[int, Field(description="Those whose answer `select-best` or `max-score` found the best")]
 
     @classmethod
     def of(cls, cell: CellResults) -> "CellResultsResponse":

@@ -242,7 +242,7 @@ class AssertionResultResponse(ResponseModel):
 
 class ScoringResponse(ResponseModel):
     success: Annotated[
-        bool | None, Field(description="Null if a weighted result could not be computed, or if no result has a weight")
+        bool | None, Field(description="Null if a weighted result could not be computed, or if there is no result")
     ]
     score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str

@@ -1,4 +1,4 @@
-"""select-best, once every target has answered: the judge compares the answers to each case, and scorings record it."""
+"""Compares the answers to each case once every target has answered (select-best, max-score); scorings record it."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -14,23 +14,17 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.selections import select_best_assertions, with_selection_results
+from cupel_core.domain.scoring.selections import comparisons, with_selection_results
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.selections import SelectionOutcome, SelectionRunner
+from cupel_core.selections import SelectionOutcome, SelectionRunner, needs_selection
 from cupel_core.slice_graders import OnSpend, grader_models, ignore_spend, slice_graders, slice_leases
 from cupel_core.slice_worker import process_concurrently, process_leaf_by_leaf
 from cupel_core.store import amendments, outcomes, runs, snapshots
 from cupel_core.store.selections import RUN_SCORING
 from cupel_core.store.snapshots import Snapshot
-
-
-def needs_selection(snapshot: Snapshot) -> bool:
-    """Whether the definition or any scenario has a select-best assertion; pages are marked, so none is read."""
-    assertions = Content.from_json(snapshot.definition).assertions
-    return bool(select_best_assertions(assertions)) or any(page.needs_selection for page in snapshot.manifest.pages)
 
 
 @dataclass(frozen=True)
@@ -107,14 +101,14 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
     for outcome in outcomes.list_outcomes(ref, leaf_range.indexes(run.plan.total)):
         if isinstance(outcome, Transcript) and readable_at(outcome, utc_now()).messages:
             scenario = snapshot.scenario(run.plan.probe(outcome.probe_index).case)
-            if assertions := select_best_assertions((*definition_assertions, *scenario.assertions)):
+            if assertions := comparisons((*definition_assertions, *scenario.assertions)):
                 yield _Candidate(outcome, scenario, assertions)
 
 
 async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
     """Whether the transcript did not have the result yet."""
     transcript = candidate.transcript
-    outcome = await selections.select(transcript, candidate.assertions, candidate.scenario.variables)
+    outcome = await selections.select(transcript.probe_index, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)
     if change(transcript) == transcript:
         return False

@@ -13,8 +13,8 @@ from cupel_core.domain.runs.run import Action, IllegalTransition, Progress, Run,
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.text.counts import count_of
 from cupel_core.errors import Conflict, NotFound
-from cupel_core.finishing.compare import needs_selection
 from cupel_core.messages import RunRef
+from cupel_core.selections import needs_selection
 from cupel_core.store import barrier, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 

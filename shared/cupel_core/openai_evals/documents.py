@@ -16,8 +16,8 @@ from cupel_core.domain.openai_evals.models import from_target
 from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, SELECT_BEST
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, JudgeReply, flatten
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
+from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, JudgeReply, flatten
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
@@ -212,7 +212,7 @@ def item_document(output_item: EvalOutputItem, eval_id: str) -> Document:
 
 def _results(output_item: EvalOutputItem) -> Iterator[Document]:
     transcript = output_item.view.transcript
-    assertions = [each for each in output_item.content.assertions if each.kind != SELECT_BEST]
+    assertions = [each for each in output_item.content.assertions if each.kind not in COMPARISONS]
     scoring = transcript.scoring if transcript else None
     for position, result in enumerate(scoring.results if scoring else ()):
         assertion = assertions[position] if position < len(assertions) else None

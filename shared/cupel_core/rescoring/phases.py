@@ -1,4 +1,4 @@
-"""The phases of a rescore's execution: begin → score (slice by slice) → complete, or fail. Each may be repeated."""
+"""The phases of a rescore's execution: begin → score → compare → complete, or fail. Each may be repeated."""
 
 from datetime import datetime
 
@@ -8,6 +8,7 @@ from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UNKNOWN_CAUSE
 from cupel_core.messages import RunRef
+from cupel_core.rescoring.comparisons import comparison_ranges
 from cupel_core.store import rescore_results, rescores, runs
 
 DELETED = "DELETED"
@@ -16,20 +17,24 @@ DELETED = "DELETED"
 
 @dataclass(frozen=True)
 class BeginResult:
-    """The rescore's status, or DELETED; and the slices to score if it is RUNNING."""
+    """The rescore's status, or DELETED; and what there is to do if it is RUNNING."""
 
     status: str
     slices: tuple[LeafRange, ...] = ()
+    """Their transcripts are graded."""
+    comparisons: tuple[LeafRange, ...] = ()
+    """Their results are compared afterwards."""
 
 
 def begin(ref: RunRef, rescore_id: str) -> BeginResult:
     """Mark a pending rescore as RUNNING, unless its run was deleted."""
-    if runs.find(ref) is None:
+    run = runs.find(ref)
+    if run is None:
         return BeginResult(DELETED)
     rescore = rescores.mark_running(ref, rescore_id)
     if rescore.status is not RescoreStatus.RUNNING:
         return BeginResult(rescore.status)
-    return BeginResult(rescore.status, leaf_ranges(rescore.probe_count))
+    return BeginResult(rescore.status, leaf_ranges(rescore.probe_count), comparison_ranges(run, rescore))
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:

@@ -137,20 +137,21 @@ class ResultWriter:
     async def store(self) -> None:
         """Results are written before their count, so that everything counted can be read."""
         results, self._buffer = self._buffer, []
-        self.counts += _count(results)
-        await asyncio.to_thread(self._record, results)
+        self.counts += count_results(results)
+        await asyncio.to_thread(record_results, self.ref, self.rescore_id, results)
         self.on_spend(sum((result.judge for result in results), Spend()))
         await asyncio.to_thread(rescores.record_counts, self.ref, self.rescore_id, self.first_leaf, self.counts)
         self._stored_at = time.monotonic()
 
-    def _record(self, results: Sequence[RescoreResult]) -> None:
-        """Store results; without comments on conversations that were erased while they were graded."""
-        rescore_results.record(self.ref, self.rescore_id, results)
-        for index in outcomes.list_erased(self.ref, [each.index for each in results if was_graded(each)]):
-            rescore_results.erase_content(self.ref, self.rescore_id, index)
+
+def record_results(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
+    """Store results; without comments on conversations that were erased while they were graded."""
+    rescore_results.record(ref, rescore_id, results)
+    for index in outcomes.list_erased(ref, [each.index for each in results if was_graded(each)]):
+        rescore_results.erase_content(ref, rescore_id, index)
 
 
-def _count(results: Iterable[RescoreResult]) -> RescoreCounts:
+def count_results(results: Iterable[RescoreResult]) -> RescoreCounts:
     unscored = [result.unscored for result in results]
     return RescoreCounts(scored=unscored.count(False), errors=unscored.count(True))
 
@@ -160,7 +161,7 @@ def _load_writer(rescore: Rescore, leaf_range: LeafRange) -> ResultWriter:
     indexes = leaf_range.indexes(rescore.probe_count)
     stored = list(rescore_results.list_range(ref, rescore.id, indexes, consistent=True))
     stored_indexes = frozenset(result.index for result in stored)
-    return ResultWriter(ref, rescore.id, leaf_range.first_leaf, stored_indexes, _count(stored))
+    return ResultWriter(ref, rescore.id, leaf_range.first_leaf, stored_indexes, count_results(stored))
 
 
 def _list_pending(rescore: Rescore, leaf_range: LeafRange, writer: ResultWriter) -> list[Transcript]:

@@ -10,7 +10,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import SELECT_BEST, Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import RescoreConfig, RescoreResult
 from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
@@ -35,6 +35,11 @@ def was_graded(result: RescoreResult) -> bool:
     return result.scoring is not None and any(each.type != _TRANSCRIPT for each in result.scoring.results)
 
 
+def assertions_of(config: RescoreConfig, content: Content, scenario: Scenario) -> tuple[Assertion, ...]:
+    """The assertions by which a rescore grades the scenario's transcripts."""
+    return (*content.assertions, *scenario.assertions) if config.assertions is None else config.assertions
+
+
 class _CriteriaGrading(NamedTuple):
     """The grading by criteria. `results` holds the earlier result if it is kept, or an error in place of an outcome."""
 
@@ -57,24 +62,23 @@ class TranscriptGrader:
     selections: SelectionRunner
 
     async def grade(self, transcript: Transcript) -> RescoreResult:
-        """The transcript's new result. TimeIsUp and RetryLater pass through; every other failure becomes an error."""
+        """The transcript's new result, without comparisons of scores (`comparisons.py`).
+
+        TimeIsUp and RetryLater pass through; every other failure becomes an error.
+        """
         if not transcript.messages:
             cause = UnscoredCause(UnscoredCode.DELETED)
             deleted = AssertionResult.uncomputed(_TRANSCRIPT, _CONTENT_DELETED, cause)
             return RescoreResult.of(transcript, build_scoring(None, None, (deleted,)), Spend())
         scenario = self.scenarios[self.run.plan.probe(transcript.probe_index).case]
-        assertions = self.assertions_of(scenario)
+        assertions = assertions_of(self.config, self.content, scenario)
         by_criteria = await self._grade_criteria(transcript, scenario)
         scored = await self._score(transcript, scenario, assertions)
-        selected = await self.selections.select(transcript, assertions, scenario.variables)
+        selected = await self.selections.select(transcript.probe_index, assertions, scenario.variables, {SELECT_BEST})
         results = (*by_criteria.results, *scored.results, *selected.results)
         left_out = scenario.left_out_checks if self.config.assertions is None else {}
         scoring = build_scoring(by_criteria.outcome, by_criteria.verdict, results, scored.evaluator_note, left_out)
         return RescoreResult.of(transcript, scoring, by_criteria.spend + scored.spend + selected.spend)
-
-    def assertions_of(self, scenario: Scenario) -> tuple[Assertion, ...]:
-        overridden = self.config.assertions
-        return (*self.content.assertions, *scenario.assertions) if overridden is None else overridden
 
     async def _grade_criteria(self, transcript: Transcript, scenario: Scenario) -> _CriteriaGrading:
         earlier = transcript.scoring

@@ -13,12 +13,11 @@ from cupel_core.domain.scoring.assertion_rules import (
     CODE_KINDS,
     CODE_REFUSED,
     SCORING_FUNCTION,
-    SELECT_BEST,
     VALUE_FUNCTION,
     value_error,
 )
 from cupel_core.domain.scoring.assertion_values import render_variables
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, flatten
+from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, flatten
 from cupel_core.domain.scoring.scoring import combine, failure_tag, first_uncomputed, metrics
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.javascript_values import as_text
@@ -63,8 +62,9 @@ async def score(
     """Compute all assertions but those that a model has graded according to `log`; new grades are added to it.
 
     What cannot be computed is a result with an error. RetryLater, and whatever stops a grader's call (Halted,
-    TimeIsUp), pass through once the calls in flight have ended and are in `log`. select-best has no result here,
-    because it compares the outputs of several models (`selection.py`). Without `code_runner`, code is not run.
+    TimeIsUp), pass through once the calls in flight have ended and are in `log`. Comparisons have no result
+    here, because they need the outputs of several models (`cupel_core/selections.py`). Without `code_runner`, code is
+    not run.
     """
     sandbox.use_workspace(graders.workspace)
     scorer = _Scorer(context, graders, log or GradeLog(), code_runner)
@@ -99,7 +99,7 @@ class _Scorer:
         computable = [
             (f"{prefix}{position}", assertion)
             for position, assertion in enumerate(assertions)
-            if assertion.kind != SELECT_BEST
+            if assertion.kind not in COMPARISONS
         ]
         return await _gather(*(self._result(path, assertion) for path, assertion in computable))
 
@@ -284,11 +284,9 @@ def _of_turn(assertion: Assertion, text: str) -> str:
 def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> AssertionResult:
     combined = combine(parts, assertion.threshold)
     if combined.passed is None or combined.score is None:
-        # A set in which nothing has weight has none either.
-        weight = assertion.weight if any(part.weight > 0 for part in parts) else 0.0
         uncomputed = first_uncomputed(parts)
         cause = (uncomputed and uncomputed.cause) or UnscoredCause(UnscoredCode.ASSERTION)
-        return replace(_error_result(assertion, combined.reason, cause), weight=weight, parts=tuple(parts))
+        return replace(_error_result(assertion, combined.reason, cause), parts=tuple(parts))
     return replace(
         _to_result(assertion, CheckResult(combined.passed, combined.score, combined.reason)), parts=tuple(parts)
     )

@@ -28,7 +28,7 @@ from cupel_core.domain.definitions.scenarios import (
     persona_spans,
     scenario_id,
 )
-from cupel_core.domain.scoring.selections import select_best_assertions
+from cupel_core.domain.scoring.selections import comparisons
 from cupel_core.errors import Invalid
 from cupel_core.ids import new_id
 from cupel_core.store import blobs, keys
@@ -298,7 +298,7 @@ def _put_page(key: str, content: Sequence[_Encoded]) -> NumberedPage:
         key,
         len(scenarios),
         personas=persona_spans(scenarios),
-        needs_selection=any(select_best_assertions(scenario.assertions) for scenario in scenarios),
+        needs_selection=any(comparisons(scenario.assertions) for scenario in scenarios),
         needs_models=any(map(needs_models, scenarios)),
         models=page_models(name for scenario in scenarios for name in named_models(scenario.assertions)),
         largest_files=tuple((str(each), size) for each, size in sorted(largest_files_of(scenarios).items())),

@@ -264,6 +264,12 @@ def test_select_best_compares_the_targets() -> None:
     assert sorted(str(each.success) for each in found.results) == ["False", "True"]
 
 
+def test_max_score_compares_the_scores_of_the_targets_without_a_judge() -> None:
+    assertions = [{"type": "contains", "value": "Paris", "weight": 0}, {"type": "max-score"}]
+    found = cupel.evaluate(definition("France", content={"assertions": assertions}), ["sim/echo", capital])
+    assert [each.success for each in found.results] == [False, True]
+
+
 async def test_a_rubric_without_a_pattern_is_decided_by_its_judge() -> None:
     decision = {"rubric": "5 when it names Paris", "judgeModel": "custom/judge"}
     async with serving(responder({"decisionCode": "5", "decisionText": "It does."})) as server:

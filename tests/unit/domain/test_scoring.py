@@ -47,8 +47,34 @@ def test_a_result_without_weight_decides_nothing() -> None:
     assert combine([passed(), failed(weight=0), broken(weight=0)]) == (True, 1.0, "everything passed")
 
 
-def test_only_results_without_weight_leave_it_unscored() -> None:
-    assert combine([failed(weight=0)]) == (None, None, "no result has a weight")
+def test_results_without_weight_alone_pass_with_a_score_of_0() -> None:
+    assert combine([failed(weight=0), broken(weight=0)]) == (True, 0.0, "no result has a weight")
+    assert combine([passed(weight=0)], 0.1).passed is False
+
+
+def test_nothing_at_all_leaves_it_unscored() -> None:
+    assert combine([]) == (None, None, "no criteria or assertions")
+
+
+def compared(won: bool, weight: float = 1.0) -> AssertionResult:
+    return AssertionResult("max-score", won, float(won), "compared", weight)
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ([passed(0.6), compared(True, weight=9)], (True, 0.6)),
+        ([passed(0.6), compared(False)], (False, 0.0)),
+        ([failed(0.6), compared(True)], (False, 0.6)),
+        ([passed(0.6), compared(False, weight=0)], (True, 0.6)),
+        ([compared(True)], (True, 1.0)),
+        ([compared(False)], (False, 0.0)),
+        ([passed(0.6, weight=0), compared(True)], (True, 0.0)),
+        ([passed(0.6), compared(True), compared(False)], (False, 0.0)),
+    ],
+)
+def test_a_comparison_is_not_part_of_the_mean(results: list[AssertionResult], expected: tuple[bool, float]) -> None:
+    assert combine(results)[:2] == expected
 
 
 def test_a_threshold_replaces_the_need_for_every_pass() -> None:
@@ -67,7 +93,7 @@ def test_at_most_three_reasons_are_reported() -> None:
 @given(st.lists(results()))
 def test_a_score_is_between_the_lowest_and_the_highest(many: list[AssertionResult]) -> None:
     combined = combine(many)
-    if combined.score is not None:
+    if combined.score is not None and any(result.weight > 0 for result in many):
         scores = [result.score for result in many if result.weight > 0 and result.score is not None]
         assert min(scores) - 1e-9 <= combined.score <= max(scores) + 1e-9
 
@@ -81,7 +107,7 @@ def test_order_does_not_matter(many: list[AssertionResult], order: Sequence[int]
 @given(st.lists(results()))
 def test_it_passes_when_every_weighted_result_passes(many: list[AssertionResult]) -> None:
     weighted = [result.passed for result in many if result.weight > 0]
-    expected = None if not weighted or None in weighted else all(weighted)
+    expected = None if not many or None in weighted else all(weighted)
     assert combine(many).passed is expected
 
 

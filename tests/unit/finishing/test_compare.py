@@ -1,5 +1,6 @@
-"""select-best: the answers of a run's targets are compared once, when all have answered."""
+"""The answers of a run's targets are compared once, when all have answered (select-best, max-score)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.scoring.scoring import CRITERIA, build_scoring
+from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.finishing import phases
@@ -117,7 +118,7 @@ async def test_other_results_of_a_scoring_stay(cloud: Settings) -> None:
     scoring = get_transcript(run, 0).scoring
     assert scoring is not None
     assert [result.type for result in scoring.results] == [CRITERIA, "word-count", "select-best"]
-    assert (scoring.score, scoring.tags) == (pytest.approx(2 / 3), ("FORMAT_ERROR",))
+    assert (scoring.score, scoring.tags) == (0.5, ("FORMAT_ERROR",))
 
 
 async def test_a_judge_that_fails_leaves_the_answers_unscored(cloud: Settings) -> None:
@@ -234,3 +235,41 @@ async def test_the_reported_spend_is_that_of_the_transcripts(cloud: Settings) ->
     stored = [get_transcript(run, index).conversation.judge_spend for index in range(3)]
     assert sum(reported, Spend()) == sum(stored, Spend())
     assert sum(reported, Spend()).calls == 1
+
+
+def scored(*scores: float) -> Callable[[int], Scoring]:
+    """The scoring of each probe by its index."""
+    return lambda index: build_scoring(None, None, (AssertionResult("bleu", True, scores[index], "similar"),))
+
+
+async def test_the_answer_with_the_highest_score_passes_without_a_judge(cloud: Settings) -> None:
+    highest = Assertion("max-score", value={"threshold": 0.5})
+    run = AnsweredRun((asking(highest),), THREE, scoring=scored(0.2, 0.9, 0.9), grader_config=GraderConfig())
+    answered, judge = run.summarizing(), ScriptedJudge()
+    assert await compared(answered, judge) == [False, True, False]
+    assert judge.called_models == []
+    scorings = [get_transcript(answered, index).scoring for index in range(3)]
+    assert [scoring and scoring.score for scoring in scorings] == [0, 0.9, 0]
+    before = get_transcript(answered, 1)
+    assert await compared(answered, judge) == [False, True, False]
+    assert get_transcript(answered, 1) == before
+
+
+async def test_no_answer_below_the_threshold_passes(cloud: Settings) -> None:
+    run = AnsweredRun(
+        (asking(Assertion("max-score", value={"threshold": 0.95})),), THREE, scoring=scored(0.2, 0.9, 0.9)
+    )
+    assert await compared(run.summarizing(), ScriptedJudge()) == [False, False, False]
+
+
+async def test_scores_are_compared_beside_the_answers(cloud: Settings) -> None:
+    run = AnsweredRun((asking(SHORTEST, Assertion("max-score")),), THREE[:2], scoring=scored(0.2, 0.9)).summarizing()
+    assert await compared(run, ScriptedJudge(best_index=0)) == [False, False]
+    assert await compared(run, ScriptedJudge(best_index=0)) == [False, False]
+    scoring = get_transcript(run, 1).scoring
+    assert scoring is not None
+    assert [(result.type, result.passed) for result in scoring.results] == [
+        ("bleu", True),
+        ("select-best", False),
+        ("max-score", True),
+    ]

@@ -262,3 +262,55 @@ def test_a_rubric_prompt_of_another_type_is_reported() -> None:
 def test_a_set_whose_parts_are_no_list_is_reported(parts: object) -> None:
     config = test_of({"type": "assert-set", "assert": parts})
     assert [note.where for note in skipped(config)] == ["tests.0.assert.0"]
+
+
+def test_a_comparison_is_beside_the_set_of_a_threshold() -> None:
+    config = test_of({"type": "max-score"}, {"type": "contains", "value": "a"}, threshold=0.5)
+    assert first_assertions(config) == [
+        {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a"}]},
+        {"type": "max-score"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ({"method": "sum", "threshold": 1}, {"method": "sum", "threshold": 1}),
+        (
+            {"weights": {"not-model-graded-factuality": 2, "similar:cosine": 3, "bleu": 4}},
+            {"weights": {"not-factuality": 2, "similar": 3, "bleu": 4}},
+        ),
+    ],
+)
+def test_the_weights_of_a_comparison_have_the_names_of_types(value: object, read: object) -> None:
+    assert first_assertions(test_of({"type": "max-score", "value": value})) == [{"type": "max-score", "value": read}]
+
+
+@pytest.mark.parametrize(
+    ("entries", "read", "why"),
+    [
+        ([{"type": "max-score", "value": "the best"}], ["max-score"], "it is not an object"),
+        ([{"type": "max-score"}, {"type": "max-score", "value": {"method": "sum"}}], ["max-score"], "first comparison"),
+        (
+            [{"type": "assert-set", "assert": [{"type": "select-best", "value": "a"}, {"type": "is-json"}]}],
+            ["assert-set"],
+            "compares nothing in a set",
+        ),
+    ],
+)
+def test_what_has_no_effect_in_a_comparison_is_reported(entries: list[object], read: list[str], why: str) -> None:
+    found = read_suite(test_of(*entries))
+    assertions = found.drafts[0].scenarios[0].assertions
+    assert [assertion.type for assertion in assertions] == read
+    assert all(assertion.value is None for assertion in assertions)
+    assert [note for note in found.report.changed if why in note.why]
+    assert not list(found.report.skipped)
+
+
+def test_a_comparison_whose_test_is_in_several_definitions_is_reported() -> None:
+    providers = [{"id": "openai:a", "transform": "output.trim()"}, "openai:b"]
+    config = {**test_of({"type": "contains", "value": "a"}, {"type": "max-score"}), "providers": providers}
+    notes = [note.why for note in read_suite(config).report.changed if note.what == "max-score"]
+    assert notes == ["compares the answers of each definition by itself, and its test is in 2 definitions"]
+    alone = read_suite({**config, "providers": ["openai:a", "openai:b"]})
+    assert not [note for note in alone.report.changed if note.what == "max-score"]

@@ -30,6 +30,7 @@ from cupel_core.errors import Conflict, Invalid
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.rescoring import phases
+from cupel_core.rescoring.comparisons import compare_range
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.rescoring.start import raise_budget
 from cupel_core.settings import Settings
@@ -79,8 +80,11 @@ async def rescore_with(
 ) -> list[RescoreResult]:
     """The results, after all phases."""
     wanted = create_rescore(run, **overrides)
-    for part in phases.begin(ref_of(run), wanted.id).slices:
+    begun = phases.begin(ref_of(run), wanted.id)
+    for part in begun.slices:
         await rescore_slice(ref_of(run), wanted.id, part, lambda: 900.0, judge)
+    for part in begun.comparisons:
+        await compare_range(ref_of(run), wanted.id, part)
     assert phases.complete(ref_of(run), wanted.id, NOW) is ends
     return results_of(run, wanted.id)
 
@@ -178,6 +182,54 @@ async def test_selections_are_made_again_by_the_other_judge(cloud: Settings) -> 
     run, judge = AnsweredRun((asking(BEST),)).completed(), ScriptedJudge(best_index=1)
     assert [result.success for result in await rescore_with(run, judge, judge_model=OTHER)] == [False, True]
     assert judge.called_models == [OTHER]
+
+
+HIGHEST = Assertion("max-score")
+LONG = Assertion("word-count", value={"min": 2})
+
+
+async def test_scores_are_compared_when_all_transcripts_are_graded(cloud: Settings) -> None:
+    """The two answers to the last case are in slices of their own."""
+    scenarios = tuple(asking(YES) for _ in range(1_001))
+    answered = AnsweredRun(scenarios, answer=lambda index: "yes" if index % 2 else "yes, yes")
+    found = await rescore_with(answered.completed(), ScriptedJudge(), assertions=(LONG, HIGHEST))
+    pairs = list(zip(found[:1_001], found[1_001:], strict=True))
+    assert {(first.index % 2, first.success, first.score, second.success) for first, second in pairs} == {
+        (0, True, 1.0, False),
+        (1, False, 0.0, True),
+    }
+
+
+async def test_scores_are_compared_beside_the_answers(cloud: Settings) -> None:
+    run = AnsweredRun((asking(YES, HIGHEST, BEST),), answer=lambda index: "yes" if index else "no").completed()
+    first, second = await rescore_with(run, ScriptedJudge(best_index=0), judge_model=OTHER)
+    assert first.scoring is not None
+    assert second.scoring is not None
+    types = [result.type for result in second.scoring.results]
+    assert types == ["contains", "select-best", "max-score"]
+    assert [result.passed for result in second.scoring.results] == [True, False, True]
+    assert [result.passed for result in first.scoring.results] == [False, True, False]
+
+
+async def test_comparing_scores_again_changes_nothing(cloud: Settings) -> None:
+    run = AnsweredRun((asking(YES, HIGHEST),), answer=lambda index: "yes" if index else "no").completed()
+    wanted = create_rescore(run)
+    begun = phases.begin(ref_of(run), wanted.id)
+    await rescore_slice(ref_of(run), wanted.id, begun.slices[0], lambda: 900.0, ScriptedJudge())
+    assert await compare_range(ref_of(run), wanted.id, begun.comparisons[0]) == 2
+    assert await compare_range(ref_of(run), wanted.id, begun.comparisons[0]) == 0
+
+
+async def test_scores_that_cannot_be_compared_are_counted_as_errors(cloud: Settings) -> None:
+    run = AnsweredRun((asking(),)).completed()
+    await rescore_with(run, ScriptedJudge(), RescoreStatus.FAILED, assertions=(HIGHEST,))
+    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts(errors=2)
+
+
+async def test_nothing_is_compared_without_a_comparison(cloud: Settings) -> None:
+    run = AnsweredRun((asking(YES, HIGHEST),)).completed()
+    create_rescore(run, assertions=(YES,))
+    assert phases.begin(ref_of(run), "scr_1").comparisons == ()
 
 
 async def test_the_judges_spend_is_reported(cloud: Settings) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, assertion_issues
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
@@ -221,9 +221,9 @@ async def test_a_set_with_what_cannot_be_computed_cannot_be_computed() -> None:
     assert (result.passed, result.error) == (None, "could not be computed: cost: the model's price is unknown")
 
 
-async def test_a_set_whose_parts_have_no_weight_has_none() -> None:
-    result = await check({"type": ASSERT_SET, "assert": [{"type": "equals", "value": "a", "weight": 0}]}, "a")
-    assert (result.passed, result.weight) == (None, 0)
+async def test_a_set_whose_parts_have_no_weight_passes_with_a_score_of_0() -> None:
+    result = await check({"type": ASSERT_SET, "assert": [{"type": "equals", "value": "a", "weight": 0}]}, "b")
+    assert (result.passed, result.score, result.weight) == (True, 0, 1)
 
 
 async def test_outputs_made_to_be_slow_are_not() -> None:
@@ -233,4 +233,4 @@ async def test_outputs_made_to_be_slow_are_not() -> None:
 
 
 def test_every_kind_is_computed_somewhere() -> None:
-    assert set(CHECKS) | set(GRADED_CHECKS) | {ASSERT_SET, "select-best"} == set(ASSERTION_KINDS)
+    assert set(CHECKS) | set(GRADED_CHECKS) | {ASSERT_SET, *COMPARISONS} == set(ASSERTION_KINDS)

@@ -40,7 +40,9 @@ export const ASSERTION_GROUPS: readonly (readonly [string, readonly AssertionTyp
 ].map((group) => [group, ASSERTION_TYPES.filter((each) => each.group === group)]);
 
 const NOT = "not-";
-const OF_ALL_TURNS = new Set(["latency", "cost", "finish-reason", "assert-set", "select-best"]);
+const OF_ALL_TURNS = new Set(["latency", "cost", "finish-reason", "assert-set", "select-best", "max-score"]);
+/** They compare the answers of several targets. */
+const COMPARISONS = new Set(["select-best", "max-score"]);
 
 /** The name of a type without its negation; whether it is negated. */
 export function typeOf(assertion: Content): { name: string; isNegated: boolean } {
@@ -52,7 +54,7 @@ export function typeOf(assertion: Content): { name: string; isNegated: boolean }
 /** The types that an assertion may have: sets are nested three deep, and contain no comparison of models. */
 export function isOffered(type: AssertionType, depth: number): boolean {
   if (type.type === "assert-set") return depth < MAX_SET_DEPTH;
-  return type.type !== "select-best" || depth === 0;
+  return !COMPARISONS.has(type.type) || depth === 0;
 }
 
 export function assertionType(name: string): AssertionType | undefined {
@@ -74,6 +76,7 @@ const NAMES = texts("name", 1_000, NAME);
 const PATHS = texts("path", 1_000, NAME);
 const COUNT: Control = { kind: "number", min: 0, max: 1_000_000, isWhole: true };
 const AMOUNT = { kind: "number", min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+const SCORE = { kind: "number", min: -MAX_SCORE, max: MAX_SCORE } as const;
 const TEMPLATE = prose(2, 20_000);
 const MESSAGES: Control = {
   kind: "list",
@@ -294,6 +297,23 @@ const VALUES: Readonly<Record<string, Control>> = {
       { steps: [""], mode: "exact" },
     ],
   ),
+  aggregation: {
+    kind: "object",
+    fields: [
+      {
+        name: "method",
+        label: "Scores are combined as",
+        control: { kind: "choice", options: ["average", "sum"] },
+      },
+      {
+        name: "weights",
+        label: "Weights by assertion type (optional)",
+        note: "1 for a type that is not listed",
+        control: values("type"),
+      },
+      { name: "threshold", label: "Lowest score that is selected (optional)", control: SCORE },
+    ],
+  },
   steps: {
     kind: "object",
     fields: [

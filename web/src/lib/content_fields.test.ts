@@ -441,7 +441,9 @@ test("types are negated, and sets are offered three deep", () => {
   const offered = (depth: number) =>
     ASSERTION_TYPES.filter((each) => isOffered(each, depth)).map((each) => each.type);
   expect(offered(0)).toContain("select-best");
+  expect(offered(0)).toContain("max-score");
   expect(offered(1)).not.toContain("select-best");
+  expect(offered(1)).not.toContain("max-score");
   expect([offered(2).includes("assert-set"), offered(3).includes("assert-set")]).toEqual([true, false]);
 });
 

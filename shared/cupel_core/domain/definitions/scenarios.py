@@ -164,7 +164,7 @@ class ScenarioPage:
     personas: tuple[PersonaSpan, ...] | None = ()
     """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
-    """Whether any of them has a select-best assertion."""
+    """Whether any of them compares the answers of several targets."""
     needs_models: bool | None = None
     """Whether grading any of them needs a configured model; None if only the stored page says so."""
     models: tuple[str, ...] | None = None

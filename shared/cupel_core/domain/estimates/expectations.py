@@ -24,8 +24,7 @@ from cupel_core.domain.estimates.run_estimate import (
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Column, Plan
-from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
-from cupel_core.domain.scoring.assertions import flatten
+from cupel_core.domain.scoring.assertions import SELECT_BEST, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, is_latin
 from cupel_core.domain.turns.conversation import ConversationRules

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, LLM_RUBRIC, RUBRIC_PROMPT, SELECT_BEST
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, LLM_RUBRIC, RUBRIC_PROMPT
+from cupel_core.domain.scoring.assertions import SELECT_BEST, Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import estimated_tokens
 

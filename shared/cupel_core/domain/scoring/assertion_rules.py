@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring import grader_values, match_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, placeholder_error, variable_names
-from cupel_core.domain.scoring.assertions import NOT
+from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, SELECT_BEST
 from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
@@ -20,7 +20,8 @@ MAX_NESTING = 3
 """Levels of nested sets: promptfoo has one, and a test's own threshold adds one around it."""
 MAX_NAME_LENGTH = 200
 ASSERT_SET = "assert-set"
-SELECT_BEST = "select-best"
+AVERAGE, SUM = AGGREGATIONS = ("average", "sum")
+"""How a `max-score` makes one score of several: its `method`."""
 LLM_RUBRIC = "llm-rubric"
 RUBRIC_PROMPT = "rubricPrompt"
 """In the `config` of an `llm-rubric`: the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's variables.
@@ -38,7 +39,7 @@ CODE_REFUSED = (
     "cupel.evaluate(…, allow_code=True)"
 )
 MAX_TURN = 100
-OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, SELECT_BEST})
+OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, *COMPARISONS})
 """What is measured once per conversation, or has answers of its own."""
 TRAJECTORY = "trajectory:"
 """How the types begin that check what a target called in a whole conversation."""
@@ -237,7 +238,7 @@ def _config_issues(name: str, config: Any, field: str, allow_code: bool) -> Iter
         yield AssertionIssue(f"{field}.{RUBRIC_RANGE}", "must be the lowest and the highest score: [0, 10]")
     if name == ASSERT_SET and config.get(SCORING_FUNCTION) is not None:
         yield from _function_issues(config[SCORING_FUNCTION], f"{field}.{SCORING_FUNCTION}", allow_code)
-    if name in (ASSERT_SET, SELECT_BEST) and VALUE_FUNCTION in config:
+    if name in (ASSERT_SET, *COMPARISONS) and VALUE_FUNCTION in config:
         yield AssertionIssue(f"{field}.{VALUE_FUNCTION}", f"is not allowed in {name}")
     elif name in ASSERTION_KINDS and VALUE_FUNCTION in config:
         yield from _function_issues(config[VALUE_FUNCTION], f"{field}.{VALUE_FUNCTION}", allow_code)
@@ -277,8 +278,9 @@ def _part_issues(name: str, parts: Any, field: str, depth: int, allow_code: bool
         yield AssertionIssue(field, "must be a list of assertions")
     elif depth == MAX_NESTING - 1 and ASSERT_SET in map(_type_of, parts):
         yield AssertionIssue(field, f"must not nest sets more than {MAX_NESTING} deep")
-    elif SELECT_BEST in map(_type_of, parts):
-        yield AssertionIssue(field, f"must not contain {SELECT_BEST}, which compares models: put it beside the set")
+    elif comparisons := COMPARISONS.intersection(map(_type_of, parts)):
+        names = " and ".join(sorted(comparisons))
+        yield AssertionIssue(field, f"must not contain {names}, which compares models: put it beside the set")
     else:
         yield from _list_issues(parts, field, depth + 1, allow_code)
 
@@ -370,6 +372,21 @@ def _rubric(value: Any) -> str | None:
     return None if value and isinstance(value, str | dict | list) else "must be a rubric: a string, an object or a list"
 
 
+def _aggregation(value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) - {"method", "weights", "threshold"}:
+        return "must be an object with method, weights and threshold, all of them optional"
+    if value.get("method", AVERAGE) not in AGGREGATIONS:
+        return f"must have a method that is {' or '.join(AGGREGATIONS)}"
+    weights = value.get("weights", {})
+    if not isinstance(weights, dict) or not all(map(is_finite_number, weights.values())):
+        return 'must have weights that are numbers by assertion type: {"weights": {"contains": 2}}'
+    if not is_finite_number(value.get("threshold", 0)):
+        return "must have a threshold that is a number"
+    return None
+
+
 def _url(value: Any) -> str | None:
     is_url = isinstance(value, str) and value.startswith(("http://", "https://"))
     return None if is_url else "must be a URL that starts with https:// or http://"
@@ -428,6 +445,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "webhook": AssertionKind(_url),
     ASSERT_SET: AssertionKind(is_fraction=True, may_negate=False),
     SELECT_BEST: AssertionKind(_text, may_negate=False, needs_judge=True),
+    MAX_SCORE: AssertionKind(_aggregation, may_negate=False),
 }
 CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(_text), "python": AssertionKind(_text)}
 """Only allowed in process: `value` is code, or `file://check.py:function`."""

@@ -9,6 +9,10 @@ from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.model_request import Usage
 
 NOT = "not-"
+SELECT_BEST = "select-best"
+MAX_SCORE = "max-score"
+COMPARISONS = frozenset({SELECT_BEST, MAX_SCORE})
+"""These types compare the answers of several targets to one case, once all have answered."""
 NOT_COMPUTED = "could not be computed"
 """It is the reason of a result without a verdict, whose `error` says why."""
 

@@ -196,6 +196,11 @@ class RescoreResult:
         """Without the judges' comments once the transcript's content has expired."""
         return self if self.expires_at is None or self.expires_at > now else replace(self, scoring=None)
 
+    def with_scoring(self, scoring: Scoring) -> "RescoreResult":
+        return replace(
+            self, success=scoring.success, score=scoring.score, unscored=scoring.is_unscored, scoring=scoring
+        )
+
     @classmethod
     def of(cls, transcript: Transcript, scoring: Scoring, judge: Spend) -> "RescoreResult":
         return cls(

@@ -1,8 +1,9 @@
 """The scoring of a conversation: whether it passed, its score, and the results both were computed from.
 
 promptfoo's rule: the score is the weighted mean, and every result with a weight must pass. Results without weight are
-reported and decide nothing. If a weighted result could not be computed, the conversation stays unscored, because that
-says nothing about the model.
+reported and decide nothing, so that a conversation which has no other passes with a score of 0. A comparison with other
+answers is not part of the mean: the score of an answer that is not selected is 0. If a weighted result could not be
+computed, the conversation stays unscored, because that says nothing about the model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
+from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
 from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
@@ -210,16 +211,29 @@ def combine(results: Sequence[AssertionResult], threshold: float | None = None) 
     errors = [f"{result.type}: {result.error}" for result in weighted if result.passed is None]
     if errors:
         return CombinedResult(None, None, f"could not be computed: {_join_reasons(errors)}")
-    if not weighted:
-        return CombinedResult(None, None, "no result has a weight" if results else "no criteria or assertions")
-    score = _mean(weighted)
+    if not results:
+        return CombinedResult(None, None, "no criteria or assertions")
+    score = _combined_score(weighted, len(results))
     if threshold is not None:
         passed = score >= threshold
         return CombinedResult(
             passed, score, f"the score {score:.2f} is {'at least' if passed else 'below'} {threshold:g}"
         )
     failures = [f"{result.type}: {result.reason}" for result in weighted if not result.passed]
-    return CombinedResult(not failures, score, _join_reasons(failures) if failures else "everything passed")
+    reason = _join_reasons(failures) if failures else "everything passed" if weighted else "no result has a weight"
+    return CombinedResult(not failures, score, reason)
+
+
+def _combined_score(weighted: Sequence[AssertionResult], count: int) -> float:
+    """The mean, or 0 if the answer was compared and not selected; `count` includes the results without a weight.
+
+    An answer about which there are comparisons only has 0 or 1.
+    """
+    compared = [result.passed for result in weighted if result.type in COMPARISONS]
+    scored = [result for result in weighted if result.type not in COMPARISONS]
+    if not all(compared):
+        return 0.0
+    return _mean(scored) if scored else float(len(compared) == count)
 
 
 def _mean(results: Sequence[AssertionResult]) -> float:

@@ -1,17 +1,17 @@
-"""select-best: which target, asked by which prompt, gave the best answer to the same case.
+"""Comparisons: which target, asked by which prompt, gave the best answer to the same case.
 
-A selection is made once for each case, repeat and select-best assertion. It is stored before it is applied to the
-transcripts, so that a crash in between neither calls the judge again nor produces two winners.
+A judge compares the answers (select-best), or the scores of their other checks are compared (max-score). A selection is
+made once for each case, repeat and such assertion. It is stored before it is applied to the transcripts, so that a
+crash in between neither calls the judge again nor produces two winners.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.scoring.assertion_rules import SELECT_BEST
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
+from cupel_core.domain.scoring.assertions import COMPARISONS, SELECT_BEST, Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
@@ -23,7 +23,7 @@ QUOTATION_DELETED = "deleted with one of the compared answers"
 
 @dataclass(frozen=True)
 class Selection:
-    """The result of one comparison; if there is no winner, `error` says why."""
+    """The result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
 
     candidates: tuple[int, ...]
     """Indexes of the completed probes whose answers were compared, ascending."""
@@ -37,9 +37,9 @@ class Selection:
     """The code of `error`; None for a selection of an earlier release."""
 
     @property
-    def billed_probe(self) -> int:
+    def billed_probe(self) -> int | None:
         """The one probe that the judge's calls are billed to, so that they count once."""
-        return self.candidates[0]
+        return next(iter(self.candidates), None)
 
     def without_content(self) -> "Selection":
         """Without the judge's reason, which may quote any of the answers."""
@@ -70,9 +70,9 @@ class Selection:
         )
 
 
-def select_best_assertions(assertions: Sequence[Assertion]) -> tuple[Assertion, ...]:
-    """The select-best assertions, which compare targets; a set cannot contain any."""
-    return tuple(assertion for assertion in assertions if assertion.kind == SELECT_BEST)
+def comparisons(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
+    """The assertions that compare targets; a set cannot contain any."""
+    return tuple(assertion for assertion in assertions if assertion.kind in COMPARISONS)
 
 
 def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
@@ -93,14 +93,17 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
         error=selection.error,
         cause=selection.cause,
     )
-    if selection.winner is None:
+    if selection.error is not None:
         return result
     if index not in selection.candidates:
         return replace(
             result, error="completed after the answers were compared", cause=UnscoredCause(UnscoredCode.INPUT)
         )
     won, others = selection.winner == index, len(selection.candidates) - 1
-    which = f"better than {count_of(others, 'other answer')}" if won else f"another of {others + 1} answers is better"
+    if won:
+        which = f"better than {count_of(others, 'other answer')}"
+    else:
+        which = f"{'none' if selection.winner is None else 'another'} of {others + 1} answers is better"
     return replace(
         result,
         passed=won,
@@ -112,8 +115,8 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
 
 
 def is_found_best(scoring: Scoring) -> bool:
-    """Whether a select-best assertion chose the answer."""
-    return any(result.type == SELECT_BEST and result.passed for result in scoring.results)
+    """Whether a comparison selected the answer."""
+    return any(result.type in COMPARISONS and result.passed for result in scoring.results)
 
 
 def without_quotations(scoring: Scoring) -> Scoring:
@@ -126,9 +129,9 @@ def without_quotations(scoring: Scoring) -> Scoring:
 
 
 def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:
-    """The scoring with its select-best results replaced by these."""
-    before = scoring or build_scoring(None, None, ())
-    other_results = [result for result in before.results if result.type != SELECT_BEST]
+    """The scoring with its results of the same types replaced by these."""
+    before, types = scoring or build_scoring(None, None, ()), {result.type for result in results}
+    other_results = [result for result in before.results if result.type not in types]
     # The judge's outcome is already among the results.
     after = build_scoring(None, None, (*other_results, *results), before.evaluator_note, before.left_out)
     return replace(after, verdict=before.verdict)

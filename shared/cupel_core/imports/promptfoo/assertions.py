@@ -16,14 +16,13 @@ from cupel_core.domain.scoring.assertion_rules import (
     LLM_RUBRIC,
     RUBRIC_PROMPT,
     SCORING_FUNCTION,
-    SELECT_BEST,
     VALUE_FUNCTION,
     assertion_issues,
     may_transform,
     rubric_prompt_error,
 )
 from cupel_core.domain.scoring.assertion_values import escape_variables
-from cupel_core.domain.scoring.assertions import NOT, Assertion
+from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 from cupel_core.domain.scoring.output_transforms import (
     TransformError,
@@ -89,14 +88,19 @@ class AssertionImporter:
     provider_transform: str | None = None
     """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
+    _compared: set[str] = field(default_factory=set)
+    """The types of comparisons that the test has had."""
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
         """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them.
 
-        A threshold that is no number was reported where the test was read.
+        Comparisons are beside that set, because promptfoo applies them to its result. A threshold that is no number was
+        reported where the test was read.
         """
         threshold = None if shape_problem(Shape.NUMBER, threshold) else threshold
-        converted = self._convert_list(entries, f"{self.where}.assert")
+        written = self._convert_list(entries, f"{self.where}.assert")
+        compared = [data for data in written if data["type"] in COMPARISONS]
+        converted = [data for data in written if data["type"] not in COMPARISONS]
         config = self._scoring_config(scoring_function)
         if converted and config:
             limit = {"threshold": threshold} if isinstance(threshold, int | float) else {}
@@ -110,7 +114,7 @@ class AssertionImporter:
                     f"becomes the threshold of an {ASSERT_SET} around the assertions",
                 )
                 converted = [assert_set]
-        return ImportedAssertions(tuple(map(Assertion.from_json, converted)), self.unsupported)
+        return ImportedAssertions(tuple(map(Assertion.from_json, (*converted, *compared))), self.unsupported)
 
     def _scoring_config(self, function: Any) -> dict[str, Any]:
         if function is None:
@@ -122,8 +126,24 @@ class AssertionImporter:
         self.unsupported.append({"assertion": {"type": _SCORING_FUNCTION, "value": function}, "why": reason})
         return {}
 
-    def _convert_list(self, entries: Iterable[Any], where: str) -> list[dict[str, Any]]:
-        return [data for index, entry in enumerate(entries) for data in self._convert_entry(entry, f"{where}.{index}")]
+    def _convert_list(self, entries: Iterable[Any], where: str, *, is_set: bool = False) -> list[dict[str, Any]]:
+        places = ((f"{where}.{index}", entry) for index, entry in enumerate(entries))
+        effective = [(place, entry) for place, entry in places if not self._is_ignored(entry, place, is_set)]
+        return [data for place, entry in effective for data in self._convert_entry(entry, place)]
+
+    def _is_ignored(self, entry: Any, where: str, is_set: bool) -> bool:
+        """Return whether promptfoo ignores the entry: a comparison in a set, and any but the first of its type."""
+        kind = entry.get("type") if isinstance(entry, Mapping) else None
+        if not isinstance(kind, str) or kind not in COMPARISONS:
+            return False
+        is_repeated = kind in self._compared
+        if is_set:
+            self.report.note_change(where, kind, "has no effect, because promptfoo compares nothing in a set")
+        elif is_repeated:
+            self.report.note_change(where, kind, "has no effect, because promptfoo makes the first comparison only")
+        else:
+            self._compared.add(kind)
+        return is_set or is_repeated
 
     def _convert_entry(self, entry: Any, where: str) -> Iterator[dict[str, Any]]:
         """The converted assertion, or nothing if it is skipped."""
@@ -147,10 +167,12 @@ class AssertionImporter:
             return None
         data: dict[str, Any] = {"type": f"{negation}{kind}", **self._common_fields(kind, entry)}
         if kind == ASSERT_SET:
-            data["assert"] = self._convert_list(_inner(entry), f"{where}.assert")
+            data["assert"] = self._convert_list(_inner(entry), f"{where}.assert", is_set=True)
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
-        elif kind != SELECT_BEST and self._is_value_of_code(entry.get("value")):
+        elif kind == MAX_SCORE:
+            data["value"] = self._aggregation(entry.get("value"), where)
+        elif kind not in COMPARISONS and self._is_value_of_code(entry.get("value")):
             data["config"] = {VALUE_FUNCTION: self._code_file(entry["value"])}
         elif entry.get("value") is not None:
             data["value"] = escape_variables(_parse_schema(kind, self._value(entry["value"])))
@@ -163,7 +185,9 @@ class AssertionImporter:
         return data
 
     def _common_fields(self, kind: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        fields = {name: entry[name] for name in ("threshold", "weight") if entry.get(name) is not None}
+        # A comparison decides in promptfoo whatever its weight is.
+        names = () if kind in COMPARISONS else ("threshold", "weight")
+        fields = {name: entry[name] for name in names if entry.get(name) is not None}
         if entry.get("metric"):
             fields["metric"] = render(str(entry["metric"]), self.variables)
         if may_transform(kind) and (transform := self._transform(entry)) is not None:
@@ -199,6 +223,17 @@ class AssertionImporter:
         if isinstance(value, str) and value.startswith(SCHEME):
             return self._code_file(value)
         return escape_variables(render(value, self.variables)) if isinstance(value, str) else value
+
+    def _aggregation(self, value: Any, where: str) -> Any:
+        """Return the value of a max-score, with weights by Cupel's names of types."""
+        if not isinstance(value, Mapping):
+            if value is not None:
+                self.report.note_change(f"{where}.value", MAX_SCORE, "has no effect, because it is not an object")
+            return None
+        weights = value.get("weights")
+        if not isinstance(weights, Mapping):
+            return value
+        return {**value, "weights": {_type_name(str(name)): weight for name, weight in weights.items()}}
 
     def _is_value_of_code(self, value: Any) -> bool:
         """Return whether code computes a value, and may be run where the assertion is."""
@@ -338,6 +373,12 @@ def _inner(assert_set: Mapping[str, Any]) -> list[Any]:
     if not isinstance(inner, list):
         raise NotImportable("its `assert` is not a list")
     return inner
+
+
+def _type_name(type_name: str) -> str:
+    """Return Cupel's name of an assertion type."""
+    kind, negation = _kind_of(type_name)
+    return f"{negation}{kind}"
 
 
 def _kind_of(type_name: str) -> tuple[str, str]:

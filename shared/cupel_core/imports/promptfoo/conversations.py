@@ -13,8 +13,8 @@ from typing import Any
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS, SELECT_BEST
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS
+from cupel_core.domain.scoring.assertions import SELECT_BEST, Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
 from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.imports.json_documents import InvalidDocument

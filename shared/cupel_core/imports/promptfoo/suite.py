@@ -20,6 +20,7 @@ from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
+from cupel_core.domain.scoring.selections import comparisons
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.turns.model_request import Message, MessageRole
@@ -95,6 +96,7 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
             report.count_imported("prompts")
         else:
             report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
+    _report_divided_comparisons(drafts, report)
     called = distinct([*providers, *(each for group in groups for each in group.providers)])
     connectors, temperature = _connectors(called), common_temperature(called)
     return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, connectors, media.data_urls)
@@ -108,6 +110,28 @@ def _report_unset_variables(
     for prompt in prompts:
         for name in sorted(printed_variables(prompt.raw) - known):
             report.note_change("prompts", f"{{{{{name}}}}}", "no test sets this variable, so nothing stands there")
+
+
+def _report_divided_comparisons(drafts: Sequence[DefinitionDraft], report: ImportReport) -> None:
+    """Report comparisons of tests that are in several definitions: only the answers of one run are compared."""
+    if len(drafts) < 2:
+        return
+    compared = (
+        (_place_of(scenario), comparison.type)
+        for draft in drafts
+        for scenario in draft.scenarios
+        for comparison in comparisons(scenario.assertions)
+    )
+    for (where, kind), count in Counter(compared).items():
+        if count > 1:
+            why = f"compares the answers of each definition by itself, and its test is in {count} definitions"
+            report.note_change(f"{where}.assert", kind, why)
+
+
+def _place_of(scenario: Scenario) -> str:
+    """Return where the test of a scenario is in the configuration."""
+    source = scenario.metadata["promptfoo"]
+    return str(source["where"]) if isinstance(source, Mapping) else ""
 
 
 def _drafts_of(
