@@ -1603,7 +1603,7 @@ export interface EstimateEvalRunInput {
   report?: boolean | null;
 }
 
-/** What is expected, and the bounds between which 95 % of the cases lie that the estimate assumes. */
+/** What is expected, and its bounds: 95 % of runs like the past ones are within them if `basis` is `history`; otherwise they are a range that follows from assumptions and has no probability. */
 export interface EstimateInterval {
   /** Lower bound */
   low: number;

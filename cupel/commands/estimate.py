@@ -156,6 +156,7 @@ def _totals(estimate: Json) -> list[str]:
         *_trial_lines(estimate["trial"]),
         *missing,
         f"basis  {'; '.join(bases)}",
+        _bounds(estimate),
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
 
@@ -171,6 +172,12 @@ def _basis(estimate: Json) -> str:
     if not run_ids:
         return "the texts, and usual lengths of answers and conversations"
     return f"scored conversations of {count_of(len(run_ids), 'earlier run')} like this one ({', '.join(run_ids)})"
+
+
+def _bounds(estimate: Json) -> str:
+    if estimate["historyRunIds"]:
+        return "bounds  95% of runs like the past ones cost between the two amounts in brackets"
+    return "bounds  the two amounts in brackets are a range without a probability: no earlier run is like this one"
 
 
 def _expansion_lines(expansion: Json | None) -> list[str]:

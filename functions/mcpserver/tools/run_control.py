@@ -139,7 +139,7 @@ class RunEstimateResult(ToolResult):
 @tool(
     "estimateRun",
     title="Estimate a run",
-    description="What a run would cost and how long it would take, with 95 % intervals; starts nothing.",
+    description="What a run would cost and how long it would take, with bounds; starts nothing.",
     max_kb=2,
     group=ToolGroup.RUNS,
 )
@@ -322,7 +322,7 @@ class EstimateRetryArguments(RunArguments):
 @tool(
     "estimateRetry",
     title="Estimate a retry",
-    description="What retry_run would cost and how long it would take, with 95 % intervals; starts nothing.",
+    description="What retry_run would cost and how long it would take, with bounds; starts nothing.",
     max_kb=2,
     group=ToolGroup.RUNS,
 )
@@ -339,8 +339,7 @@ class EstimateExpansionArguments(RunArguments):
     "estimateExpansion",
     title="Estimate an expansion",
     description=(
-        "What the probes would cost that expand_run adds, and how long they would take, with 95 % intervals; starts"
-        " nothing."
+        "What the probes would cost that expand_run adds, and how long they would take, with bounds; starts nothing."
     ),
     max_kb=2,
     group=ToolGroup.RUNS,

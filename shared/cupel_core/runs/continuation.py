@@ -129,9 +129,11 @@ def _load_retry(workspace: str, run_id: str, model: str | None, probe_index: int
 def _estimate_retry(run: Run, scope: RetryScope, now: datetime) -> RunEstimate:
     """Nothing if only the finishing is repeated: what that costs is set aside, and it never pauses a run."""
     probes = [0] * len(run.plan.columns)
-    for index in _errored_probes(run, scope):
-        probes[run.plan.probe(index).column] += 1
-    return estimate_probes(run, snapshots.get(run.snapshot_key), probes, now) if any(probes) else NOTHING
+    cases: set[int] = set()
+    for probe in map(run.plan.probe, _errored_probes(run, scope)):
+        probes[probe.column] += 1
+        cases.add(probe.case)
+    return estimate_probes(run, snapshots.get(run.snapshot_key).of_cases(cases), probes, now) if cases else NOTHING
 
 
 def _load_expansion(workspace: str, run_id: str, percentage: int) -> _Expansion:

@@ -33,9 +33,10 @@ _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE, ModelRole.REPORT)
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
     """From conversations of earlier runs that are like this one, if there are any."""
-    comparable = ComparableRuns.of(run, run.created_at)
+    positions = frozenset(snapshot.scenario_positions)
+    comparable = ComparableRuns.of(run, positions, run.created_at)
     estimate = from_history(_estimate(run, snapshot, finishing_only=False), comparable, snapshot.prices)
-    scenarios = len(set(snapshot.scenario_positions))
+    scenarios = len(positions)
     if run.trial:
         estimate = with_trial(estimate, scenarios, _answers(run.plan, scenarios))
     if run.sample_percentage == 100:
@@ -49,12 +50,13 @@ def _answers(plan: Plan, scenarios: int) -> float:
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
-    """Of so many probes of each column, with cases like those of the snapshot, at the run's own prices.
+    """Of so many probes of each column, with the cases of the snapshot, at the run's own prices.
 
     Conversations of the run itself count as earlier ones.
     """
     estimate = _estimate(run, snapshot, finishing_only=False, probes=probes)
-    return from_history(estimate, ComparableRuns.of(run, now, probes), snapshot.prices)
+    comparable = ComparableRuns.of(run, frozenset(snapshot.scenario_positions), now, probes)
+    return from_history(estimate, comparable, snapshot.prices)
 
 
 def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: Prices | None = None) -> RunEstimate:

@@ -3,7 +3,7 @@
 Nothing is written for this: a few leaves of the newest comparable runs are read, without what was said.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,8 +19,9 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.messages import RunRef
-from cupel_core.store import outcomes, runs
+from cupel_core.store import outcomes, runs, snapshots
 from cupel_core.store.counted_outcomes import counted
+from cupel_core.store.snapshots import Snapshot
 
 MAX_RUNS = 5
 """The newest completed ones of the definition."""
@@ -43,6 +44,8 @@ class ComparableRuns(NamedTuple):
     profile: ProfileRef | None
     params: ParameterFields
     plan: Plan
+    scenarios: Collection[int]
+    """The positions in the definition of the scenarios that are estimated."""
     before: datetime
     """Only runs that were created before."""
     probes: Sequence[int] | None = None
@@ -51,7 +54,9 @@ class ComparableRuns(NamedTuple):
     """As of a run: None if it has the system prompt of the definition's version."""
 
     @classmethod
-    def of(cls, run: Run, before: datetime, probes: Sequence[int] | None = None) -> "ComparableRuns":
+    def of(
+        cls, run: Run, scenarios: Collection[int], before: datetime, probes: Sequence[int] | None = None
+    ) -> "ComparableRuns":
         return cls(
             run.workspace,
             run.definition_id,
@@ -62,6 +67,7 @@ class ComparableRuns(NamedTuple):
             run.profile,
             run.params,
             run.plan,
+            scenarios,
             before,
             probes,
             run.revised_prompt,
@@ -91,7 +97,7 @@ def _conversation_graders(config: GraderConfig) -> GraderConfig:
 
 
 def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:
-    """Of each column, without conversations if none like them were held. Targets' calls at these prices."""
+    """The history of each column, which is empty if no run is comparable. Calls of targets have these prices."""
     listed = runs.list_runs(
         wanted.workspace, definition_id=wanted.definition_id, status=RunStatus.COMPLETED, limit=MAX_RUNS, cursor=None
     )
@@ -100,7 +106,9 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
     columns = wanted.plan.columns
     probes = (wanted.plan.cases * wanted.plan.repeats,) * len(columns) if wanted.probes is None else wanted.probes
     return [
-        ColumnHistory(column.target.id, number, *_past_conversations(wanted, column, earlier, leaves, price))
+        ColumnHistory(
+            column.target.id, number, wanted.scenarios, *_past_conversations(wanted, column, earlier, leaves, price)
+        )
         for column, number in zip(columns, probes, strict=True)
         if number
     ]
@@ -109,14 +117,18 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
 def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
 ) -> tuple[list[PastConversation], list[str]]:
-    """Return those of the first runs that have enough together, all if they have fewer, and the ids of their runs."""
+    """Return those of the first runs that have enough together, all if they have fewer, and the ids of their runs.
+
+    Runs whose snapshot was deleted are left out: it says which scenario a conversation had.
+    """
     key = _terms(column, wanted.params)
     found: list[PastConversation] = []
     run_ids = []
     for run in earlier:
         number = next((n for n, each in enumerate(run.plan.columns) if _terms(each, run.params) == key), None)
-        if number is not None:
-            read = list(_read(run, run.plan.column_ranges(number), leaves, column.target.model, price))
+        snapshot = None if number is None else snapshots.find(run.snapshot_key)
+        if number is not None and snapshot is not None:
+            read = list(_read(run, snapshot, run.plan.column_ranges(number), leaves, column.target.model, price))
             found += read
             run_ids += [run.id] * bool(read)
         if len(found) >= MIN_CONVERSATIONS:
@@ -129,7 +141,9 @@ def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, di
     return target.model, column.prompt_id, merge_parameters(params, target.params)
 
 
-def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice) -> Iterator[PastConversation]:
+def _read(
+    run: Run, snapshot: Snapshot, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice
+) -> Iterator[PastConversation]:
     """Yield the conversations that were scored as planned: a judge that gave no verdict may have been asked twice."""
     ref = RunRef(run.workspace, run.id)
     for stored in outcomes.list_stored(ref, _sampled(ranges, leaves)):
@@ -137,7 +151,8 @@ def _read(run: Run, ranges: Sequence[range], leaves: int, model: str, price: Cal
         is_usual = outcome.is_completed and not outcome.is_unscored
         usd = _usd(outcome, model, price) if is_usual else None
         if usd is not None:
-            yield PastConversation(outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
+            scenario = snapshot.scenario_positions[run.plan.probe(outcome.probe_index).case]
+            yield PastConversation(scenario, outcome.turns, outcome.input_tokens, outcome.output_tokens, usd)
 
 
 def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:

@@ -91,7 +91,7 @@ def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetim
     estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
     definition_id, exists = _find(workspace, batch, checked.evaluators)
     if exists:
-        own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan)
+        own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan, frozenset((0,)))
         estimate = from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
     return with_trial(estimate, 1, checked.plan.cases * columns) if batch.trial else estimate
 

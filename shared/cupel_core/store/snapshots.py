@@ -1,7 +1,8 @@
 """Snapshots of what a run was started with: the definition's content, the scenario pages, the cases and the prices."""
 
-from dataclasses import astuple
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import astuple, replace
+from typing import Any, Self
 
 import orjson
 
@@ -42,6 +43,15 @@ class Snapshot:
     def persona(self, case: int) -> Persona | None:
         number = self.case_personas[case] if self.case_personas else None
         return None if number is None else self.personas[number]
+
+    def of_cases(self, cases: Iterable[int]) -> Self:
+        """The snapshot with only these cases, ascending."""
+        chosen = sorted(cases)
+        return replace(
+            self,
+            scenario_positions=tuple(self.scenario_positions[case] for case in chosen),
+            case_personas=tuple(self.case_personas[case] for case in chosen) if self.case_personas else (),
+        )
 
     def cases(self, scenario_id: str) -> tuple[int, ...]:
         """The cases of a scenario, ascending; none if it was not selected."""

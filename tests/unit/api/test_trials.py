@@ -123,11 +123,11 @@ def test_both_prompts_are_run_anew_on_the_same_scenarios(client: Client, report:
 def test_estimates_of_the_run_rest_on_the_original_prompt_only(client: Client, report: str) -> None:
     trial = started(client, report)
     original, revised = (runs.get(RunRef("acme", trial[name])) for name in ("originalRunId", "revisedRunId"))
-    wanted = ComparableRuns.of(original, utc_now() + timedelta(days=1))
+    wanted = ComparableRuns.of(original, (), utc_now() + timedelta(days=1))
     assert (wanted.includes(original), wanted.includes(revised)) == (True, False)
     repeated = runs.get(RunRef("acme", client.post(f"/v1/runs/{revised.id}/rerun").json()["run"]["id"]))
     assert not wanted.includes(repeated)
-    assert ComparableRuns.of(repeated, wanted.before).select([original, revised]) == [revised, original]
+    assert ComparableRuns.of(repeated, (), wanted.before).select([original, revised]) == [revised, original]
 
 
 def test_scenarios_that_the_summarizer_has_not_read_are_taken_first(client: Client, report: str) -> None:

@@ -34,7 +34,8 @@ def test_a_file_is_estimated_as_it_would_be_run(cupel: Cupel) -> None:
     assert [line.split()[:2] for line in lines[1:3]] == [["custom/m", "72"], ["sim/steady", "72"]]
     assert lines[1].count("$") == 3
     assert lines[4].startswith("144 probes: $")
-    assert lines[-1].startswith("basis  the texts, and usual lengths")
+    assert lines[-2].startswith("basis  the texts, and usual lengths")
+    assert lines[-1].startswith("bounds  the two amounts in brackets are a range")
 
 
 def test_a_model_without_a_price_is_named(cupel: Cupel) -> None:

@@ -1,15 +1,14 @@
-"""Estimates from conversations that were held before: their mean, and how much they differ."""
+"""Estimates from earlier conversations: their mean, and how much they differ between scenarios and within them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from functools import reduce
-from math import exp, log1p, sqrt
-from statistics import fmean, variance
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.estimates.intervals import EstimateInterval
+from cupel_core.domain.estimates.predictions import predicted_sum
 from cupel_core.domain.estimates.run_estimate import (
     Basis,
     CallsEstimate,
@@ -20,12 +19,14 @@ from cupel_core.domain.estimates.run_estimate import (
 from cupel_core.domain.turns.roles import ModelRole
 
 MIN_CONVERSATIONS = 10
-"""Of fewer, the deviation says little."""
-_UPPER = 0.975
-_CONFIDENCE = 0.95
+"""The spread of fewer conversations says little."""
+MIN_SCENARIOS = 5
+"""The spread of fewer scenarios says little about other scenarios."""
 
 
 class PastConversation(NamedTuple):
+    scenario: int
+    """The position of its scenario in the definition."""
     calls: int
     """Of the target."""
     input_tokens: int
@@ -39,55 +40,53 @@ class PastConversation(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnHistory:
-    """Conversations of a target and prompt that are like those of a column."""
+    """Earlier conversations of a target and prompt that are like those of a column."""
 
     target_id: str
     probes: int
-    """That the column has."""
+    """The number of the column's probes."""
+    scenarios: Collection[int]
+    """The positions of the scenarios over which these probes are spread."""
     conversations: Sequence[PastConversation]
     run_ids: Sequence[str] = ()
     """They are from these runs."""
 
-    def total(self, figures: Iterable[float]) -> EstimateInterval:
-        """Of the column's probes, if each of the conversations held had this figure."""
-        return predicted_sum(list(figures), self.probes)
-
-
-def predicted_sum(figures: Sequence[float], count: int) -> EstimateInterval:
-    """Of `count` further figures like these, of which there are at least two.
-
-    Its variance is that of the further figures and that of the mean of these. Costs are skewed to the right, most of
-    all in small samples: the interval holds that of a normal and that of a lognormal distribution. However equal the
-    figures are, a share of `unseen_share` may be different, and then be nothing or twice as much.
+    worst_usd: Mapping[ModelRole, float] = field(default_factory=dict)
+    """A conversation costs at most this much, by what models are called for; roles without a known limit are missing.
     """
-    known = len(figures)
-    expected = count * fmean(figures)
-    deviation = sqrt(variance(figures) * (count + count**2 / known))
-    if not expected:
-        return EstimateInterval(0.0, 0.0, t_quantile(_UPPER, known - 1) * deviation)
-    t, unseen = t_quantile(_UPPER, known - 1), expected * unseen_share(known)
-    factor = exp(t * sqrt(log1p((deviation / expected) ** 2)))
-    low = min(expected - t * deviation, expected / factor, expected - unseen)
-    high = max(expected + t * deviation, expected * factor, expected + unseen)
-    return EstimateInterval(max(0.0, low), expected, high)
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough conversations. Few scenarios are enough if the column has no others."""
+        known = {each.scenario for each in self.conversations}
+        has_spread = len(known) >= MIN_SCENARIOS or known.issuperset(self.scenarios)
+        return len(self.conversations) >= MIN_CONVERSATIONS and has_spread
 
-def unseen_share(known: int) -> float:
-    """The largest share of conversations unlike all these, of which none would be seen in one of 20 samples: about
-    three of `known`."""
-    return float(1 - (1 - _CONFIDENCE) ** (1 / known))
+    @property
+    def total_usd(self) -> EstimateInterval:
+        return self.total(lambda each: each.total_usd, sum(self.worst_usd.values()))
+
+    def role_usd(self, role: ModelRole) -> EstimateInterval:
+        return self.total(lambda each: each.usd.get(role, 0.0), self.worst_usd.get(role, 0.0))
+
+    def total(self, figure: Callable[[PastConversation], float], worst: float = 0.0) -> EstimateInterval:
+        """The sum of a figure over the column's probes. No single one exceeds `worst`; 0 stands for no known limit."""
+        by_scenario = defaultdict(list)
+        for each in self.conversations:
+            by_scenario[each.scenario].append(figure(each))
+        return predicted_sum(by_scenario, self.probes, self.scenarios, worst)
 
 
 def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> RunEstimate:
-    """The estimate with the figures of conversations held before. Unchanged unless there are enough for each column."""
-    if not columns or any(len(column.conversations) < MIN_CONVERSATIONS for column in columns):
+    """The estimate with the figures of earlier conversations; unchanged unless there are enough for each column."""
+    if not columns or not all(column.is_enough for column in columns):
         return estimate
-    totals = _sum(column.total(each.total_usd for each in column.conversations) for column in columns)
+    columns = [replace(column, worst_usd=_worst_usd(estimate, column)) for column in columns]
     report = estimate.report_usd
-    totals = totals.with_same_error(EstimateInterval(report, report, report))
+    totals = _sum(column.total_usd for column in columns)
     return replace(
         estimate,
-        usd=totals,
+        usd=totals.with_same_error(EstimateInterval(report, report, report)),
         targets=tuple(_target(target, columns) for target in estimate.targets),
         graders=tuple(_grader(grader, estimate.graders, columns) for grader in estimate.graders),
         basis=Basis.HISTORY,
@@ -95,14 +94,30 @@ def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> Run
     )
 
 
+def _worst_usd(estimate: RunEstimate, column: ColumnHistory) -> dict[ModelRole, float]:
+    """What a conversation costs at most, by role: of each call, what a budget sets aside for it.
+
+    A conversation has as many calls as are assumed at most, and of the target as many as any earlier one had.
+    """
+    usd: dict[ModelRole, float] = defaultdict(float)
+    for target in estimate.targets:
+        if target.target_id == column.target_id:
+            calls = max(target.calls.calls.high / target.probes, *(each.calls for each in column.conversations))
+            usd[ModelRole.TARGET] = calls * target.calls.reserved_usd
+    for grader in estimate.graders:
+        if grader.role is not ModelRole.REPORT:
+            usd[grader.role] += grader.calls.calls.high / estimate.probes * grader.calls.reserved_usd
+    return usd
+
+
 def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetEstimate:
     own = [column for column in columns if column.target_id == target.target_id]
     calls = CallsEstimate(
         model=target.calls.model,
-        calls=_sum(column.total(each.calls for each in column.conversations) for column in own),
-        input_tokens=_sum(column.total(each.input_tokens for each in column.conversations) for column in own),
-        output_tokens=_sum(column.total(each.output_tokens for each in column.conversations) for column in own),
-        usd=_role_usd(ModelRole.TARGET, own),
+        calls=_sum(column.total(lambda each: each.calls) for column in own),
+        input_tokens=_sum(column.total(lambda each: each.input_tokens) for column in own),
+        output_tokens=_sum(column.total(lambda each: each.output_tokens) for column in own),
+        usd=_sum(column.role_usd(ModelRole.TARGET) for column in own),
         reserved_usd=target.calls.reserved_usd,
     )
     samples = sum(len(column.conversations) for column in own)
@@ -118,16 +133,12 @@ def _grader(
         return grader
     of_role = [_expected(each) for each in graders if each.role is grader.role]
     share = _expected(grader) / sum(of_role) if sum(of_role) else 1 / len(of_role)
-    usd = _role_usd(grader.role, columns)
+    usd = _sum(column.role_usd(grader.role) for column in columns)
     return replace(grader, calls=replace(grader.calls, usd=usd.scaled(share)))
 
 
 def _expected(grader: GraderEstimate) -> float:
     return grader.calls.usd.expected if grader.calls.usd else 0.0
-
-
-def _role_usd(role: ModelRole, columns: Sequence[ColumnHistory]) -> EstimateInterval:
-    return _sum(column.total(each.usd.get(role, 0.0) for each in column.conversations) for column in columns)
 
 
 def _sum(intervals: Iterable[EstimateInterval]) -> EstimateInterval:

@@ -10,7 +10,11 @@ from cupel_core.deferred import dataclass
 
 @dataclass(frozen=True)
 class EstimateInterval:
-    """The bounds hold 95 % of the cases that the assumptions describe."""
+    """What is expected, and its bounds.
+
+    From earlier conversations, 95 % of runs like the past ones are within them. From assumptions, they are a range
+    without a probability: what follows if the assumptions are off by as much as is usual.
+    """
 
     low: float = 0.0
     expected: float = 0.0
