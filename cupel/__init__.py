@@ -6,11 +6,29 @@ Both are loaded on first use, so that the command starts quickly.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cupel.in_process import Evaluation, Probe, ProbeResult, ToolFailed, compare_results, evaluate, evaluate_async
+    from cupel.in_process import (
+        Evaluation,
+        Probe,
+        ProbeResult,
+        ToolFailed,
+        compare_results,
+        evaluate,
+        evaluate_async,
+        plan_comparison,
+    )
 
 __version__: str
 
-__all__ = ["Evaluation", "Probe", "ProbeResult", "ToolFailed", "compare_results", "evaluate", "evaluate_async"]
+__all__ = [
+    "Evaluation",
+    "Probe",
+    "ProbeResult",
+    "ToolFailed",
+    "compare_results",
+    "evaluate",
+    "evaluate_async",
+    "plan_comparison",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -620,6 +620,11 @@ class Client:
         """
         return self._call(self._request("POST", "/comparisons", body), is_repeatable=True)
 
+    def plan_comparison(self, request: Json) -> Json:
+        """How many scenarios and repeats detect a difference: `{effect, metric?, rate?, spread?, pilotScenarios?,
+        targets?}`."""
+        return self._send("POST", "/comparisons/plan", request)
+
     def list_profiles(self) -> Pages:
         """Newest first, without their operations."""
         return self._pages("/profiles")

@@ -1,5 +1,6 @@
 """`cupel plan`: how many scenarios and repeats a comparison needs to detect a difference."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -10,18 +11,17 @@ from cupel.errors import UsageError
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.analysis.comparison_plans import SECOND_LOOK, ComparisonPlan, PlanRequest
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.power import DifferenceVariance, PlannedRun, plan_runs
+from cupel_core.domain.analysis.power import PlannedRun
 
-_DEFAULT_SPREAD = {False: 1.0, True: 0.5**0.5}
-"""Of a scenario's difference, without history: a point for decisions; for rates, the largest possible spread of the
-difference of two independent answers."""
+_OPTIONS = {"pilotScenarios": "pilot-scenarios"}
 
 
 def plan(
     ctx: typer.Context,
     effect: Annotated[
-        float, typer.Option(min=0.0001, help="The difference to detect: 0.25 points, or 0.05 for pass rates.")
+        float, typer.Option(min=0.0001, max=4, help="The difference to detect: 0.25 points, or 0.05 for pass rates.")
     ],
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="An earlier run, from which the spread is estimated.")
@@ -33,45 +33,59 @@ def plan(
     metric: Annotated[
         Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any.")
     ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="The pass rate of one side, such as 0.95: the spread follows from it."),
+    ] = None,
     spread: Annotated[
-        float | None, typer.Option(min=0.0001, help="Standard deviation of the scenarios' differences, if you know it.")
+        float | None,
+        typer.Option(min=0.0001, max=4, help="Standard deviation of the scenarios' differences, if you know it."),
+    ] = None,
+    pilot_scenarios: Annotated[
+        int | None,
+        typer.Option(min=2, help="The spread was estimated from so many scenarios: plan with its upper 80% bound."),
     ] = None,
     targets: Annotated[int, typer.Option(min=1, max=200, help="Number of targets that are compared at once.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Plan a comparison: how many scenarios and repeats detect a difference with a chance of 80%."""
     session = ctx.ensure_object(Session)
-    if run is not None and spread is not None:
-        raise UsageError("--spread: is estimated from --run; give one of them")
-    if run is None:
-        metric = metric or Metric.DECISION
-        differences = DifferenceVariance((spread or _DEFAULT_SPREAD[metric.is_rate]) ** 2, 0.0)
-        personas, source = 1.0, "as given" if spread else "assumed, without an earlier run"
-    else:
+    if run is not None:
+        for option, value in (("rate", rate), ("spread", spread), ("pilot-scenarios", pilot_scenarios)):
+            if value is not None:
+                raise UsageError(f"--{option}: is estimated from --run; give one of them")
         with session.connect() as client:
-            metric, differences, personas = spread_of_run(session, client, run, model, against, metric)
+            found = spread_of_run(session, client, run, model, against, metric)
+        planned = ComparisonPlan(
+            found.metric, effect, found.differences, found.scenarios, targets=targets, personas=found.personas
+        )
         source = f"as in {run}"
-    planned = list(plan_runs(effect, differences, tests=targets, personas=personas))
-    document = {
-        "metric": str(metric),
-        "effect": effect,
-        "varianceBetweenScenarios": differences.between,
-        "varianceWithinScenarios": differences.within,
-        "personasPerScenario": personas,
-        "plans": [{"repeats": each.repeats, "scenarios": each.scenarios, "probes": each.probes} for each in planned],
-    }
+    else:
+        request = PlanRequest(effect, metric, rate, spread, pilot_scenarios, targets)
+        for field, why in request.violations:
+            raise UsageError(f"--{_OPTIONS.get(field, field)}: {why}")
+        planned = request.plan()
+        source = "as given" if spread else "assumed, without an earlier run"
+        if rate is not None:
+            source = f"as of independent answers with a pass rate of {rate:g}"
     if as_json:
-        session.print_json(document)
+        session.print_json(planned.document())
         return
-    _print(session, planned)
+    _print(session, planned.runs)
+    for line in _notes(planned, source):
+        session.out.print(line, markup=False, soft_wrap=True)
+
+
+def _notes(planned: ComparisonPlan, source: str) -> Iterator[str]:
+    differences = planned.differences
     within = f", of single answers {differences.within**0.5:.2f}" if differences.within else ""
-    each = "" if personas == 1 else f" Each scenario has {personas:g} personas."
-    session.out.print(
-        f"To detect a difference of {effect:g} ({metric.lower()}) with a chance of 80%. "
-        f"Standard deviation of scenarios' differences {differences.between**0.5:.2f}{within}, {source}.{each}",
-        markup=False,
-        soft_wrap=True,
+    each = "" if planned.personas == 1 else f" Each scenario has {planned.personas:g} personas."
+    bound = "" if planned.pilot_scenarios is None else f", the upper 80% bound from {planned.pilot_scenarios} scenarios"
+    yield (
+        f"To detect a difference of {planned.effect:g} ({planned.metric.lower()}) with a chance of 80%. "
+        f"Standard deviation of scenarios' differences {differences.between**0.5:.2f}{within}, {source}{bound}.{each}"
     )
+    yield SECOND_LOOK
 
 
 def _print(session: Session, planned: list[PlannedRun]) -> None:

@@ -23,6 +23,8 @@ class RunSpread(NamedTuple):
     differences: DifferenceVariance
     personas: float
     """Per scenario, on average; 1 if it has none."""
+    scenarios: int
+    """The differences are the upper bound of what these have shown."""
 
 
 def spread_of_run(
@@ -45,7 +47,8 @@ def spread_of_run(
     answers = run["progress"]["total"] / (len(columns) * (run["scenarioCount"] or row["scenarios"]))
     within = 0.0 if repeats == 1 else _noise(current_analysis(session, client, run_id), found, first, second)
     total = row["standardError"] ** 2 * row["scenarios"]
-    return RunSpread(found, DifferenceVariance.split(total, within, answers), answers / repeats)
+    differences = DifferenceVariance.of_pilot(total, within, answers, row["scenarios"])
+    return RunSpread(found, differences, answers / repeats, row["scenarios"])
 
 
 def _noise(analysis: Json, metric: Metric, *columns: RunColumn) -> float:

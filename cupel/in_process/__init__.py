@@ -4,6 +4,7 @@ from cupel.in_process.api import evaluate, evaluate_async
 from cupel.in_process.comparing import compare_results
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.options import EvaluationOptions
+from cupel.in_process.planning import plan_comparison
 from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.tools import ToolFailed
 
@@ -16,4 +17,5 @@ __all__ = [
     "compare_results",
     "evaluate",
     "evaluate_async",
+    "plan_comparison",
 ]

@@ -15,13 +15,16 @@ from cupel_core.analysis.comparisons import ComparisonView
 from cupel_core.clock import utc_now
 from cupel_core.contract.comparisons import (
     ComparisonPage,
+    ComparisonPlanResponse,
     ComparisonSummaryResponse,
     CreateComparison,
+    PlanComparison,
     RunComparisonResponse,
     ScenarioChangePage,
     ScenarioChangeResponse,
 )
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection
+from cupel_core.errors import FieldError, Invalid
 from cupel_core.paging import DEFAULT_LIMIT
 
 router = OperationRouter()
@@ -38,6 +41,14 @@ ChangeFilter = Annotated[ChangeDirection | None, Query(description="Return only 
 def create_comparison(body: CreateComparison) -> Response[RunComparisonResponse]:
     view, is_queued = comparisons.request(router.workspace, body.spec(), utc_now())
     return Response(HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK, CONTENT_TYPE, _response(view))
+
+
+@router.operation("planComparison")
+def plan_comparison(body: PlanComparison) -> ComparisonPlanResponse:
+    request = body.request()
+    if violations := [FieldError(*each) for each in request.violations]:
+        raise Invalid.fields(violations)
+    return ComparisonPlanResponse.model_validate(request.plan().document())
 
 
 @router.operation("listComparisons")

@@ -9,6 +9,7 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest
+from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.matching import MatchedBy
@@ -36,6 +37,70 @@ class SideInput(RequestModel):
 
     def spec(self) -> SideSpec:
         return SideSpec(self.run_id, self.targets, self.prompts, self.rescore_id)
+
+
+class PlanComparison(RequestModel):
+    """What a comparison must detect, and what is known of the scenarios' differences."""
+
+    model_config = example({"effect": 0.05, "rate": 0.95})
+
+    effect: Annotated[
+        float,
+        Field(
+            strict=True, ge=EFFECTS[0], le=EFFECTS[1], description="The difference to detect, in points or as a share"
+        ),
+    ]
+    metric: Annotated[Metric | None, Field(description="Null: PASS_RATE with a `rate`, else DECISION")] = None
+    rate: Annotated[
+        float | None,
+        Field(strict=True, ge=0, le=1, description="Pass rate of one side, from which the spread follows"),
+    ] = None
+    spread: Annotated[
+        float | None,
+        Field(
+            strict=True,
+            ge=EFFECTS[0],
+            le=EFFECTS[1],
+            description="Standard deviation of the scenarios' differences; null: 1 point, or 0.71 for rates",
+        ),
+    ] = None
+    pilot_scenarios: Annotated[
+        int | None,
+        Field(
+            strict=True,
+            ge=PILOT_SCENARIOS[0],
+            le=PILOT_SCENARIOS[1],
+            description="Scenarios that the spread was estimated from; its upper 80 % bound is then planned with",
+        ),
+    ] = None
+    targets: Annotated[
+        int, Field(strict=True, ge=1, le=MAX_TARGETS, description="Number of targets that are compared at once")
+    ] = 1
+
+    def request(self) -> PlanRequest:
+        return PlanRequest(self.effect, self.metric, self.rate, self.spread, self.pilot_scenarios, self.targets)
+
+
+class PlannedRunResponse(ResponseModel):
+    repeats: Annotated[int, Field(description="Repeats of each case")]
+    scenarios: Annotated[int | None, Field(description="The least number; null if it is more than a million")]
+    probes: Annotated[int | None, Field(description="Of each target; null if `scenarios` is")]
+
+
+class ComparisonPlanResponse(ResponseModel):
+    """Sizes of runs that detect a difference with a chance of 80 %."""
+
+    metric: Metric
+    effect: Annotated[float, Field(description="The difference to detect")]
+    variance_between_scenarios: Annotated[float, Field(description="Variance of the scenarios' differences")]
+    variance_within_scenarios: Annotated[
+        float, Field(description="Variance of single answers, of both sides together; 0 if it is unknown")
+    ]
+    pilot_scenarios: Annotated[
+        int | None, Field(description="The variance is the upper 80 % bound from so many scenarios, unless null")
+    ]
+    personas_per_scenario: Annotated[float, Field(description="On average")]
+    plans: Annotated[list[PlannedRunResponse], Field(description="By number of repeats")]
 
 
 class CreateComparison(RequestModel):

@@ -1435,6 +1435,17 @@ _ALL = (
         location="/v1/comparisons/{id}",
     ),
     Operation(
+        "planComparison",
+        "POST",
+        "/v1/comparisons/plan",
+        "comparisons",
+        _VIEWER,
+        "Plan a comparison: how many scenarios and repeats detect a difference",
+        "The sizes of runs that detect the difference with a chance of 80 %",
+        "Writes nothing. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound. Scenarios "
+        "that are added because a comparison was inconclusive are a second look; see docs/comparing.md.",
+    ),
+    Operation(
         "listComparisons",
         "GET",
         "/v1/comparisons",

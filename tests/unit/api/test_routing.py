@@ -115,5 +115,6 @@ def test_viewers_may_read_only() -> None:
         "estimateRetry",
         "estimateExpansion",
         "checkProfile",
+        "planComparison",
     }  # they write nothing that others see
     assert {one.id for one in for_viewers if one.method != "GET"} == reading

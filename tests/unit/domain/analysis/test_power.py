@@ -1,6 +1,13 @@
 import pytest
 
-from cupel_core.domain.analysis.power import DifferenceVariance, PlannedRun, plan_runs, scenarios_for
+from cupel_core.domain.analysis.power import (
+    DifferenceVariance,
+    PlannedRun,
+    plan_runs,
+    rate_variance,
+    scenarios_for,
+    upper_variance,
+)
 
 
 def test_the_number_of_pairs_agrees_with_published_tables():
@@ -39,3 +46,17 @@ def test_answers_of_personas_average_the_noise_out_and_are_probes_too():
     assert three[0].scenarios == alone[2].scenarios
     assert (alone[2].repeats, three[0].probes) == (3, alone[2].probes)
     assert PlannedRun(2, 7, 1.5).probes == 21
+
+
+def test_the_upper_bound_of_a_pilots_variance_is_that_of_chi_squared():
+    """scipy.stats.chi2.ppf(0.2, 9) is 5.380053211773292."""
+    assert upper_variance(2.0, 10) == pytest.approx(2.0 * 9 / 5.380053211773292, abs=1e-9)
+    assert upper_variance(2.0, 1_000) < 2.1
+
+
+@pytest.mark.parametrize(
+    ("rate", "effect", "variance"),
+    [(0.95, 0.05, 0.1375), (0.05, 0.05, 0.1375), (0.5, 0.1, 0.49), (1.0, 0.2, 0.16), (0.4, 0.7, None)],
+)
+def test_the_spread_of_rates_is_that_of_independent_answers(rate: float, effect: float, variance: float | None):
+    assert rate_variance(rate, effect) == (variance if variance is None else pytest.approx(variance))
