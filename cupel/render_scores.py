@@ -1,6 +1,6 @@
 """Terminal output for rescores and scores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.table import Table
@@ -71,7 +71,16 @@ def _spent(budget: Json | None) -> str:
 
 
 def models_table(models: Iterable[Json], k: int) -> Table:
-    figures = ["judged", "passed", "pass rate ± s.e.", "95%", "mean score", *_pass_at_k_headings(k), "unscored"]
+    figures = [
+        "judged",
+        "passed",
+        "pass rate ± s.e.",
+        "95%",
+        "mean score",
+        *_pass_at_k_headings(k),
+        *["from scenarios"] * (k > 1),
+        "unscored",
+    ]
     columns = table("target", *figures, right=figures)
     for model in models:
         interval = model["interval95"]
@@ -82,10 +91,16 @@ def models_table(models: Iterable[Json], k: int) -> Table:
             _with_error(model),
             f"{format_percent(interval[0])} to {format_percent(interval[1])}" if interval else NO_VALUE,
             NO_VALUE if model["meanScore"] is None else f"{model['meanScore']:.2f}",
-            *([format_percent(model["passAtK"]), format_percent(model["passHatK"])] if k > 1 else []),
+            *(_pass_k_cells(model) if k > 1 else []),
             f"{model['unscored']:,}",
         )
     return columns
+
+
+def _pass_k_cells(model: Json) -> Iterator[str]:
+    for name in ("passAtK", "passHatK"):
+        yield _share_with_error(model[name], model[f"{name}StandardError"])
+    yield f"{model['passKScenarios']:,} of {model['scenarioCount']:,}"
 
 
 def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
@@ -123,7 +138,8 @@ def legend(scores: Json) -> list[str]:
     """What the columns mean, then each model's metrics and failure tags."""
     k, lines = scores["k"], ["s.e.: standard error of the pass rate, clustered by scenario"]
     if k > 1:
-        lines.append(f"pass@{k}: at least one of {k} repeats passes; pass^{k}: all of them do")
+        lines.append(f"pass@{k}: at least one of {k} repeats passes; pass^{k}: all of them do; ± standard error")
+        lines.append(f"from scenarios: those with fewer than {k} results are left out, as after errors")
     for model in scores["models"]:
         metrics = [f"{name} {value:.2f}" for name, value in model["metrics"].items()]
         tags = [f"{count:,} {tag}" for tag, count in model["tags"].items()]
@@ -156,5 +172,8 @@ def _override_text(name: str, value: Any) -> str:
 
 
 def _with_error(row: Json) -> str:
-    error = row["standardError"]
-    return format_percent(row["mean"]) + ("" if error is None else f" ± {format_percent(error)}")
+    return _share_with_error(row["mean"], row["standardError"])
+
+
+def _share_with_error(share: float | None, error: float | None) -> str:
+    return format_percent(share) + ("" if error is None else f" ± {format_percent(error)}")

@@ -185,6 +185,7 @@ class RescoreResultPage(ResponseModel):
 
 _UNLESS_FEWER = "null with fewer than k results"
 _ALL_OF_K = f"Unbiased estimate of the probability that all k repeats succeed; {_UNLESS_FEWER}"
+_ERROR_OF_K = "Standard error over scenarios; null with fewer than two of them"
 _ANY_OF_K = "Unbiased estimate of the probability that at least one of k repeats succeeds, averaged over"
 
 
@@ -203,7 +204,13 @@ class ColumnScoresResponse(ColumnFields):
     ]
     mean_score: float | None
     pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]
+    pass_at_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
+    pass_hat_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
+    pass_k_scenarios: Annotated[
+        int, Field(description="Scenarios with at least k results, which pass@k and pass^k are of")
+    ]
+    scenario_count: Annotated[int, Field(description="All scenarios of the run")]
     metrics: Annotated[dict[str, float], Field(description="Mean of each named metric, and derived metrics")]
     tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
     unscored_reasons: UnscoredReasons
@@ -219,8 +226,12 @@ class ColumnScoresResponse(ColumnFields):
             standard_error=scores.standard_error,
             interval95=list(scores.interval) if scores.interval else None,
             mean_score=scores.mean_score,
-            pass_at_k=scores.pass_at_k,
-            pass_hat_k=scores.pass_hat_k,
+            pass_at_k=scores.pass_at_k.mean,
+            pass_at_k_standard_error=scores.pass_at_k.standard_error,
+            pass_hat_k=scores.pass_hat_k.mean,
+            pass_hat_k_standard_error=scores.pass_hat_k.standard_error,
+            pass_k_scenarios=scores.pass_at_k.scenarios,
+            scenario_count=scores.scenarios,
             metrics=dict(scores.metrics),
             tags=dict(scores.tags),
             unscored_reasons=UnscoredReasonResponse.list_of(scores.totals.unscored_causes, messages),

@@ -171,6 +171,7 @@ def test_scores_have_pass_rates_by_model(client: Client, run: Run) -> None:
     first = answer["models"][0]
     assert (first["modelId"], first["judged"], first["successes"], first["mean"]) == ("sim/steady", 4, 2, 0.5)
     assert (first["passAtK"], first["passHatK"], first["standardError"]) == (1.0, 0.0, 0.0)
+    assert (first["passAtKStandardError"], first["passKScenarios"], first["scenarioCount"]) == (0.0, 2, 2)
     assert (first["metrics"], first["tags"]) == ({"tone": 0.5}, {"GOAL_MISS": 2})
     assert len(first["interval95"]) == 2
 
@@ -195,6 +196,7 @@ def test_scores_have_pass_rates_by_scenario_and_model(client: Client, run: Run) 
 def test_more_than_there_were_repeats_is_null(client: Client, run: Run) -> None:
     answer = client.get(f"/v1/runs/{run.id}/scores", query={"k": 3}).json()
     assert (answer["models"][0]["passAtK"], answer["models"][0]["passHatK"]) == (None, None)
+    assert (answer["models"][0]["passAtKStandardError"], answer["models"][0]["passKScenarios"]) == (None, 0)
 
 
 def test_a_corrected_result_overrides_the_judges(client: Client, run: Run) -> None:

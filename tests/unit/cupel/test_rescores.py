@@ -122,6 +122,8 @@ def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> Non
     assert "4 completed and 0 errored of 4 transcripts" in result.stdout
     assert "75.0% ± 25.0%" in result.stdout
     assert "pass@2" in result.stdout
+    assert "50.0% ± 50.0%" in result.stdout
+    assert "2 of 2" in result.stdout
     assert "agrees 0.75" in result.stdout
 
 

@@ -63,9 +63,19 @@ def test_scenarios_without_a_transcript_are_left_out() -> None:
 def test_a_model_is_the_mean_over_its_scenarios() -> None:
     model = column_scores(0, counted([[YES, YES]], [[NO, YES]], [[NO, NO]]), k=2)
     assert (model.judged, model.successes, model.mean) == (6, 3, 0.5)
-    assert (model.pass_at_k, model.pass_hat_k) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    # Each scenario is one value: 1, 1 and 0, and 1, 0 and 0, whose means have this standard error (scipy.stats.sem).
+    assert model.pass_at_k == (pytest.approx(2 / 3), pytest.approx(0.33333333333333337, abs=1e-9), 3)
+    assert model.pass_hat_k == (pytest.approx(1 / 3), pytest.approx(0.33333333333333337, abs=1e-9), 3)
     # Deviations of 1, 0 and -1 over 6 results, times 3 / 2 for three clusters.
     assert model.standard_error == pytest.approx(3**0.5 / 6)
+
+
+def test_scenarios_without_k_results_are_counted_although_they_are_left_out() -> None:
+    """The second has one result of two, and the third has none, as after errors."""
+    model = column_scores(0, counted([[YES, YES]], [[NO]], [[]], [[NO, YES]]), k=2)
+    assert (model.pass_hat_k.mean, model.pass_hat_k.scenarios, model.scenarios) == (0.5, 2, 4)
+    single = column_scores(0, counted([[YES, YES]], [[NO]]), k=2)
+    assert (single.pass_at_k, single.scenarios) == ((1.0, None, 1), 2)
 
 
 def test_scores_and_metrics_are_means_and_tags_are_counts() -> None:
@@ -86,4 +96,5 @@ def test_scores_and_metrics_are_means_and_tags_are_counts() -> None:
 
 def test_nothing_judged_is_no_pass_rate_of_zero() -> None:
     model = column_scores(0, counted([[NEITHER]]), k=1)
-    assert (model.judged, model.unscored, model.mean, model.interval, model.pass_at_k) == (0, 1, None, None, None)
+    assert (model.judged, model.unscored, model.mean, model.interval) == (0, 1, None, None)
+    assert (model.pass_at_k, model.scenarios) == ((None, None, 0), 1)

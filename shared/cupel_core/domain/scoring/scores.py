@@ -1,7 +1,7 @@
 """Scores of a run by scenario and column, and by column, from its counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals
@@ -9,7 +9,7 @@ from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
-from cupel_core.domain.statistics import Interval, Proportion, Trials, mean, pass_at_k, pass_hat_k
+from cupel_core.domain.statistics import Interval, Proportion, Trials, mean, pass_at_k, pass_hat_k, standard_error
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,19 @@ class ScenarioScoresView(NamedTuple):
     """As it was at the run's start."""
 
 
+class MeanOfScenarios(NamedTuple):
+    """The mean of a figure over the scenarios that have it; it is None if none has, and its error if one has."""
+
+    mean: float | None
+    standard_error: float | None
+    scenarios: int
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> Self:
+        known = [value for value in values if value is not None]
+        return cls(mean(known), standard_error(known), len(known))
+
+
 @dataclass(frozen=True)
 class ColumnScores:
     """`mean` is the mean of the scenarios' shares of successes, and its error that of scenarios like these."""
@@ -46,8 +59,10 @@ class ColumnScores:
     standard_error: float | None
     interval: Interval | None
     mean_score: float | None
-    pass_at_k: float | None
-    pass_hat_k: float | None
+    pass_at_k: MeanOfScenarios
+    pass_hat_k: MeanOfScenarios
+    scenarios: int
+    """The number of the run's scenarios, also of those without enough results for pass@k and pass^k."""
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
     totals: ColumnTotals
@@ -90,7 +105,8 @@ def _mean_of(values: Iterable[float | None]) -> float | None:
 def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[DerivedMetric] = ()) -> ColumnScores:
     """Scores of one column, with its derived metrics.
 
-    pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021).
+    pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021). Those with fewer than k results
+    are left out, which are often the hard ones if conversations errored: so their number belongs to the figures.
     """
     scenarios = [each.scores for each in scenario_scores(column, counts, k)]
     share, totals = Proportion(), counts.totals.column(column)
@@ -108,8 +124,9 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
         standard_error=share.standard_error,
         interval=share.interval,
         mean_score=totals.score.mean,
-        pass_at_k=_mean_of(scenario.pass_at_k for scenario in scenarios),
-        pass_hat_k=_mean_of(scenario.pass_hat_k for scenario in scenarios),
+        pass_at_k=MeanOfScenarios.of(scenario.pass_at_k for scenario in scenarios),
+        pass_hat_k=MeanOfScenarios.of(scenario.pass_hat_k for scenario in scenarios),
+        scenarios=len(counts.scenarios),
         metrics=means | derive(derived, totals.metric_sums, share.answers + unscored),
         tags=dict(totals.tags.most_common()),
         totals=totals,
