@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from cupel.json_types import Json
+from cupel_core.domain.text.figures import format_percent
 
 MAX_CONTESTED = 3
 _LABELS = {
@@ -55,7 +56,16 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
         if each["variance"] > 0:
             spread = f"{each['range'] * (1 if is_decision else 100):.3g}"
             unit = ("" if is_decision else "percentage ") + ("point" if spread == "1" else "points")
-            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} {unit} apart")
+            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} {unit} apart{_noise(each)}")
+
+
+def _noise(contested: Json) -> str:
+    """How much of the targets' variance in a scenario is noise."""
+    noise = contested.get("noise")
+    if noise is None:
+        return " (without repeats, it is unknown how much of it is noise)"
+    share = min(1.0, noise / contested["variance"])
+    return f" ({format_percent(share)} of their variance is noise of the repeats)"
 
 
 def scenario_lines(

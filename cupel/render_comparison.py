@@ -97,8 +97,12 @@ _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
 
 
 def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
-    """Those that changed, with the pair of columns if there are several."""
-    numbers, rows = ["baseline", "comparison", "difference", "q"], figures["rows"]
+    """Those that changed, with the pair of columns if there are several. `expected again` is what further
+    repeats are expected to show of a difference; a scenario without q was not tested alone."""
+    scenarios = list(scenarios)
+    has_noise = any(each["shrunkenDifference"] is not None for each in scenarios)
+    numbers = ["baseline", "comparison", "difference", *["expected again"] * has_noise, "q"]
+    rows = figures["rows"]
     columns = table("most changed scenarios", *(["target"] * (len(rows) > 1)), *numbers, right=numbers)
     for scenario in scenarios:
         if scenario["difference"]:
@@ -108,7 +112,8 @@ def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
                 format_value(figures, scenario["baseline"]),
                 format_value(figures, scenario["comparison"]),
                 format_difference(figures, scenario["difference"]),
-                format_p(scenario["q"]),
+                *([format_difference(figures, scenario["shrunkenDifference"])] * has_noise),
+                "not tested" if scenario["q"] is None else format_p(scenario["q"]),
             )
     return columns
 
@@ -118,12 +123,16 @@ def changes_line(figures: Json, scenarios: Iterable[Json]) -> str:
     counts = Counter[str]()
     for row in figures["rows"]:
         counts.update(row["changes"])
+    scenarios = list(scenarios)
     shown = sum(1 for each in scenarios if each["difference"])
     changed = counts["increased"] + counts["decreased"]
-    return (
+    line = (
         f"{shown:,} of {count_of(changed, 'change')}: {counts['increased']:,} rose and {counts['decreased']:,} fell, "
         f"{counts['unchanged']:,} are unchanged"
     )
+    if shown and all(each["shrunkenDifference"] is None for each in scenarios):
+        return f"{line}; without repeats, it is unknown how much of this is chance"
+    return line
 
 
 def comparisons_table(comparisons: Iterable[Json]) -> Table:

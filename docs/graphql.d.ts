@@ -845,6 +845,8 @@ export interface ContestedScenario {
   variance: number;
   /** Between the highest and the lowest mean */
   range: number;
+  /** Part of the variance that repeats alone would cause; null without repeats */
+  noise: number | null;
 }
 
 /** A human result that overrides the graders'; null removes the override. */

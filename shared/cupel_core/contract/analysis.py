@@ -288,6 +288,10 @@ class ContestedScenarioResponse(ResponseModel):
     scenario_name: Annotated[str, Field(description="Its name")]
     variance: Annotated[float, Field(description="Of the targets' means")]
     range: Annotated[float, Field(description="Between the highest and the lowest mean")]
+    noise: Annotated[
+        float | None,
+        Field(description="Part of the variance that repeats alone would cause; null without repeats"),
+    ] = None
 
 
 class VariableScenarioResponse(ResponseModel):
@@ -394,7 +398,7 @@ def _variability(found: BasicAnalysis) -> VariabilityResponse | None:
 def _contested(found: BasicAnalysis, each: ContestedScenario) -> ContestedScenarioResponse:
     row = found.scenarios[each.scenario]
     return ContestedScenarioResponse(
-        scenario_id=row.id, scenario_name=row.name, variance=each.variance, range=each.range
+        scenario_id=row.id, scenario_name=row.name, variance=each.variance, range=each.range, noise=each.noise
     )
 
 

@@ -338,11 +338,21 @@ class ScenarioChangeResponse(ResponseModel):
     baseline: Annotated[float, Field(description="Value of the baseline")]
     comparison: Annotated[float, Field(description="Value of the comparison side")]
     difference: Annotated[float, Field(description="Comparison minus baseline")]
+    shrunken_difference: Annotated[
+        float | None,
+        Field(
+            description="What is expected of the difference in further repeats, by which the scenarios are ordered; "
+            "null without repeats, and in comparisons of earlier releases"
+        ),
+    ] = None
     change: ChangeDirection
     standard_error: Annotated[
         float | None, Field(description="Of the difference; null unless each case has several results on both sides")
     ]
-    p: Annotated[float | None, Field(description="Null with fewer than 5 results on a side")]
+    p: Annotated[
+        float | None,
+        Field(description="By persona; null with fewer than 5 results on a side, and for averages of several targets"),
+    ]
     q: Annotated[float | None, Field(description="p adjusted over all scenarios by Benjamini and Hochberg's method")]
 
 

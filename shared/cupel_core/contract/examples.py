@@ -484,6 +484,7 @@ BY_SCHEMA: dict[str, Any] = {
     "RunChange.summary": f"Judge: {_MODEL} → {_JUDGE_MODEL}.",
     "ScenarioChange.baseline": 3.0,
     "ScenarioChange.comparison": 4.0,
+    "ScenarioChange.shrunkenDifference": 0.7,
     "SideInput.prompts": [],
     "SideInput.targets": [_MODEL],
     "WhatChanged.summary": [f"Judge: {_MODEL} → {_JUDGE_MODEL}."],

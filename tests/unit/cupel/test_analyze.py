@@ -16,8 +16,13 @@ FIGURES: dict[str, Any] = {
         {"kind": "dimension", "text": "stakes matters most."},
     ],
     "contested": [
-        {"scenarioName": name, "variance": variance, "range": variance}
-        for name, variance in (("first", 3.0), ("second", 2.0), ("third", 1.0), ("fourth", 0.5))
+        {"scenarioName": name, "variance": variance, "range": variance, "noise": noise}
+        for name, variance, noise in (
+            ("first", 3.0, None),
+            ("second", 2.0, 0.0),
+            ("third", 1.0, 0.4),
+            ("fourth", 0.5, 0.1),
+        )
     ],
     "cautions": [{"text": "12 scenarios: only large effects can be seen"}],
 }
@@ -70,7 +75,10 @@ def test_a_stale_analysis_says_why(analyzed: FakeApi, cupel: Cupel) -> None:
 def test_a_watched_run_ends_with_its_analysis(analyzed: FakeApi, cupel: Cupel) -> None:
     analyzed.transcripts = [a_transcript(0, SIMULATED, "4")]
     printed = cupel("watch", "run_1").stdout
-    assert "contested  third: the targets are 1 point apart" in printed
+    assert (
+        "contested  third: the targets are 1 point apart (40.0% of their variance is noise of the repeats)" in printed
+    )
+    assert "contested  first: the targets are 3 points apart (without repeats, it is unknown how much" in printed
     assert "fourth" not in printed
 
 

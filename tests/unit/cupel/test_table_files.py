@@ -90,7 +90,7 @@ def test_columns_of_one_name_and_damaged_files_are_refused(tmp_path: Path) -> No
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = parquet(tmp_path / "rows.parquet", question=["Q"])
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(
         UsageError, match=r"rows\.parquet: reading a Parquet file needs .*pip install 'cupel\[parquet\]"
     ):

@@ -195,7 +195,7 @@ def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests:
         test = SignificanceTest.FISHER if levels.metric.is_rate else SignificanceTest.WELCH_T
         tested = _TestedEstimate(_estimate_of_trials(sample.scenarios[0], values[0], levels), test)
     else:
-        tested = _paired(values, [(each.baseline.n, each.comparison.n) for each in pooled], levels, tests)
+        tested = _paired(values, [(each.before.n, each.after.n) for each in pooled], levels, tests)
     operations = sides.operations(sample.pair, sample.totals)
     row = _row(sample.pair, values, tested, operations, levels)
     return replace(
@@ -203,7 +203,7 @@ def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests:
         incomparable=dict(sample.incomparable),
         shift=_shift(sample.totals),
         cautions=(*row.cautions, *data_cautions(sample, levels.metric)),
-        most_changed=most_changed(sample.scenarios, values, levels.metric, levels.alpha),
+        most_changed=most_changed(sample.scenarios, values, levels.metric),
         own_difference=own_difference(levels.metric, pooled, levels.alpha),
     )
 

@@ -94,6 +94,7 @@ def _change_json(change: ScenarioChange, row: int) -> dict[str, Any]:
         "baseline": change.baseline,
         "comparison": change.comparison,
         "difference": change.difference,
+        "shrunkenDifference": change.shrunken_difference,
         "change": change.change,
         "standardError": change.standard_error,
         "p": change.p,

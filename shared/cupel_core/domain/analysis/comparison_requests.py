@@ -13,7 +13,7 @@ from cupel_core.domain.analysis.jobs import JobStatus, job_id_of
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.run import RunFailure
 
-ALGORITHM = "comparison-1"
+ALGORITHM = "comparison-2"
 """Part of a comparison's id; another one when the same inputs would give other figures."""
 
 

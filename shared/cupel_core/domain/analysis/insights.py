@@ -92,8 +92,9 @@ def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
 
 
 def _contested(found: BasicAnalysis) -> Iterator[Insight]:
+    """Differences that are no larger than the noise of repeats say nothing about a scenario."""
     first = next(iter(found.contested), None)
-    if first is not None and first.variance > 0:
+    if first is not None and first.excess > 0:
         scenario = found.scenarios[first.scenario]
         if found.metric is Metric.DECISION:
             spread = f"the targets are {first.range:.3g} points apart"

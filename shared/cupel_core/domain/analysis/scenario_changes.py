@@ -1,20 +1,26 @@
-"""The scenarios that differ most between two sides."""
+"""The scenarios that differ most between two sides.
 
-from collections.abc import Sequence
+The largest of many differences are large by chance, too. They are ordered by what is left of them once the noise of the
+repeats is taken into account.
+"""
+
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from heapq import nsmallest
+from math import fsum
+from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.metrics import Metric, Trials
 from cupel_core.domain.analysis.multiple_testing import benjamini_hochberg
 from cupel_core.domain.analysis.paired import PairedValues
 from cupel_core.domain.analysis.paired_samples import PairedScenario
-from cupel_core.domain.analysis.two_samples import compare_trials
+from cupel_core.domain.analysis.stratified import Stratum, stratified_p
 
 MAX_CHANGES = 10_000
 """Scenarios that are listed per pair of columns."""
 MIN_TRIALS = 5
-"""On either side, for a test of a single scenario."""
+"""On either side, of all cases of a scenario together, for a test of the scenario."""
 
 
 class ChangeDirection(StrEnum):
@@ -35,28 +41,35 @@ class ScenarioChange(NamedTuple):
     baseline: float
     comparison: float
     difference: float
+    shrunken_difference: float | None
+    """What is expected of the difference in further repeats; None without repeats."""
     standard_error: float | None
     """None unless each case was answered several times on both sides."""
     p: float | None
     q: float | None
-    """Adjusted over all scenarios by Benjamini and Hochberg. None with fewer than MIN_TRIALS trials on a side."""
+    """Adjusted over all scenarios by Benjamini and Hochberg. None with fewer than MIN_TRIALS trials on a side, and for
+    averages of several targets."""
 
     @property
     def change(self) -> ChangeDirection:
         return ChangeDirection.of(self.difference)
 
 
-def order_of(change: ScenarioChange) -> tuple[float, float, bool, str]:
-    """Sort the largest differences first; of equal ones the surest, then decreases, which are what is looked for."""
-    return -abs(change.difference), 1.0 if change.q is None else change.q, change.difference > 0, change.scenario_id
+def order_of(change: ScenarioChange) -> tuple[float, float, float, bool, str]:
+    """Sort the largest shrunken differences first, which are the differences themselves without repeats; of equal ones
+    the largest and surest, then decreases, which are what is looked for."""
+    shrunken = change.difference if change.shrunken_difference is None else change.shrunken_difference
+    q = 1.0 if change.q is None else change.q
+    return -abs(shrunken), -abs(change.difference), q, change.difference > 0, change.scenario_id
 
 
 def most_changed(
-    scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], metric: Metric, alpha: float
+    scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], metric: Metric
 ) -> tuple[ScenarioChange, ...]:
     """`values` are those of the scenarios."""
-    p_values = [_p_of_trials(scenario, metric, alpha) for scenario in scenarios]
+    p_values = [_p_of_trials(scenario, metric) for scenario in scenarios]
     q_values = benjamini_hochberg(p_values)
+    shrunken = shrunken_differences([each.difference for each in values], _noise(scenarios))
 
     changes = (
         ScenarioChange(
@@ -65,6 +78,7 @@ def most_changed(
             values[number].baseline,
             values[number].comparison,
             values[number].difference,
+            shrunken[number],
             scenarios[number].standard_error,
             p_values[number],
             q_values[number],
@@ -74,8 +88,53 @@ def most_changed(
     return tuple(nsmallest(MAX_CHANGES, changes, key=order_of))
 
 
-def _p_of_trials(scenario: PairedScenario, metric: Metric, alpha: float) -> float | None:
-    before, after = scenario.pooled
-    if min(before.n, after.n) < MIN_TRIALS:
+def shrunken_differences(differences: Sequence[float], noise: Sequence[float] | None) -> Sequence[float | None]:
+    """What is expected of each scenario's true difference, by empirical Bayes (Efron and Morris 1975): d·τ²/(τ² + s²).
+
+    `noise` is the variance s² of each difference, None if it is unknown. True differences are taken to vary around zero
+    with the variance τ², which is what the squared differences have more than their noise.
+    """
+    if noise is None or not differences:
+        return [None] * len(differences)
+    of_truth = max(0.0, fmean(each**2 - own for each, own in zip(differences, noise, strict=True)))
+    return [
+        each * of_truth / (of_truth + own) if of_truth else 0.0 for each, own in zip(differences, noise, strict=True)
+    ]
+
+
+def _noise(scenarios: Sequence[PairedScenario]) -> list[float] | None:
+    """The variance of each scenario's difference that its repeats have; None if no case has repeats on both sides.
+
+    The variance of single answers is that of all scenarios of a side together, because that of two or three repeats is
+    often zero by chance.
+    """
+    before = _pooled_variance(trials for scenario in scenarios for case in scenario.cases for trials in case.baseline)
+    after = _pooled_variance(trials for scenario in scenarios for case in scenario.cases for trials in case.comparison)
+    if before is None or after is None:
         return None
-    return compare_trials(metric, before, after, alpha).p
+    return [
+        fsum(_error(case.baseline, before) + _error(case.comparison, after) for case in scenario.cases)
+        / len(scenario.cases) ** 2
+        for scenario in scenarios
+    ]
+
+
+def _pooled_variance(groups: Iterable[Trials]) -> float | None:
+    known = [(each.variance, each.n - 1) for each in groups if each.variance is not None]
+    freedom = sum(df for _, df in known)
+    return fsum(variance * df for variance, df in known if variance is not None) / freedom if freedom else None
+
+
+def _error(columns: Sequence[Trials], variance: float) -> float:
+    """The variance of the mean of the columns' means."""
+    return fsum(variance / each.n for each in columns) / len(columns) ** 2
+
+
+def _p_of_trials(scenario: PairedScenario, metric: Metric) -> float | None:
+    """Of the scenario's cases as strata; None for averages of several targets, which are no repeats either."""
+    if any(len(side) != 1 for case in scenario.cases for side in case):
+        return None
+    strata = [Stratum(case.baseline[0], case.comparison[0]) for case in scenario.cases]
+    if min(sum(each.before.n for each in strata), sum(each.after.n for each in strata)) < MIN_TRIALS:
+        return None
+    return stratified_p(metric, strata)

@@ -1,30 +1,42 @@
-"""The difference on exactly these scenarios, of which only the answers are left to chance.
+"""Differences on exactly these scenarios, or cases of one scenario, of which only the answers are left to chance.
 
-It says nothing about other scenarios, and needs no number of them: one is enough if it has repeats.
+Answers to different scenarios, or of different personas, are no trials of one kind, so each is compared with itself.
+Nothing follows for others like them, and no number of them is needed: one is enough if it has repeats.
 """
 
-from collections.abc import Iterable, Sequence
-from math import exp, fsum, lgamma, sqrt
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb, fsum, sqrt
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.distributions import normal_quantile, normal_upper_tail, t_quantile, t_two_sided_p
+from cupel_core.domain.analysis.distributions import (
+    chi_squared_upper_tail,
+    normal_quantile,
+    t_quantile,
+    t_two_sided_p,
+)
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval, Trials
 
-_MAX_OUTCOMES = 1_000
-"""Of which the probabilities are computed; with more, the normal distribution is as good."""
-_TIE = 1 + 1e-9
+MAX_EXACT_TRIALS = 400
+"""Of all strata and both sides together; more of them are compared by the normal approximation, which is then close."""
+_TIE = 1 + 1e-7
+"""Probabilities that differ by less are equal but for rounding."""
 
 
 class Stratum(NamedTuple):
-    """The answers of both sides to one scenario."""
+    """The trials of one scenario or case on either side."""
 
-    baseline: Trials
-    comparison: Trials
+    before: Trials
+    after: Trials
+
+    @property
+    def difference(self) -> float:
+        return self.after.total / self.after.n - self.before.total / self.before.n
 
 
 class OwnDifference(NamedTuple):
-    """The mean of the scenarios' differences; the others are None where nothing is known of the answers' chance."""
+    """The mean of the strata's differences; the others are None where nothing is known of the answers' chance."""
 
     difference: float
     interval: Interval | None
@@ -32,122 +44,107 @@ class OwnDifference(NamedTuple):
 
 
 def own_difference(metric: Metric, strata: Sequence[Stratum], alpha: float) -> OwnDifference | None:
-    """None without a scenario that both sides answered."""
+    """None without a stratum. Both sides have trials of each."""
     if not strata:
         return None
-    difference = fsum(_mean(each.comparison) - _mean(each.baseline) for each in strata) / len(strata)
-    return _rates(difference, strata, alpha) if metric.is_rate else _codes(difference, strata, alpha)
+    difference, p = fsum(each.difference for each in strata) / len(strata), stratified_p(metric, strata)
+    if metric.is_rate:
+        return OwnDifference(difference, _rate_interval(difference, strata, alpha, p), p)
+    error = _welch_error(strata)
+    if error is None:
+        return OwnDifference(difference, None, p)
+    reach = t_quantile(1 - alpha / 2, error.df) * error.of_sum / len(strata)
+    return OwnDifference(difference, Interval(difference - reach, difference + reach), p)
 
 
-def _rates(difference: float, strata: Sequence[Stratum], alpha: float) -> OwnDifference:
-    """The exact test of Cochran, Mantel and Haenszel's hypothesis in its mid-p form: in each scenario, both sides pass
-    with the same probability. The interval has the variance of Agresti and Coull's rates, so that it has a width also
-    if all answers pass."""
-    p = conditional_mid_p(strata)
-    variance = fsum(_rate_variance(side) for each in strata for side in each) / len(strata) ** 2
+def _rate_interval(difference: float, strata: Sequence[Stratum], alpha: float, p: float | None) -> Interval:
+    """With the variance of Agresti and Coull's rates, so that it has a width also if all trials pass; it contains zero
+    exactly if the test does not refuse it."""
+    variance = fsum(_rate_variance(trials) for each in strata for trials in each) / len(strata) ** 2
     reach = normal_quantile(1 - alpha / 2) * sqrt(variance)
     low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
-    if p >= alpha:
-        low, high = min(low, 0.0), max(high, 0.0)
-    elif difference:
-        low, high = (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
-    return OwnDifference(difference, Interval(low, high), p)
-
-
-def _codes(difference: float, strata: Sequence[Stratum], alpha: float) -> OwnDifference:
-    """Welch's t over all scenarios, with Satterthwaite's degrees of freedom."""
-    parts = [
-        (side.variance / side.n / len(strata) ** 2, side.n - 1)
-        for each in strata
-        for side in each
-        if side.variance is not None
-    ]
-    total = fsum(part for part, _ in parts)
-    if len(parts) < 2 * len(strata) or not total:
-        return OwnDifference(difference, None, None)
-    df, error = total**2 / fsum(part**2 / freedom for part, freedom in parts), sqrt(total)
-    reach = t_quantile(1 - alpha / 2, df) * error
-    return OwnDifference(
-        difference, Interval(difference - reach, difference + reach), t_two_sided_p(difference / error, df)
-    )
-
-
-def conditional_mid_p(strata: Iterable[Stratum]) -> float:
-    """Two-sided, given how many answers of each scenario pass on either side together."""
-    tables = [_Table.of(each) for each in strata]
-    outcomes = 1 + sum(table.most - table.least for table in tables)
-    observed = sum(table.observed for table in tables)
-    if outcomes > _MAX_OUTCOMES:
-        spread = sqrt(fsum(table.variance for table in tables))
-        return 2 * normal_upper_tail(abs(observed - fsum(table.expected for table in tables)) / spread)
-    least, probabilities = sum(table.least for table in tables), [1.0]
-    for table in tables:
-        probabilities = _convolve(probabilities, table.probabilities())
-    own = probabilities[observed - least]
-    more_extreme = fsum(each for each in probabilities if each * _TIE < own)
-    as_extreme = fsum(each for each in probabilities if own <= each * _TIE and each <= own * _TIE)
-    return min(1.0, more_extreme + as_extreme / 2)
-
-
-class _Table(NamedTuple):
-    """How many of the answers of the comparison pass, of a scenario of which so many pass on either side together."""
-
-    comparison: int
-    baseline: int
-    passed: int
-    observed: int
-
-    @classmethod
-    def of(cls, stratum: Stratum) -> "_Table":
-        before, after = stratum
-        return cls(after.n, before.n, before.total + after.total, after.total)
-
-    @property
-    def least(self) -> int:
-        return max(0, self.passed - self.baseline)
-
-    @property
-    def most(self) -> int:
-        return min(self.comparison, self.passed)
-
-    @property
-    def expected(self) -> float:
-        return self.comparison * self.passed / (self.comparison + self.baseline)
-
-    @property
-    def variance(self) -> float:
-        number = self.comparison + self.baseline
-        failed = number - self.passed
-        return self.comparison * self.baseline * self.passed * failed / (number**2 * (number - 1))
-
-    def probabilities(self) -> list[float]:
-        """Of each number from the least to the most, by the hypergeometric distribution."""
-        logs = [
-            _log_ways(self.comparison, number) + _log_ways(self.baseline, self.passed - number)
-            for number in range(self.least, self.most + 1)
-        ]
-        highest = max(logs)
-        weights = [exp(each - highest) for each in logs]
-        total = fsum(weights)
-        return [weight / total for weight in weights]
-
-
-def _convolve(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    result = [0.0] * (len(first) + len(second) - 1)
-    for position, probability in enumerate(first):
-        for offset, other in enumerate(second):
-            result[position + offset] += probability * other
-    return result
-
-
-def _log_ways(number: int, chosen: int) -> float:
-    return lgamma(number + 1) - lgamma(chosen + 1) - lgamma(number - chosen + 1)
-
-
-def _mean(trials: Trials) -> float:
-    return trials.total / trials.n
+    if p is None or p >= alpha:
+        return Interval(min(low, 0.0), max(high, 0.0))
+    return Interval(max(low, 0.0), high) if difference > 0 else Interval(low, min(high, 0.0))
 
 
 def _rate_variance(trials: Trials) -> float:
     rate = (trials.total + 1) / (trials.n + 2)
     return rate * (1 - rate) / trials.n
+
+
+def stratified_p(metric: Metric, strata: Sequence[Stratum]) -> float | None:
+    """The two-sided p of no difference in any stratum; None if the trials are too few or all equal."""
+    if not strata or any(not trials.n for stratum in strata for trials in stratum):
+        return None
+    if not metric.is_rate:
+        return _welch_p(strata)
+    tables = tuple(sorted((each.before.n, each.before.total, each.after.n, each.after.total) for each in strata))
+    if sum(before + after for before, _, after, _ in tables) <= MAX_EXACT_TRIALS:
+        return _exact_p(tables)
+    return _cochran_mantel_haenszel_p(tables)
+
+
+def _welch_p(strata: Sequence[Stratum]) -> float | None:
+    error = _welch_error(strata)
+    if error is None:
+        return None
+    return t_two_sided_p(fsum(each.difference for each in strata) / error.of_sum, error.df)
+
+
+class _WelchError(NamedTuple):
+    of_sum: float
+    """The standard error of the sum of the strata's differences."""
+    df: float
+    """Satterthwaite's degrees of freedom."""
+
+
+def _welch_error(strata: Sequence[Stratum]) -> _WelchError | None:
+    """That of Welch's test over all strata; None if a side has a single trial, or none varies."""
+    parts = []
+    for trials in (trials for stratum in strata for trials in stratum):
+        if trials.variance is None:
+            return None
+        parts.append((trials.variance / trials.n, trials.n - 1))
+    total = fsum(part for part, _ in parts)
+    if not total:
+        return None
+    return _WelchError(sqrt(total), total**2 / fsum(part**2 / freedom for part, freedom in parts))
+
+
+type _Table = tuple[int, int, int, int]
+"""The trials and successes before, then those after."""
+
+
+@lru_cache(maxsize=10_000)
+def _exact_p(tables: tuple[_Table, ...]) -> float:
+    """The exact conditional test of a common odds ratio of 1 (Mehta, Patel and Gray 1985): given the margins of each
+    table, the probability of all sums of successes that are at most as probable as this one. Of one table, it is
+    Fisher's exact test."""
+    first, law = 0, [1.0]
+    for before, passed_before, after, passed_after in tables:
+        successes = passed_before + passed_after
+        low, high = max(0, successes - after), min(before, successes)
+        total = comb(before + after, successes)
+        own = [comb(before, x) * comb(after, successes - x) / total for x in range(low, high + 1)]
+        first, law = first + low, _convolved(law, own)
+    seen = law[sum(passed for _, passed, _, _ in tables) - first]
+    return min(1.0, fsum(each for each in law if each <= seen * _TIE))
+
+
+def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    sums = [0.0] * (len(one) + len(other) - 1)
+    for position, each in enumerate(one):
+        for offset, factor in enumerate(other):
+            sums[position + offset] += each * factor
+    return sums
+
+
+def _cochran_mantel_haenszel_p(tables: Sequence[_Table]) -> float:
+    """The test of Cochran, Mantel and Haenszel, without a correction for continuity; 1 if no table has a variance."""
+    excess = variance = 0.0
+    for before, passed_before, after, passed_after in tables:
+        total, successes = before + after, passed_before + passed_after
+        excess += passed_before - before * successes / total
+        variance += before * after * successes * (total - successes) / (total**2 * (total - 1))
+    return chi_squared_upper_tail(excess**2 / variance, 1) if variance else 1.0

@@ -17,6 +17,7 @@ from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.variability import ContestedScenario
 from cupel_core.domain.analysis.win_rates import win_rates
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
@@ -153,6 +154,27 @@ def test_the_most_contested_scenario_comes_first() -> None:
     codes = {("sim/a", 0): "3", ("sim/b", 0): "3", ("sim/a", 1): "1", ("sim/b", 1): "5", ("sim/a", 2): "2"}
     found = run(answers(plan, lambda name, case: codes.get((name, case))), plan)
     assert [(each.scenario, each.variance, each.range) for each in found.contested] == [(1, 8.0, 4.0), (0, 0.0, 0.0)]
+
+
+def test_scenarios_are_contested_by_what_repeats_do_not_explain() -> None:
+    """The targets are equally far apart in both scenarios; in the first, either of them has answered once."""
+    plan = Plan(plain_targets("sim/a", "sim/b"), (3,), repeats=4)
+    codes = {("sim/a", 0): "2", ("sim/b", 0): "4", ("sim/a", 1): "2222", ("sim/b", 1): "4444"}
+
+    def contested() -> tuple[ContestedScenario, ...]:
+        given = {
+            index: codes.get((plan.column_of(index).target.id, plan.probe(index).case), "")[plan.probe(index).repeat :]
+            for index in range(plan.total)
+        }
+        made = [CountedOutcome(index, is_completed=True, code=each[0]) for index, each in given.items() if each]
+        return run(made, plan).contested
+
+    assert [(each.scenario, each.noise) for each in contested()] == [(0, 0.0), (1, 0.0)]
+    codes["sim/a", 2] = "1551"  # The repeats of another scenario say how much single answers of this target vary.
+    first, second = contested()
+    assert (first.scenario, first.variance, second.scenario, second.variance) == (1, 2.0, 0, 2.0)
+    # 16 / 6 is the variance of an answer of the first target, and the other one has none.
+    assert (first.noise, second.noise) == (pytest.approx(16 / 6 / 8), pytest.approx(16 / 6 / 2))
 
 
 @pytest.mark.parametrize(

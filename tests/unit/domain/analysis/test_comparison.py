@@ -1,3 +1,5 @@
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +8,7 @@ from cupel_core.domain.analysis.comparison import ComparisonOptions, Significanc
 from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired_samples import Incomparable
-from cupel_core.domain.analysis.scenario_changes import ChangeDirection
+from cupel_core.domain.analysis.scenario_changes import ChangeDirection, shrunken_differences
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
 from tests.compared_sides import scenario, side
 
@@ -239,3 +241,39 @@ def test_the_order_of_scenarios_and_repeats_does_not_matter(before, data):
     second = compare(shuffled_side, side({"m": after}, "run_b"))
     assert second.rows[0].estimate.difference == pytest.approx(first.rows[0].estimate.difference, nan_ok=True)
     assert second.rows[0].verdict is first.rows[0].verdict
+
+
+def test_differences_are_shrunken_by_the_noise_of_repeats():
+    """Squares of the differences are 4 and 1, and noise is 1 in both: the true differences have a variance of 1.5."""
+    assert shrunken_differences([2.0, -1.0], [1.0, 1.0]) == pytest.approx([2 * 1.5 / 2.5, -1.5 / 2.5])
+    assert shrunken_differences([2.0, -1.0], [9.0, 9.0]) == [0.0, 0.0]
+    assert shrunken_differences([2.0, -1.0], [0.0, 0.0]) == [2.0, -1.0]
+    assert shrunken_differences([2.0, -1.0], None) == [None, None]
+    assert shrunken_differences([], None) == []
+
+
+def test_equal_models_have_no_most_changed_scenario_left():
+    """Of fifty scenarios with three repeats, the ten largest differences are far from zero by chance alone."""
+    source = Random(1)
+    before, after = (["".join(source.choice("12345") for _ in range(3)) for _ in range(50)] for _ in range(2))
+    largest = compare_one(before, after).most_changed[:10]
+    assert min(abs(each.difference) for each in largest) > 1
+    assert max(abs(each.shrunken_difference) for each in largest) < 0.7
+
+
+def test_scenarios_with_more_repeats_come_before_larger_differences_by_chance():
+    """The first differs by two points in a single answer, the second by 1.75 points in twelve."""
+    noisy = ["34" * 6] * 6
+    row = compare_one(["3", "2233" * 3, *noisy], ["5", "4445" * 3, *noisy])
+    assert [each.scenario_id for each in row.most_changed[:2]] == ["s1", "s0"]
+    assert row.most_changed[1].difference == 2
+
+
+def test_without_repeats_nothing_is_known_of_the_noise():
+    row = compare_one(["1", "2", "3"], ["2", "5", "3"])
+    assert {each.shrunken_difference for each in row.most_changed} == {None}
+
+
+def test_averages_of_several_targets_are_no_repeats():
+    row = compare(side({"m": ["1" * 6], "n": ["2" * 6]}), side({"o": ["5" * 6]}, "run_b")).rows[0]
+    assert [each.p for each in row.most_changed] == [None]
