@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.deferred import dataclass
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.structured_answers import structured_value
 from cupel_core.domain.text.javascript_values import as_text, well_formed
 from cupel_core.domain.turns.material import MaterialValue, as_json, messages_material
@@ -39,6 +40,8 @@ class AssertionContext:
     name: str = ""
     """The scenario's, like `metadata`; what code of assertions is given."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    assertions: tuple[Assertion, ...] = ()
+    """All of the conversation, which code of one is given."""
     value: Any = None
     """It is what the transform returns, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False

@@ -140,7 +140,7 @@ def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
     return {
         "prompt": context.prompt,
         "vars": variables,
-        "test": {"description": context.name, "vars": variables, "metadata": dict(context.metadata)},
+        "test": {**_test(context), "vars": variables, "metadata": dict(context.metadata)},
         **({"config": config} if config else {}),
         "providerResponse": {
             "output": context.answer,
@@ -150,6 +150,16 @@ def _context(assertion: Assertion, context: AssertionContext) -> dict[str, Any]:
         },
         "metadata": dict(context.metadata),
     }
+
+
+def _test(context: AssertionContext) -> dict[str, Any]:
+    """Return the test as it was written where it was imported from, or the scenario in the same form."""
+    source = context.metadata.get("promptfoo")
+    written = source.get("test") if isinstance(source, Mapping) else None
+    if isinstance(written, Mapping):
+        return dict(written)
+    assertions = [assertion.to_json() for assertion in context.assertions]
+    return {"description": context.name, "options": {}, "assert": assertions}
 
 
 def _component(result: AssertionResult) -> dict[str, Any]:

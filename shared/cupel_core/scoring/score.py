@@ -67,7 +67,7 @@ async def score(
     not run.
     """
     sandbox.use_workspace(graders.workspace)
-    scorer = _Scorer(context, graders, log or GradeLog(), code_runner)
+    scorer = _Scorer(replace(context, assertions=tuple(assertions)), graders, log or GradeLog(), code_runner)
     external, results = await _gather(_evaluate_externally(context, graders), scorer.results(assertions))
     external_results = external.results if external else ()
     return AssertionScores((*results, *external_results), scorer.log.spend, external and external.note)

@@ -314,3 +314,40 @@ def test_a_comparison_whose_test_is_in_several_definitions_is_reported() -> None
     assert notes == ["compares the answers of each definition by itself, and its test is in 2 definitions"]
     alone = read_suite({**config, "providers": ["openai:a", "openai:b"]})
     assert not [note for note in alone.report.changed if note.what == "max-score"]
+
+
+def written_test(config: dict[str, object]) -> object:
+    """What code of assertions is given of the imported test."""
+    found = read_config(json.dumps(config), InMemoryFiles({}), "")
+    source = found.drafts[0].scenarios[0].metadata["promptfoo"]
+    assert isinstance(source, dict)
+    return source.get("test")
+
+
+def test_code_that_may_read_its_test_is_given_it_as_written() -> None:
+    written = {"type": "javascript", "value": "context.test.options.limit > 2"}
+    other = {"type": "contains", "value": "{{x}}"}
+    config = {**test_of(written, threshold=0.5, options={"limit": 3}), "defaultTest": {"assert": [other]}}
+    assert written_test(config) == {"threshold": 0.5, "options": {"limit": 3}, "assert": [other, written]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_given"),
+    [
+        ({"type": "javascript", "value": "output.length > 2"}, False),
+        ({"type": "contains", "value": "a test"}, False),
+        ({"type": "python", "value": "file://check.py:short"}, True),
+        ({"type": "equals", "value": "file://expected.js"}, True),
+        ({"type": "assert-set", "assert": [{"type": "python", "value": "len(context['test'])"}]}, True),
+    ],
+)
+def test_only_code_that_may_read_its_test_is_given_it(entry: dict[str, object], is_given: bool) -> None:
+    assert (written_test(test_of(entry)) is not None) is is_given
+
+
+def test_a_test_that_is_nested_too_deeply_for_metadata_is_not_given() -> None:
+    value: object = "a"
+    for _ in range(17):
+        value = [value]
+    config = test_of({"type": "python", "value": "context['test']"}, options={"deep": value})
+    assert written_test(config) is None

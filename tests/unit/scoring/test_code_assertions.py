@@ -106,7 +106,13 @@ async def test_code_is_given_the_answer_and_its_context() -> None:
     [(code, [output, context])] = run.calls
     assert (code, output) == (Code("python", text="output == '4'"), "4")
     assert (context["vars"], context["config"]) == ({"x": 2}, {"digits": 1})
-    assert context["test"] == {"description": "sum", "vars": {"x": 2}, "metadata": {"topic": "sums"}}
+    assert context["test"] == {
+        "description": "sum",
+        "vars": {"x": 2},
+        "metadata": {"topic": "sums"},
+        "assert": [{"type": "python", "value": "output == '4'", "config": {"digits": 1}}],
+        "options": {},
+    }
     assert context["providerResponse"]["latencyMs"] == 5
 
 

@@ -17,7 +17,8 @@ from cupel_core.domain.definitions.drafts import (
     ImportReport,
 )
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
-from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.assertion_rules import CODE_FILE, CODE_KINDS, VALUE_FUNCTION
+from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
 from cupel_core.domain.scoring.selections import comparisons
@@ -295,7 +296,12 @@ class _SuiteReader:
         scoring_function = test.data.get("assertScoringFunction")
         imported = importer.import_all(test.data["assert"], test.data.get("threshold"), scoring_function)
         assertions, compared = self._without_answers(where, imported.assertions)
-        source = {"where": where, "prompt": prompt.label[:500], "unsupported": imported.unsupported}
+        source = {
+            "where": where,
+            "prompt": prompt.label[:500],
+            "unsupported": imported.unsupported,
+            "test": test.as_written if any(map(_may_read_test, flatten(assertions))) else None,
+        }
         description = {"description": test.data["description"]} if test.data.get("description") else {}
         metadata = {**test.data["metadata"], "vars": variables, **description, "promptfoo": _non_empty(source)}
         what = VARIABLE if is_turn else OPTION
@@ -378,6 +384,14 @@ def _reason_to_skip(
         return "it has no message with these variables"
     reason = json_limit_error(dict(metadata)) or json_limit_error([assertion.to_json() for assertion in assertions])
     return f"its variables, metadata or assertions {reason}" if reason else None
+
+
+def _may_read_test(assertion: Assertion) -> bool:
+    """Return whether code of the assertion may read `context.test`: a file is not looked at."""
+    if VALUE_FUNCTION in (assertion.config or {}):
+        return True
+    code = str(assertion.value)
+    return assertion.kind in CODE_KINDS and ("test" in code or CODE_FILE.fullmatch(code.strip()) is not None)
 
 
 def _non_empty(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from cupel_core.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.text.control_characters import single_line
+from cupel_core.domain.text.json_limits import MAX_DEPTH, json_limit_error
 from cupel_core.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
 from cupel_core.imports.promptfoo.cells import read_rows, row_to_test
@@ -16,6 +17,9 @@ from cupel_core.imports.promptfoo.variables import is_code
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
 
 _MERGED = ("vars", "options", "metadata")
+_READ_BY_CODE = ("description", "threshold", "options", "assert")
+_DEPTH_IN_METADATA = 2
+"""It is in `promptfoo` of a scenario's metadata."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,12 @@ class PromptfooTest:
         """By which promptfoo tells conversations apart; None is one too."""
         given = self.data["metadata"].get("conversationId")
         return self.scenario if given is None else given
+
+    @property
+    def as_written(self) -> dict[str, Any] | None:
+        """What code of assertions may read of the test; None if it is nested too deeply for the metadata."""
+        written = {name: self.data[name] for name in _READ_BY_CODE if name in self.data}
+        return written if json_limit_error(written, MAX_DEPTH - _DEPTH_IN_METADATA) is None else None
 
     @property
     def title(self) -> str:
