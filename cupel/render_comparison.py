@@ -55,6 +55,9 @@ def notes(figures: Json) -> Iterator[str]:
         yield f"caution: several changes ({', '.join(changed['causes'])}): none of them alone explains a difference."
 
 
+OPERATIONS_NOTE = "costs, tokens, times and errors: of all probes of either side, described and not tested"
+
+
 def operations_table(figures: Json) -> Table | None:
     """What the sides took and cost, which is described and not tested; None if nothing is known."""
     shown = [

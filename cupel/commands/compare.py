@@ -143,6 +143,7 @@ def print_comparison(session: Session, figures: Json) -> None:
     if (operations := render_comparison.operations_table(figures)) is not None:
         session.out.print()
         session.out.print(operations)
+        session.out.print(render_comparison.OPERATIONS_NOTE, markup=False, soft_wrap=True)
 
 
 def _print(session: Session, client: "Client", comparison: Json, scenarios: int, *, as_json: bool) -> None:

@@ -26,7 +26,7 @@ export function Operations({
       <table>
         <thead>
           <tr>
-            <th scope="col">Per conversation</th>
+            <th scope="col">Per conversation, not tested</th>
             <FigureHeader>{sides[0]}</FigureHeader>
             <FigureHeader>{sides[1]}</FigureHeader>
             <FigureHeader>Difference</FigureHeader>
