@@ -68,7 +68,7 @@ class Gate:
 
 def _rate_text(rate: PassRate) -> str:
     interval = format_interval(rate.interval, format_percent)
-    of = f", 95% interval {interval}" if interval else ""
+    of = f", 95% interval {interval}," if interval else ""
     return f"pass rate {rate.share:.3f} of {count_of(rate.judged, 'judged probe')}{of}"
 
 

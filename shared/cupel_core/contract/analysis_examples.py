@@ -84,6 +84,7 @@ ANALYSIS_EXAMPLES: dict[str, Any] = {
     "ShareEstimate.trials": 4,
     "ShareEstimate.scenarios": 2,
     "ShareEstimate.share": 0.0,
+    "ShareEstimate.effectiveTrials": 2.0,
     "SideOperations.judgeCostUsd": 0.0002,
     "SideOperations.simulatedUserCostUsd": 0.0001,
     "SideOperations.operationsCostUsd": 0.0003,

@@ -156,8 +156,14 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "passRate": {
             "successes": rate.passed if rate else 0,
             "trials": rate.judged if rate else 0,
+            "scenarios": rate.scenarios if rate else 0,
+            "share": rate.share if rate else None,
             "interval95": rate.interval if rate else None,
+            "effectiveTrials": rate.effective_trials if rate else 0.0,
         },
+        "passRateBounds": rate
+        and rate.bounds
+        and {"errorsAsFailures": {"share": rate.bounds.low}, "errorsAsPasses": {"share": rate.bounds.high}},
     }
     duration = None if found.median_duration_ms is None else {"p50": found.median_duration_ms}
     return {

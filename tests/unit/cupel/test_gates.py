@@ -98,7 +98,7 @@ def test_a_gate_says_that_nothing_completed() -> None:
 
 def test_a_violation_names_both_numbers() -> None:
     (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
-    assert violation == "pass rate 0.500 of 4 judged probes, 95% interval 15.0% to 85.0% is below 0.9"
+    assert violation == "pass rate 0.500 of 4 judged probes, 95% interval 15.0% to 85.0%, is below 0.9"
 
 
 def of_scenarios(model: str, passed: int, failed: int) -> list[Json]:

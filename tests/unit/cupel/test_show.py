@@ -18,6 +18,7 @@ from cupel.printable import printable
 from cupel.render import bar_chart, format_duration, results_tables, run_lines
 from cupel.results import collect, tabulate
 from cupel.session import Session
+from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.statistics import wilson_interval
 from tests.unit.cupel.fake_api import REAL, SIMULATED, Connect, Cupel, FakeApi, a_run, a_spend, a_transcript, an_error
 
@@ -89,12 +90,33 @@ def test_correct_answers_are_shown_with_their_interval(api: FakeApi, cupel: Cupe
 
 
 def test_repeats_of_a_scenario_narrow_the_interval_only_as_far_as_they_are_independent(api: FakeApi, client: Client):
-    """Twelve conversations of two scenarios are little more than two observations; the API computes the same."""
+    """Thirty conversations of five scenarios are little more than five observations; the API computes the same."""
     verdict = {"success": True, "score": None, "reason": None}
-    api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 2}", result=verdict) for i in range(12)]
+    api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 5}", result=verdict) for i in range(30)]
     rate = collect(client, a_run()).models[0].pass_rate
     assert rate
-    assert rate.interval == wilson_interval(2, 2)
+    assert rate.interval == pytest.approx(wilson_interval(5, 5, t_quantile(0.975, 4)))
+
+
+def test_the_interval_of_few_scenarios_is_about_exactly_these(api: FakeApi, cupel: Cupel):
+    verdict = {"success": True, "score": None, "reason": None}
+    api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i % 2}", result=verdict) for i in range(12)]
+    shown = cupel("show", "run_1").stdout
+    assert "100.0% (75.8% to 100.0%)" in shown
+    assert (
+        "caution: 2 scenarios: the interval of a pass rate is for exactly these, and nothing follows for others like "
+        "them\n" in shown
+    )
+
+
+def test_errors_bound_the_pass_rate(api: FakeApi, cupel: Cupel):
+    verdict = {"success": True, "score": None, "reason": None}
+    api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i}", result=verdict) for i in range(8)]
+    api.errors = [{**an_error(8 + i, SIMULATED), "scenarioId": f"scn_{i}"} for i in range(4)]
+    assert (
+        f"{SIMULATED}: the pass rate is 75.0% if all errored probes had failed, and 100.0% if they had passed\n"
+        in cupel("show", "run_1").stdout
+    )
 
 
 def test_the_pass_rate_of_one_scenario_has_no_interval(api: FakeApi, cupel: Cupel):

@@ -37,7 +37,7 @@ def test_fields_that_cupel_does_not_set_are_accepted(body: dict[str, Any]) -> No
         ({"temperature": 0}, "must not have temperature: the parameter temperature sets it"),
         (nested(MAX_DEPTH + 1), "must not be nested deeper than 10"),
         ({"a": "x" * (MAX_BYTES - 8)}, "must have at most 16,000 bytes as JSON"),
-        ({"a": float("nan")}, "must not contain numbers that are not finite"),
+        ({"a": float("nan")}, "must not contain numbers that are not finite, as in a"),
     ],
 )
 def test_other_fields_are_refused(body: dict[str, Any], problem: str) -> None:

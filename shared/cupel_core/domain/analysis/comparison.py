@@ -267,15 +267,13 @@ def _paired(
 
 
 def _rates(pairs: PairCounts, estimate: PairedEstimate, levels: _Levels, tests: int) -> _TestedEstimate:
-    """`estimate` is that of decisions, whose effect size is the same."""
-    compared = PairedEstimate(
-        scenarios=estimate.scenarios,
-        difference=estimate.difference,
-        standard_error=pairs.standard_error,
+    """`estimate` is that of decisions, of which rates keep all but the intervals and the test."""
+    compared = replace(
+        estimate,
         interval=pairs.interval(levels.alpha),
         equivalence_interval=pairs.interval(2 * levels.alpha),
         p=pairs.p,
-        effect_size=estimate.effect_size,
+        is_rare=False,
     )
     detectable = pairs.detectable_effect(levels.alpha, tests)
     return _TestedEstimate(compared, SignificanceTest.MCNEMAR, detectable, pairs.equivalence_p(levels.margin))

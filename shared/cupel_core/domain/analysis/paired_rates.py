@@ -54,12 +54,6 @@ class PairCounts(NamedTuple):
         return (self.gained - self.lost) / self.pairs
 
     @property
-    def standard_error(self) -> float:
-        """It is zero only if no pair differs, or all of them in the same direction."""
-        discordant = (self.gained + self.lost) / self.pairs
-        return sqrt(max(0.0, discordant - self.difference**2) / self.pairs)
-
-    @property
     def p(self) -> float:
         """McNemar's test in its mid-p form (Fagerland, Lydersen and Laake 2013): of the pairs that differ, each is as
         likely to be gained as lost."""

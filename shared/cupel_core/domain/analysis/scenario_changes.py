@@ -11,11 +11,12 @@ from math import fsum
 from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.metrics import Metric, Trials
+from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import benjamini_hochberg
 from cupel_core.domain.analysis.paired import PairedValues
 from cupel_core.domain.analysis.paired_samples import PairedScenario
 from cupel_core.domain.analysis.stratified import Stratum, stratified_p
+from cupel_core.domain.statistics import Trials
 
 MAX_CHANGES = 10_000
 """Scenarios that are listed per pair of columns."""

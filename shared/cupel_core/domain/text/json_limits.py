@@ -9,9 +9,9 @@ _INTEGER_BOUND = 2**63
 _MAX_PATH = 100
 
 
-def json_limit_error(value: object) -> str | None:
+def json_limit_error(value: object, depth: int = MAX_DEPTH) -> str | None:
     """Say why a parsed JSON value is not accepted, and where in it the first cause is; None if it is accepted."""
-    found = _problem(value, MAX_DEPTH)
+    found = _problem(value, depth)
     if found is None:
         return None
     path = ".".join(found.path)[:_MAX_PATH]
