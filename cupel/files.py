@@ -105,7 +105,7 @@ def _parse_with_files(
     source: SourceFile, folder: Path, required: tuple[str, ...], *, allow_code: bool = False
 ) -> DefinitionFile:
     """The paths of images and PDFs are relative to `folder`; they are replaced by ids."""
-    source = replace(source, document=_with_scenarios(source, folder, required))
+    source = _with_scenarios(source, folder, required)
     local = LocalFiles(folder)
     source = replace(source, document=local.in_document(source.document))
     if local.problems:
@@ -113,11 +113,11 @@ def _parse_with_files(
     return replace(_parse(source, required, allow_code=allow_code), files=local.files)
 
 
-def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...]) -> Any:
+def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...]) -> SourceFile:
     """The document with the scenarios of a table, with texts as scenarios, and with a content if it needs none."""
     document = source.document
     if not isinstance(document, dict):
-        return document
+        return source
     scenarios = document.get("scenarios")
     if "content" in required and "content" not in document and scenarios:
         document = {**document, "content": {}}
@@ -125,12 +125,14 @@ def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...])
         content = document.get("content")
         has_assertions = isinstance(content, dict) and bool(content.get("assertions"))
         try:
-            return {**document, "scenarios": load_scenarios(scenarios, folder, has_assertions=has_assertions)}
+            loaded = load_scenarios(scenarios, folder, has_assertions=has_assertions)
         except InvalidTable as error:
             raise source.refusal(error.problems) from None
+        return replace(source, document={**document, "scenarios": loaded.scenarios}, rows=loaded.places)
     if isinstance(scenarios, list):
-        return {**document, "scenarios": [{"prompt": each} if isinstance(each, str) else each for each in scenarios]}
-    return document
+        listed = [{"prompt": each} if isinstance(each, str) else each for each in scenarios]
+        document = {**document, "scenarios": listed}
+    return replace(source, document=document)
 
 
 def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:

@@ -39,6 +39,8 @@ def refuse_other_kind(path: Path) -> None:
 def refuse_other_document(path: Path, document: Any) -> None:
     """UsageError for a parsed file of another tool, and for a list of samples."""
     if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
+        if path.suffix.lower() in (".yaml", ".yml"):
+            raise UsageError(f"{path}: is a list; a definition file has it under `scenarios:`, each with a `prompt`")
         raise _table(path)
     if isinstance(document, dict) and "content" not in document and (kind := _kind_of_document(document)):
         raise UsageError(f"{path}: is {kind.replace('FILE', str(path))}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from cupel.definition_texts import scenario_fields
 from cupel.errors import RefusedField, UsageError
@@ -51,7 +51,13 @@ def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
     return isinstance(value, str | Mapping)
 
 
-def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> list[Json]:
+class LoadedScenarios(NamedTuple):
+    scenarios: list[Json]
+    places: tuple[str, ...]
+    """Where each scenario is, such as `support.csv row 3 (line 4)`."""
+
+
+def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> LoadedScenarios:
     """Return the scenarios of the table, whose path is relative to the folder of the definition file.
 
     With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
@@ -74,7 +80,8 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
         raise UsageError(f"{path}: {_in_file_words(str(error))}") from None
     if suite.data_urls:
         raise UsageError(f"{path}: has images or files; write it into a definition file with `cupel import --output`")
-    return [scenario_fields(scenario.to_json()) for scenario in suite.drafts[0].scenarios]
+    scenarios = [scenario_fields(scenario.to_json()) for scenario in suite.drafts[0].scenarios]
+    return LoadedScenarios(scenarios, tuple(f"{table.file} {place}" for place in suite.places))
 
 
 def _read_table(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """YAML and JSON files whose errors name the line and the field."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.text_files import decode_text, kind_of
 
 MAX_LISTED = 50
+_SCENARIO = re.compile(r"scenarios\.(\d{1,9})(?=\.|$)")
 _INTEGER_BOUND = 2**63
 _MAX_INTEGER_LENGTH = 1_000
 
@@ -63,6 +65,8 @@ class SourceFile:
     name: str
     document: Any
     content: bytes | None = None
+    rows: tuple[str, ...] = ()
+    """Where the scenarios are if they were read from a table, which is how errors name them."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -85,11 +89,18 @@ class SourceFile:
         located = sorted(
             ((_line(root, field), field, message) for field, message in problems), key=lambda each: each[0]
         )
-        lines = [f"{self._place(line)}: {f'{field}: ' if field else ''}{message}" for line, field, message in located]
+        lines = [f"{self._place(line)}: {self._named(field)}{message}" for line, field, message in located]
         if len(lines) == 1:
             return UsageError(lines[0])
         listed = lines[:MAX_LISTED] + [f"and {len(lines) - MAX_LISTED:,} more"] * (len(lines) > MAX_LISTED)
         return UsageError("\n  ".join([f"{len(lines):,} problems", *listed]))
+
+    def _named(self, field: str) -> str:
+        found = _SCENARIO.match(field)
+        if found and int(found[1]) < len(self.rows):
+            rest = field[found.end() :].lstrip(".")
+            field = self.rows[int(found[1])] + (f" {rest}" if rest else "")
+        return f"{field}: " if field else ""
 
     def _place(self, line: int) -> str:
         return f"{self.name}:{line}" if line else self.name
@@ -139,6 +150,8 @@ def _problem_of_yaml(content: bytes, error: yaml.MarkedYAMLError) -> str:
     mark, problem = error.problem_mark, error.problem or error.context
     if mark is None:
         return f": {problem}"
+    if "but got '['" in str(problem) or "but got '{'" in str(problem):
+        problem = f"{problem}; in braces, a text with brackets needs quotes"
     place, last = f":{mark.line + 1}:{mark.column + 1}", content.rstrip().count(b"\n") + 1
     if "<stream end>" in str(problem):
         place = place if mark.line < last else f":{last}"

@@ -56,6 +56,7 @@ def find_columns(
 
     `empty` are columns without a value in any row: they can be named, but a known name alone does not choose them.
     """
+    given = tuple(given)
     names = _by_normalized_name(given)
     all_names = _by_normalized_name(empty) | names
     columns = TableColumns(
@@ -65,13 +66,22 @@ def find_columns(
         _known(names, SYSTEMS),
         _known(names, CHOICES),
     )
+    _check_spellings((*columns.input[:1], *columns.answer[:1], *columns.id[:1]), given)
     if needs_input and not columns.input:
         raise InvalidDocument(
             f"none of the columns is known to have the prompt. Columns found: {join_names(names.values())}. Name yours "
             "with --input COLUMN, and with --answer COLUMN the expected answer; if the first line is a row, add a line "
-            "of names"
+            "of names, and if it is a title, remove it"
         )
     return columns
+
+
+def _check_spellings(chosen: Iterable[str], names: Iterable[str]) -> None:
+    """Raise `InvalidDocument` if a chosen column has a name that another one differs from in its spelling only."""
+    for column in chosen:
+        same = [name for name in names if normalize_column(name) == normalize_column(column)]
+        if len(same) > 1:
+            raise InvalidDocument(f"the columns {join_names(same)} have one name; rename all but one of them")
 
 
 def _by_normalized_name(columns: Iterable[str]) -> dict[str, str]:

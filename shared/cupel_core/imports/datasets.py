@@ -18,7 +18,13 @@ from cupel_core.imports.files import NO_FILES, FileSource
 from cupel_core.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.imports.media import ImportedMedia
 from cupel_core.imports.multiple_choice import choice_assertions, read_choices, with_choices
-from cupel_core.imports.recognition import is_inspect_sample, lm_eval_fields, refuse_other_row, refuse_other_text
+from cupel_core.imports.recognition import (
+    is_inspect_sample,
+    lm_eval_fields,
+    refuse_columns,
+    refuse_other_row,
+    refuse_other_text,
+)
 from cupel_core.imports.rows import TableRow, read_csv, read_json
 from cupel_core.imports.sample_messages import read_messages
 from cupel_core.imports.samples import Notes, Sample, UsedNames, non_empty, sample_name, texts_of
@@ -53,30 +59,28 @@ def read_dataset(
     notes, media = Notes(report), ImportedMedia(files)
     rows = _filled(_rows(text, kind), notes)
     chosen = list(_chosen(rows, options))
-    scenarios = tuple(_scenarios(chosen, kind, scorer, options, notes, media))
+    located = list(_scenarios(chosen, kind, scorer, options, notes, media))
+    scenarios = tuple(scenario for _, scenario in located)
     if not scenarios:
         raise InvalidDocument(_why_empty(options, next(iter(_rows(text, kind)), None)))
-    _check_variables(options, scenarios)
+    _check_variables(options, located)
     notes.add_to_report()
     report.count_imported("scenarios", len(scenarios))
     content: dict[str, Any] = {"maxTurns": 1}
     if options.assertions:
         content["assertions"] = [dict(each) for each in options.assertions]
     draft = DefinitionDraft(name, content, scenarios, tags=(str(kind),))
-    return ImportedSuite((draft,), report, data_urls=media.data_urls)
+    return ImportedSuite((draft,), report, data_urls=media.data_urls, places=tuple(where for where, _ in located))
 
 
-def _check_variables(options: DatasetOptions, scenarios: Sequence[Scenario]) -> None:
+def _check_variables(options: DatasetOptions, located: Sequence[tuple[str, Scenario]]) -> None:
     """Raise `InvalidAssertions` if an assertion of the options names a column that a sample does not have."""
     for number, assertion in enumerate(options.assertions):
-        for scenario in scenarios:
+        for where, scenario in located:
             for name in missing_variables(assertion.get("value"), scenario.variables):
-                which = f"sample {scenario.name}" if scenario.name else "a sample"
                 found = f"Columns found: {join_names(scenario.variables)}"
-                issue = AssertionIssue(
-                    f"assertions.{number}.value", f"{which} of the table has no column {name}. {found}"
-                )
-                raise InvalidAssertions([issue])
+                message = f"{where} of the table has no column {name}. {found}"
+                raise InvalidAssertions([AssertionIssue(f"assertions.{number}.value", message)])
 
 
 def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
@@ -104,6 +108,8 @@ def _filled(rows: Iterable[TableRow], notes: Notes) -> Iterator[TableRow]:
     for row in rows:
         if row.is_empty:
             notes.skip(row.where, "row", "it is empty")
+        elif row.repeats_names:
+            notes.skip(row.where, "row", "it has the names of the columns once more")
         else:
             yield row
 
@@ -115,7 +121,8 @@ def _scenarios(
     options: DatasetOptions,
     notes: Notes,
     media: ImportedMedia,
-) -> Iterator[Scenario]:
+) -> Iterator[tuple[str, Scenario]]:
+    """Yield each scenario with its place in the file."""
     if len(rows) > MAX_SCENARIOS:
         more = f"the file has {len(rows):,} samples; a definition has at most {MAX_SCENARIOS:,}"
         raise InvalidDocument(f"{more}: use --limit and --offset")
@@ -137,7 +144,7 @@ def _scenarios(
         _check(scenario, where, fields, reader.columns)
         if not scenario.assertions and not options.has_checks:
             notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
-        yield scenario
+        yield where, scenario
 
 
 def _check(scenario: Scenario, where: str, fields: Mapping[str, Any], columns: TableColumns) -> None:
@@ -181,6 +188,8 @@ def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOption
         return _Reader(_openai_scenario, _OPENAI_COLUMNS)
     for row in rows[:1]:
         refuse_other_row(row.fields, row.where)
+        if len(rows) == 1:
+            refuse_columns(row.fields)
     given = dict.fromkeys(name for row in rows for name, value in row.fields.items() if is_given(value))
     empty = dict.fromkeys(name for row in rows for name in row.fields if name not in given)
     is_lm_eval = bool(rows) and lm_eval_fields(rows[0].fields, rows[0].where) is not None

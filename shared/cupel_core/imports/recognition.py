@@ -64,6 +64,34 @@ def refuse_other_row(fields: Mapping[str, Any], where: str) -> None:
         )
 
 
+def refuse_columns(fields: Mapping[str, Any]) -> None:
+    """Raises `InvalidDocument` for an object that is a whole table by columns, as pandas writes by default."""
+    values = list(fields.values())
+    is_split = {"columns", "data"} <= fields.keys() <= {"columns", "data", "index"}
+    if is_split or (len(values) > 1 and (_are_lists(values) or _are_numbered(fields))):
+        orient = ', orient="split"' if is_split else ""
+        to_rows = 'to_json("rows.jsonl", orient="records", lines=True)'
+        raise InvalidDocument(
+            f"has columns instead of rows; convert it with `pandas.read_json(file{orient}).{to_rows}`"
+        )
+
+
+def _are_lists(values: list[Any]) -> bool:
+    """Return whether these are columns of equal length. Messages are objects in a list, and so no column."""
+    columns = [
+        each for each in values if isinstance(each, list) and not any(isinstance(part, Mapping) for part in each)
+    ]
+    return len(columns) == len(values) and len(set(map(len, columns))) == 1
+
+
+def _are_numbered(fields: Mapping[str, Any]) -> bool:
+    """Return whether rows by number are in columns, or columns in rows by number."""
+    if not all(isinstance(each, Mapping) and each for each in fields.values()):
+        return False
+    inner = {str(name) for each in fields.values() for name in each}
+    return all(name.isdecimal() for name in inner) or all(name.isdecimal() for name in fields)
+
+
 def is_inspect_sample(fields: Mapping[str, Any]) -> bool:
     """Whether this is a sample of a log of Inspect, with what a model answered."""
     return {"input", "target", "epoch"} <= fields.keys() and bool(fields.keys() & {"messages", "scores", "output"})

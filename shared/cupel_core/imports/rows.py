@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from io import StringIO
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, NoReturn
 
 from cupel_core.imports.column_names import normalize_column
@@ -21,6 +21,7 @@ _SEPARATOR_LINE = re.compile(r'"?sep=([^"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
 _MAX_SHOWN = 60
 _MAX_LINE = 1_000
 _MAX_DIGITS = 100
+_SNIFFED_ROWS = 20
 _OPEN_LIST = "the list, which has no ] at its end"
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")
 """A JSON object may have its list of rows in one of these fields."""
@@ -34,6 +35,11 @@ class TableRow(NamedTuple):
     @property
     def is_empty(self) -> bool:
         return all(value is None or (isinstance(value, str) and not value.strip()) for value in self.fields.values())
+
+    @property
+    def repeats_names(self) -> bool:
+        """Whether the row is the line of names once more, as where tables were put one after another."""
+        return len(self.fields) > 1 and all(value == name for name, value in self.fields.items())
 
 
 def read_csv(text: str) -> Iterator[TableRow]:
@@ -54,8 +60,18 @@ def read_csv(text: str) -> Iterator[TableRow]:
 
 
 def find_separator(text: str) -> str:
-    """Return the separator that makes the most cells of the header."""
-    return max(SEPARATORS, key=lambda separator: len(next(csv.reader(StringIO(text, newline=""), delimiter=separator))))
+    """Return the separator that makes the most cells of the header, and as many of the first rows if there is one."""
+    return max(SEPARATORS, key=lambda separator: _cells_by(separator, text))
+
+
+def _cells_by(separator: str, text: str) -> tuple[bool, int]:
+    """Return whether all of the first rows have as many cells as the header, and more than one, and how many it has."""
+    records = csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        counts = [len(cells) for cells in islice(records, _SNIFFED_ROWS) if cells]
+    except csv.Error:
+        return False, 0
+    return counts[0] > 1 and len(set(counts)) == 1, counts[0]
 
 
 def _records(text: str, separator: str, skipped_lines: int) -> Iterator[tuple[int, list[str]]]:
@@ -63,7 +79,7 @@ def _records(text: str, separator: str, skipped_lines: int) -> Iterator[tuple[in
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1 + skipped_lines
         raise InvalidDocument(f"line {line} has a NUL character, so this is not a text; remove it from the file")
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
     line = 1 + skipped_lines
     try:
         for record in reader:
@@ -81,7 +97,10 @@ def _csv_problem(error: str, line: int, text: str) -> str:
             f'line {line:,} has quotes behind backslashes, but a quote in a quoted cell is doubled: "say ""hi""". '
             'Convert the file with `pandas.read_csv(file, escapechar="\\\\").to_csv("new.csv", index=False)`'
         )
-    return f'line {line:,} has a quote within a quoted cell; it must be doubled: "say ""hi""" ({error})'
+    return (
+        f'line {line:,} has a quote within a quoted cell; it must be doubled: "say ""hi""". If it ends the cell, the '
+        "separator must follow at once"
+    )
 
 
 def _column_names(header: list[str]) -> list[str]:
@@ -104,6 +123,8 @@ def _row(number: int, line: int, names: list[str], cells: list[str]) -> TableRow
         cells = cells[:-1]
     if len(cells) != len(names) and any(cell.strip() for cell in cells):
         more = "; a cell with the separator or a line break needs quotes" if len(cells) > len(names) else ""
+        if len(names) == 1:
+            more = f"; is the first line, “{names[0][:_MAX_SHOWN]}”, the one of names?"
         raise InvalidDocument(f"{where} has {len(cells)} cells where the header has {len(names)}{more}")
     return TableRow(where, {name: cell for name, cell in zip(names, cells, strict=False) if name})
 
@@ -142,6 +163,10 @@ def _array_rows(document: "_JsonText") -> Iterator[TableRow]:
 def _values(document: "_JsonText") -> Iterator[tuple[int, Any]]:
     """Yield each value that is left, with the line on which it starts."""
     while not document.is_at_end:
+        if document.take(","):
+            raise InvalidDocument(
+                f"line {document.line:,} follows a comma behind a row: JSON Lines have none, and a list begins with ["
+            )
         yield document.line, document.read_value()
 
 
@@ -149,6 +174,8 @@ def _wrapped(value: Any) -> list[Any] | None:
     """Return the rows in an object with one known list of rows; None for other values."""
     if not isinstance(value, dict):
         return None
+    if len(value) == 1 and [] in value.values() and value.keys() <= set(_WRAPPERS):
+        return []
     lists = [value[name] for name in _WRAPPERS if _is_list_of_objects(value.get(name))]
     if len(lists) != 1:
         return None

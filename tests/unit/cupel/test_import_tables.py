@@ -81,7 +81,7 @@ def test_a_file_without_assertions_is_refused(cupel, table: Path, tmp_path: Path
         ("- {type: icontains, value: a}\n- {type: icontains, valu: b}\n", "checks.yaml:2: 1.valu: is not a field"),
         (
             "assert:\n- {type: icontains, value: '{{Them}}'}\n",
-            "checks.yaml:2: assert.0.value: sample 1 of the table has no",
+            "checks.yaml:2: assert.0.value: row 1 (line 2) of the table has no",
         ),
         ("assertions: [icontains]\n", "checks.yaml:1: assertions.0: must be an object"),
         (

@@ -1,5 +1,6 @@
 """Definition files whose scenarios are a table, texts, or prompts without a content."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import cupel
 from cupel.cli import app
 from cupel.errors import UsageError
 from cupel.files import definition_from_mapping, read_definition, read_definitions
+from tests.documented_blocks import blocks_of
+
+DOCS = Path(__file__).parents[3] / "docs" / "interop.md"
 
 TABLE = "Nr;Frage;Antwort\n1;Wer?;Ich\n2;Was?;Das\n"
 
@@ -145,6 +149,46 @@ def test_columns_in_braces_are_refused_in_prompts(folder: Path, content: str, fi
 def test_other_words_in_braces_are_sent_as_they_are(folder: Path) -> None:
     content = "content: {system: 'Write {{user|e}} for the name, and {{}} for nothing'}\n"
     assert len(scenarios(folder, f"{content}scenarios: support.csv")) == 2
+
+
+def test_a_row_without_a_value_is_named_in_its_table(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text('{"question": "Q", "topic": "t"}\n\n{"question": "R"}\n')
+    content = "content: {prompts: [{id: a, template: 'On [topic]: [question]'}]}\n"
+    message = refusal(folder, f"{content}scenarios: rows.jsonl")
+    assert message.endswith(
+        "eval.yaml:3: rows.jsonl line 3: the prompt a needs a value for [topic], which the scenario does not have"
+    )
+
+
+def test_a_text_with_brackets_in_braces_is_explained(folder: Path) -> None:
+    assert "a text with brackets needs quotes" in refusal(folder, "content: {system: It is [topic].}\nscenarios: [a]")
+
+
+@pytest.fixture
+def support(tmp_path: Path) -> Path:
+    """The definition file of the documentation, beside a table with 200 rows."""
+    [block] = [each for each in blocks_of(DOCS) if each.title == "support.yaml"]
+    (tmp_path / "support.yaml").write_text(block.text)
+    rows = (f'T-{number},"Question {number}, please?",Answer {number}.,topic {number % 3}\n' for number in range(200))
+    (tmp_path / "support.csv").write_text("".join(["id,question,answer,topic\n", *rows]))
+    return tmp_path / "support.yaml"
+
+
+def test_a_table_is_a_judged_comparison_of_prompts_and_models(support: Path) -> None:
+    models = ["--models", "sim/steady,sim/bold", "--judge-model", "sim/steady"]
+    result = CliRunner().invoke(app, ["run", str(support), *models, "--in-process", "--seed", "1", "--json"])
+    assert result.exit_code == 0, result.stderr
+    printed = json.loads(result.stdout)
+    columns = [(each["model"], each["prompt"], each["completed"]) for each in printed["results"]]
+    assert columns == [(model, prompt, 200) for model in ("sim/steady", "sim/bold") for prompt in ("plain", "strict")]
+    assert all(each["passRate"]["judged"] == 200 for each in printed["results"])
+
+
+def test_the_prompts_and_models_of_a_table_are_compared_in_process(support: Path) -> None:
+    evaluation = cupel.evaluate(support, ["sim/steady", "sim/bold"], judge_model="sim/steady", seed=1)
+    figures = cupel.compare_results(evaluation, evaluation)
+    assert figures.common_scenarios == 200
+    assert [len(row.baseline) for row in figures.rows] == [4] * len(figures.rows)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from cupel_core.imports.column_names import ANSWERS, IDS, INPUTS, normalize_colu
 from cupel_core.imports.datasets import read_dataset
 from cupel_core.imports.json_documents import InvalidDocument
 from cupel_core.imports.recognition import promptfoo_configuration
+from cupel_core.imports.rows import read_csv
 from cupel_core.imports.scorers import SCORERS
 from cupel_core.imports.text_files import decode_text
 
@@ -223,7 +224,7 @@ def test_very_many_rows_with_one_id_are_named_quickly() -> None:
 def test_assertions_name_columns_that_there_are() -> None:
     checks = ({"type": "icontains", "value": "{{Expcted Output}}"},)
     with pytest.raises(
-        InvalidDocument, match=r"assertions.0.value: sample 7 of the table has no column Expcted Output. Columns"
+        InvalidDocument, match=r"assertions.0.value: row 1 \(line 2\) of the table has no column Expcted"
     ):
         read("id,question,Expected Output\n7,Q,A\n", assertions=checks)
     right = ({"type": "icontains", "value": "{{Expected Output}}"},)
@@ -546,3 +547,57 @@ def test_the_samples_of_a_log_of_inspect_are_read() -> None:
 def test_a_broken_log_of_inspect_is_named(content: bytes, problem: str) -> None:
     with pytest.raises(InvalidDocument, match=problem):
         read(content, DatasetFormat.INSPECT)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("question,answer\nQ,A\n,\nquestion,answer\nR,B\n", [("row 2 (line 3)", "row"), ("row 3 (line 4)", "row")]),
+        ("question\nquestion\n", [("row 1 (line 2)", "expected answer")]),
+    ],
+)
+def test_a_line_of_names_within_the_table_is_skipped_and_counted(text: str, problem: list[tuple[str, str]]) -> None:
+    assert notes(text) == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("question;answer,with,commas\nQ;A\n", {"question": "Q", "answer,with,commas": "A"}),
+        ("question,answer,a;b\nQ,A,c;d\nR,B,e;f;g\n", {"question": "Q", "answer": "A", "a;b": "c;d"}),
+        ('question, answer\nQ, "A, B"\n', {"question": "Q", "answer": "A, B"}),
+        ("question|answer\nQ|A\n", {"question": "Q", "answer": "A"}),
+    ],
+)
+def test_the_separator_is_the_one_that_fits_the_rows(text: str, found: dict[str, str]) -> None:
+    assert next(read_csv(text)).fields == found
+
+
+def test_a_line_before_the_names_is_shown() -> None:
+    with pytest.raises(InvalidDocument, match="is the first line, “# exported 2024”, the one of names"):
+        read("# exported 2024\nquestion,answer\nQ,A\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"question": "Q", "Question": "R"}', "the columns question, Question have one name"),
+        ('{"question": "Q", "gold": "A"}\n{"question": "Q", "Gold": "A"}', "the columns gold, Gold have one name"),
+        ('{"question": "Q"},\n{"question": "R"}', "line 2 follows a comma behind a row"),
+        ('{"question": ["Q", "R"], "answer": ["A", "B"]}', "has columns instead of rows"),
+        ('{"columns": ["question"], "index": [0], "data": [["Q"]]}', 'pandas.read_json(file, orient="split")'),
+        ('{"question": {"0": "Q"}, "answer": {"0": "A"}}', "has columns instead of rows"),
+        ('{"0": {"question": "Q"}, "1": {"question": "R"}}', "has columns instead of rows"),
+        ('{"data": []}', "the file has no samples"),
+        ('"Q"\n"R"\n', "is not JSON, which begins with { or ["),
+    ],
+)
+def test_other_shapes_of_json_are_named(text: str, problem: str) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        read(text, DatasetFormat.JSONL)
+    assert problem in str(refused.value)
+
+
+def test_a_column_that_is_not_chosen_may_have_two_spellings() -> None:
+    [scenario] = read('{"question": "Q", "note": 1, "Note": 2, "data": []}', DatasetFormat.JSONL)
+    assert scenario.variables == {"question": "Q", "note": 1, "Note": 2, "data": []}

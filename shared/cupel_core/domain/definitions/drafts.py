@@ -182,6 +182,8 @@ class ImportedSuite:
     connectors: tuple[ConnectorDraft, ...] = ()
     data_urls: Mapping[str, str] = field(default_factory=dict)
     """Images and PDFs of the file's text, by the ids that messages name."""
+    places: tuple[str, ...] = ()
+    """Where in a table the scenarios of its draft are, such as `row 3 (line 4)`. Only the reader of the file has it."""
 
     def to_json(self) -> dict[str, Any]:
         return {
