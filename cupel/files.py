@@ -141,7 +141,7 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
         raise source.refusal([RefusedField("", f"must be a mapping with {', '.join(_KEYS)}")])
     problems = [*_structure_problems(document, required)]
     personas, connectors = (_expanded(document, key, problems) for key in ("personas", "connectors"))
-    problems += _rule_problems(document, personas, connectors, allow_code)
+    problems += _rule_problems(source, personas, connectors, allow_code)
     problems += [] if problems else _fit_problems(document)
     if problems:
         raise source.refusal(problems)
@@ -251,15 +251,19 @@ def _value(variable: re.Match[str]) -> str:
     return read_variable(variable[1]) or ""
 
 
-def _rule_problems(document: Json, personas: Iterable[Json], connectors: Iterable[Json], allow_code: bool) -> Problems:
+def _rule_problems(
+    source: SourceFile, personas: Iterable[Json], connectors: Iterable[Json], allow_code: bool
+) -> Problems:
     # The rules take longer to import than everything that runs without a file.
     from cupel import definition_rules as rules
 
+    document = source.document
     if isinstance(document.get("content"), dict):
         has_scenarios = bool(document.get("scenarios"))
         yield from rules.content_problems(document["content"], allow_code=allow_code, has_scenarios=has_scenarios)
     scenarios = document.get("scenarios")
-    for position, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
+    is_checked = bool(source.rows)  # Those of a table were checked row by row.
+    for position, scenario in enumerate(scenarios if isinstance(scenarios, list) and not is_checked else ()):
         if isinstance(scenario, dict):
             yield from rules.scenario_problems(scenario, f"scenarios.{position}", allow_code=allow_code)
     for key, resources, check in (
