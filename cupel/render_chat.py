@@ -10,6 +10,7 @@ from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.printable import printable
 from cupel.tables import table
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time
 from cupel_core.domain.text.transcript_lines import transcript_lines
 
@@ -39,13 +40,14 @@ class WrittenText:
         return added
 
 
-def chats_table(chats: Iterable[Json]) -> Table:
-    columns = table("chat", "title", "model", "branches", "updated", texts=["title"], right=["branches"])
+def chats_table(chats: Iterable[Json], names: TargetNames) -> Table:
+    """A chat without a title is recognized by its first message."""
+    columns = table("chat", "title", "target", "branches", "updated", texts=["title"], right=["branches"])
     for each in chats:
         columns.add_row(
             escape(each["id"]),
-            escape(each["title"] or NO_VALUE),
-            escape(each["target"]["model"]),
+            escape(each["title"] or each.get("opening") or NO_VALUE),
+            escape(names.of(each["target"]["model"])),
             str(each["branchCount"]),
             format_time(each["updatedAt"]),
         )

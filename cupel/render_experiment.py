@@ -1,6 +1,6 @@
 """Terminal output for experiments, and for what one says about a run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
 
@@ -9,6 +9,7 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.tables import table
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time
 
 
@@ -29,14 +30,16 @@ def experiments_table(experiments: Iterable[Json]) -> Table:
     return columns
 
 
-def rows_table(summary: Json) -> Table:
+def rows_table(summary: Json, targets: TargetNames) -> Table:
     """A row per run and target, compared with the baseline."""
     numbers = ["scenarios", "baseline", "run's", "difference", "interval", "adjusted p"]
-    columns = table("run", "target", *numbers, "verdict", right=numbers)
+    columns = table("run", "name", "target", *numbers, "verdict", texts=["name"], right=numbers)
+    names = run_names(summary)
     for row in summary["rows"]:
         columns.add_row(
             escape(row["runId"]),
-            escape(row["target"]),
+            escape(names.get(row["runId"], NO_VALUE)),
+            escape(targets.of(row["target"])),
             f"{row['scenarios']:,}",
             format_value(row, row["baselineMean"]),
             format_value(row, row["comparisonMean"]),
@@ -48,16 +51,29 @@ def rows_table(summary: Json) -> Table:
     return columns
 
 
+def run_names(summary: Json) -> dict[str, str]:
+    """The names of runs by their ids: their own, else that of their definition."""
+    named = ((each["runId"], each["name"] or each.get("definitionName")) for each in summary["runs"])
+    return {run_id: name for run_id, name in named if name}
+
+
 def notes(summary: Json) -> Iterator[str]:
     """What varied, what is missing, and what the rows suggest."""
+    names = run_names(summary)
+    if baseline := summary["experiment"]["baselineRunId"]:
+        yield f"baseline: {_named(baseline, names)}"
     if summary["varied"]:
         yield f"varied: {', '.join(summary['varied'])}"
     if (hidden := summary["rowCount"] - len(summary["rows"])) > 0:
         yield f"{count_of(hidden, 'more row')}, of earlier runs: cupel compare shows them"
     for each in summary["reasons"]:
-        yield f"not compared: {each['runId']}: {each['reason']}"
+        yield f"not compared: {_named(each['runId'], names)}: {each['reason']}"
     if summary["suggestedConclusion"]:
         yield f"suggested conclusion: {summary['suggestedConclusion']}"
+
+
+def _named(run_id: str, names: Mapping[str, str]) -> str:
+    return f"{run_id} ({names[run_id]})" if run_id in names else run_id
 
 
 def run_lines(run_id: str, summary: Json) -> Iterator[str]:

@@ -471,7 +471,7 @@ export interface CellResults {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -502,6 +502,8 @@ export interface Chat {
   id: string;
   /** What people call it */
   title: string | null;
+  /** The beginning of its first message; null before it */
+  opening: string | null;
   /** The model or connector that answers */
   target: ChatTarget;
   /** The system prompt */
@@ -648,7 +650,7 @@ export interface ColumnAnalysis {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -694,7 +696,7 @@ export interface ComparedColumn {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -1258,7 +1260,7 @@ export interface DeepAnalysisColumn {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -1897,6 +1899,8 @@ export interface ExperimentRun {
   runId: string;
   /** Name for people to read */
   name: string | null;
+  /** Name of its definition when it started */
+  definitionName: string | null;
   /** Current status */
   status: RunStatus;
   /** When it was created */
@@ -2794,7 +2798,7 @@ export interface Probe {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -2860,7 +2864,7 @@ export interface ProbeDetail {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -3319,7 +3323,7 @@ export interface ReportColumn {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -3638,7 +3642,7 @@ export interface RescoreResult {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -4549,6 +4553,8 @@ export interface Target {
   model: string | null;
   /** Connector of the agent under test */
   connectorId: string | null;
+  /** Name of the connector when its run started; null for a model, and outside of runs */
+  agentName: string | null;
   /** Its own; they take precedence over the run's */
   params: unknown;
   /** Of one call; null for the run's */
@@ -4633,7 +4639,7 @@ export interface TargetProgress {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;
@@ -4764,7 +4770,7 @@ export interface Transcript {
   promptId: string | null;
   /** The prompt's name for people; null if it has none */
   promptLabel: string | null;
-  /** The target's */
+  /** The target's; of an agent without one, `connector/` and the connector's name */
   label: string | null;
   /** Model as `provider/name`, or `connector/<id>` */
   modelId: string;

@@ -11,6 +11,7 @@ from cupel.json_types import Json
 from cupel.printable import printable
 from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table, variants_table
 from cupel.session import Session
+from cupel.target_names import TargetNames
 from cupel_core.domain.text.transcript_lines import transcript_lines
 
 app = typer.Typer(no_args_is_help=True, help="List, show, change and delete chats.")
@@ -25,7 +26,8 @@ def list_chats(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson
     """List chats, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        print_list(session, client.list_chats(), limit, chats_table, as_json=as_json)
+        names = TargetNames(client)
+        print_list(session, client.list_chats(), limit, lambda found: chats_table(found, names), as_json=as_json)
 
 
 @app.command()
@@ -43,11 +45,11 @@ def show(
         branches = list(client.list_branches(chat))
         branch_id = branch or shown["activeBranchId"]
         exchanges = client.list_exchanges(chat, branch_id, include=["hidden"]).first(limit)
-    exchanges.reverse()
-    if as_json:
-        session.print_json({**shown, "branches": branches, "exchanges": exchanges})
-        return
-    session.out.print(chats_table([shown]))
+        exchanges.reverse()
+        if as_json:
+            session.print_json({**shown, "branches": branches, "exchanges": exchanges})
+            return
+        session.out.print(chats_table([shown], TargetNames(client)))
     session.out.print()
     session.out.print(branches_table(branches, shown["activeBranchId"]))
     session.out.print(f"\nbranch {branch_id}:", markup=False, soft_wrap=True)

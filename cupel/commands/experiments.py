@@ -14,6 +14,7 @@ from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
 from cupel.session import Session
 from cupel.source_files import SourceFile
+from cupel.target_names import TargetNames
 from cupel_core.domain.analysis.experiments import Conclusion, ExpectedDirection
 
 app = typer.Typer(no_args_is_help=True, help="Group runs under a hypothesis, and compare them with a baseline.")
@@ -63,11 +64,12 @@ def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) 
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         summary = client.get_experiment_summary(experiment)
-    if as_json:
-        session.print_json(summary)
-        return
+        if as_json:
+            session.print_json(summary)
+            return
+        rows = rows_table(summary, TargetNames(client))
     _print_experiment(session, summary["experiment"], as_json=False)
-    session.out.print(rows_table(summary))
+    session.out.print(rows)
     for note in notes(summary):
         session.out.print(note, markup=False, soft_wrap=True)
 

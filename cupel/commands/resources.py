@@ -16,6 +16,7 @@ from cupel.markup import escape
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.tables import table
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, shorten
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ HeaderEnv = Annotated[
 ]
 
 
-_TEXTS = frozenset({"description", "headerNames"})
+_TEXTS = frozenset({"description", "headerNames", "targets"})
 """Fields that a narrow terminal may fold; the others are ids, addresses and models."""
 
 
@@ -44,6 +45,8 @@ class Operations(NamedTuple):
     get: Callable[[str], Json]
     update: Callable[[str, Json], Json]
     delete: Callable[[str], None]
+    shown: Callable[[Json], Json] = lambda resource: resource
+    """The resource with the fields that its table shows."""
 
 
 def _app(
@@ -59,8 +62,11 @@ def _app(
             return
         session = ctx.ensure_object(Session)
         with session.connect() as client:
-            listed = operations_of(client).list_all()
-            print_list(session, listed, limit, lambda found: _table(found, columns), as_json=as_json)
+            operations = operations_of(client)
+            listed = operations.list_all()
+            print_list(
+                session, listed, limit, lambda found: _table(map(operations.shown, found), columns), as_json=as_json
+            )
 
     @app.command(help=f"Create {kind} from a file.")
     def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
@@ -113,16 +119,21 @@ def _connector_operations(client: "Client") -> Operations:
 
 
 def _eval_operations(client: "Client") -> Operations:
-    return Operations(client.list_evals, client.create_eval, client.get_eval, client.update_eval, client.delete_eval)
+    names = TargetNames(client)
+
+    def shown(each: Json) -> Json:
+        return {**each, "targets": [names.of(target["id"]) for target in each["targets"]]}
+
+    return Operations(
+        client.list_evals, client.create_eval, client.get_eval, client.update_eval, client.delete_eval, shown
+    )
 
 
 personas = _app(_persona_operations, "a persona", "personas, the simulated users", ("description", "headerNames"))
 connectors = _app(
     _connector_operations, "a connector", "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames")
 )
-evals = _app(
-    _eval_operations, "an eval", "evals, saved sets of scenarios with a target", ("connectorId", "model", "judgeModel")
-)
+evals = _app(_eval_operations, "an eval", "evals, saved sets of scenarios with a target", ("targets", "judgeModel"))
 
 
 @connectors.command("test")

@@ -38,6 +38,7 @@ from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
+from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time, shorten
 
 app = typer.Typer(help="List, show, create, update, enable, disable and delete schedules.", invoke_without_command=True)
@@ -66,24 +67,20 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         schedule = client.get_schedule(schedule_id)
-    if as_json:
-        session.print_json(schedule)
-        return
+        if as_json:
+            session.print_json(schedule)
+            return
+        started = schedule["run"] or schedule["evalRun"]
+        targets = ", ".join(TargetNames(client).of(target["id"]) for target in started.get("targets") or ())
     _print(session, schedule, as_json=False)
-    started = schedule["run"] or schedule["evalRun"]
-    for name, value in {**started, **started["config"]}.items():
-        if name != "config" and value not in (None, [], {}):
-            text = ", ".join(map(_text, value)) if isinstance(value, list) else value
+    for name, value in {**started, **started["config"], "targets": targets}.items():
+        if name != "config" and value not in (None, "", [], {}):
+            text = ", ".join(map(str, value)) if isinstance(value, list) else value
             session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
     firings = table("due", "run", "error", texts=["error"])
     for firing in schedule["firings"]:
         firings.add_row(*map(escape, _firing_cells(firing)))
     session.out.print(firings)
-
-
-def _text(value: str | Json) -> str:
-    """A target is named by its label, or its model."""
-    return value if isinstance(value, str) else value["id"]
 
 
 @app.command()

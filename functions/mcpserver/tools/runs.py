@@ -89,6 +89,7 @@ class TargetBrief(ResultModel):
     label: str | None = None
     model: str | None = None
     connector_id: str | None = None
+    agent_name: str | None = None
     params: dict[str, Any]
 
 

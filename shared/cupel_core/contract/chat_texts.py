@@ -127,6 +127,7 @@ _SHOWN_TARGET = {**_TARGET, "connectorId": None, "maxAttempts": 4, "callTimeoutS
 _CHAT = {
     "id": "chat_01k1f0aa",
     "title": "Refund policy",
+    "opening": "Within how many days may I return it?",
     "target": _SHOWN_TARGET,
     "system": "Be brief.",
     "profileId": "prof_01",

@@ -130,6 +130,7 @@ class UpdateChat(_ChatFields):
 class ChatResponse(ResponseModel):
     id: str
     title: str | None
+    opening: Annotated[str | None, Field(description="The beginning of its first message; null before it")]
     target: ChatTargetResponse
     system: str | None
     profile_id: str | None
@@ -148,6 +149,7 @@ class ChatResponse(ResponseModel):
         return cls(
             id=chat.id,
             title=settings.title,
+            opening=chat.opening,
             target=ChatTargetResponse.of(settings.target),
             system=settings.system,
             profile_id=settings.profile_id,

@@ -16,7 +16,9 @@ class ColumnFields(ResponseModel):
     target_id: TargetId
     prompt_id: PromptId
     prompt_label: Annotated[str | None, Field(description="The prompt's name for people; null if it has none")] = None
-    label: Annotated[str | None, Field(description="The target's")]
+    label: Annotated[
+        str | None, Field(description="The target's; of an agent without one, `connector/` and the connector's name")
+    ]
     model_id: str
     connector_id: Annotated[str | None, Field(description="Of an agent under test; null for a model")]
 
@@ -27,7 +29,7 @@ class ColumnFields(ResponseModel):
             "target_id": target.id,
             "prompt_id": column.prompt_id,
             "prompt_label": column.prompt_label,
-            "label": target.label,
+            "label": target.shown_label,
             "model_id": target.model,
             "connector_id": target.connector_id,
         }
@@ -40,6 +42,10 @@ class TargetResponse(ResponseModel):
     label: str | None
     model: str | None
     connector_id: str | None
+    agent_name: Annotated[
+        str | None,
+        Field(description="Name of the connector when its run started; null for a model, and outside of runs"),
+    ]
     params: Annotated[dict[str, Any], Field(description="Its own; they take precedence over the run's")]
     max_attempts: Annotated[int | None, Field(description="Of one call; null for the run's")]
     call_timeout_seconds: Annotated[float | None, Field(description="Of one call; null for the run's")]
@@ -51,6 +57,7 @@ class TargetResponse(ResponseModel):
             label=target.label,
             model=None if target.connector_id else target.model,
             connector_id=target.connector_id,
+            agent_name=target.agent_name,
             params=dict(target.params),
             max_attempts=target.max_attempts,
             call_timeout_seconds=target.call_timeout_seconds,

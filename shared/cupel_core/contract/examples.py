@@ -148,6 +148,7 @@ BY_NAME: dict[str, Any] = {
     "promptId": "polite",
     "promptIds": ["plain", "polite"],
     "promptLabel": "Polite",
+    "agentName": "Booking agent",
     "stop": ["END"],
     "targetId": "sober",
     "dataUrl": "data:image/gif;base64,R0lGODlhAQABAAAAADs=",

@@ -127,6 +127,7 @@ class ExperimentPage(ResponseModel):
 class ExperimentRunResponse(ResponseModel):
     run_id: str
     name: str | None
+    definition_name: Annotated[str | None, Field(description="Name of its definition when it started")]
     status: RunStatus
     created_at: Time
     cost_usd: Annotated[float | None, Field(description="Null until it has ended, or if a price is unknown")]
@@ -136,6 +137,7 @@ class ExperimentRunResponse(ResponseModel):
         return cls(
             run_id=run.id,
             name=run.labels.name,
+            definition_name=run.definition_name,
             status=run.status,
             created_at=run.created_at,
             cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None,

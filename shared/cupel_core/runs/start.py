@@ -17,6 +17,7 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ProfileRef, Run, StartedBy, StarterType
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import merge_parameters
@@ -25,7 +26,7 @@ from cupel_core.ids import new_id
 from cupel_core.messages import RunRef
 from cupel_core.named_models import check_named_models
 from cupel_core.providers.prices import price_list_version
-from cupel_core.resources import evals, experiments
+from cupel_core.resources import connectors, evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
@@ -175,7 +176,7 @@ def _build_run(
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)
     plan = Plan(
-        spec.targets,
+        tuple(_with_agent_name(workspace, target) for target in spec.targets),
         (len(cases.scenario_positions),),
         spec.repeats,
         prompt_ids,
@@ -206,6 +207,12 @@ def _build_run(
     estimate = estimate_of(run, snapshot)
     run = replace(run, estimated_usd=None if estimate.unpriced else estimate.usd)
     return BuiltRun(replace(run, budget=initial_budget(spec, run, snapshot, estimate)), snapshot, estimate)
+
+
+def _with_agent_name(workspace: str, target: Target) -> Target:
+    if target.connector_id is None:
+        return target
+    return replace(target, agent_name=connectors.get(workspace, target.connector_id).name)
 
 
 def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: ModelChecks) -> dict[str, Any] | None:

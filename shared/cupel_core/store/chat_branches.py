@@ -62,7 +62,9 @@ def add(transaction: TransactWrite, ref: ChatRef, branch: ChatBranch) -> None:
 def add_change(transaction: TransactWrite, ref: ChatRef, change: BranchChange, now: datetime) -> None:
     """Write a change as a part of a transaction, which is cancelled if anything was changed meanwhile. Long texts are
     written at once."""
-    chats.touch(transaction, ref, now)
+    began = change.exchange is not None and change.exchange_before is None
+    messages = [each.content for each in change.variants if began and each.side is MessageSide.USER]
+    chats.touch(transaction, ref, now, *map(chats.opens_with, messages[:1]))
     after = replace(change.after, revision=change.before.revision + 1)
     transaction.save(_branch_item(ref, after), condition=BranchItem.revision == change.before.revision)
     if change.page is not None:

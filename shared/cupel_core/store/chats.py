@@ -12,7 +12,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso, utc_now
-from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings
+from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings, opening_of
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page, fill_page
@@ -40,6 +40,7 @@ class ChatItem(Item):
     updated_at = UnicodeAttribute(attr_name="updatedAt")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     revision = NumberAttribute()
+    opening = UnicodeAttribute(null=True)
 
 
 def expiry(updated_at: datetime) -> datetime | None:
@@ -67,6 +68,11 @@ def touch(
     present = ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist()
     noted = [ChatItem.updated_at.set(to_iso(now)), *actions]
     transaction.update(_key(ref), noted, present if condition is None else present & condition)
+
+
+def opens_with(message: str) -> Action:
+    """Note the beginning of a message, as part of `touch`, unless the chat has begun with another one."""
+    return ChatItem.opening.set(ChatItem.opening | opening_of(message))
 
 
 def adds_branch(transaction: TransactWrite, ref: ChatRef, now: datetime) -> None:
@@ -182,4 +188,5 @@ def _from_item(workspace: str, item: ChatItem) -> Chat:
         branch_count=int(item.branch_count),
         expires_at=expiry(updated_at),
         revision=int(item.revision),
+        opening=item.opening,
     )

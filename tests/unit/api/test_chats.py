@@ -89,6 +89,18 @@ def test_a_chat_is_created_listed_changed_and_deleted(client: Client) -> None:
     assert client.get("/v1/chats").json()["items"] == []
 
 
+def test_a_chat_is_recognized_by_its_first_message(client: Client, chat_id: str) -> None:
+    path = f"/v1/chats/{chat_id}"
+    assert client.get(path).json()["opening"] is None
+    for content in ("  Where is\n my " + "o" * 200, "Thanks"):
+        turn = client.post(f"{path}/turns", {"content": content})
+        assert turn.status == 201, turn.text
+        client.post(f"{path}/turns/{turn.json()['id']}/abort")
+    opening = client.get(path).json()["opening"]
+    assert (opening[:12], opening[-1], len(opening)) == ("Where is my ", "…", 100)
+    assert client.get("/v1/chats").json()["items"][0]["opening"] == opening
+
+
 def test_a_changed_chat_is_not_overwritten_by_who_has_not_read_the_change(client: Client, chat_id: str) -> None:
     path = f"/v1/chats/{chat_id}"
     tag = client.get(path).headers["ETag"]

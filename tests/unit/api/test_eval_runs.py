@@ -389,6 +389,28 @@ def test_what_an_eval_misses_is_named_as_the_evals(
     assert f"there is no connector {connector}" in answer.text
 
 
+def test_a_run_names_its_agent_as_it_was_called_at_the_start(client: Client, scenario_ids: list[str]) -> None:
+    connector = post(client, "/v1/connectors", {"name": "ours", "type": "langgraph", "baseUrl": "https://agent.test/"})
+    targets = [
+        {"connectorId": connector["id"]},
+        {"connectorId": connector["id"], "label": "cold"},
+        {"model": "sim/steady"},
+    ]
+    body = {"name": "of ours", "scenarioIds": scenario_ids, **JUDGE, "targets": targets}
+    run = post(client, f"/v1/evals/{post(client, '/v1/evals', body)['id']}/runs", {})["run"]
+    client.patch(f"/v1/connectors/{connector['id']}", {"name": "theirs"})
+    shown = client.get(f"/v1/runs/{run['id']}").json()["config"]["targets"]
+    assert [(each["id"], each["label"], each["agentName"]) for each in shown] == [
+        (f"connector/{connector['id']}", None, "ours"),
+        ("cold", "cold", "ours"),
+        ("sim/steady", None, None),
+    ]
+    probes = client.get(f"/v1/runs/{run['id']}/probes").json()["items"]
+    assert {each["label"] for each in probes} == {"connector/ours", "cold", None}
+    again = client.post(f"/v1/runs/{run['id']}/rerun", {}).json()["run"]
+    assert [each["agentName"] for each in again["config"]["targets"]] == ["theirs", "theirs", None]
+
+
 def test_the_playground_has_one_target(client: Client, scenario_ids: list[str]) -> None:
     for targets in ({}, {"model": "sim/steady", "connectorId": "con_x"}):
         answer = client.post("/v1/playground/runs", {"scenarioId": scenario_ids[0], **targets})

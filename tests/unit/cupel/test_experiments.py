@@ -17,16 +17,20 @@ def created(cupel: Cupel, folder: Path, text: str = "name: Politeness\nhypothesi
 
 def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
     baseline, run = (run_of("def_shared", passes) for passes in ("+", "-------+"))
+    for each, name in ((baseline, "before"), (run, "after")):
+        assert cupel("label", each.id, "--name", name).exit_code == 0
     experiment = created(cupel, tmp_path)
     (tmp_path / "changes.yaml").write_text(f"baselineRunId: {baseline.id}\ndirection: LOWER\n")
     assert cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml")).exit_code == 0
     for each in (baseline, run):
         assert cupel("experiments", "add", experiment, each.id).exit_code == 0
-    assert f"not compared: {run.id}: it is being compared" in cupel("experiments", "show", experiment).stdout
+    assert f"not compared: {run.id} (after): it is being compared" in cupel("experiments", "show", experiment).stdout
     carry_out_jobs()
     shown = cupel("experiments", "show", experiment).stdout
     assert "LOWER" in shown
     assert "suggested conclusion: SUPPORTED" in shown
+    assert f"baseline: {baseline.id} (before)" in shown
+    assert " after " in shown
     concluded = cupel("experiments", "conclude", experiment, "supported", "--note", "As expected.", "--json")
     assert json.loads(concluded.stdout)["status"] == "CONCLUDED"
 

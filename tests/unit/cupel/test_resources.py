@@ -40,6 +40,18 @@ def test_a_persona_is_created_from_a_file(client: Client, cupel: Cupel, tmp_path
     assert persona["id"] in result.stdout
 
 
+def test_evals_and_chats_are_listed_with_the_names_of_their_agents(client: Client, cupel: Cupel) -> None:
+    agent = client.create_connector({"name": "Desk", "type": "langgraph", "baseUrl": "http://127.0.0.1:9"})
+    body = {"name": "x", "content": {"system": "s"}, "scenarios": [{"prompt": "Hi"}]}
+    definition = client.create_definition(body)
+    scenarios = [each["id"] for each in client.list_scenarios(definition["id"])]
+    targets = [{"connectorId": agent["id"]}, {"model": "sim/steady", "label": "cold"}]
+    client.create_eval({"name": "both", "scenarioIds": scenarios, "targets": targets})
+    client.create_chat({"target": {"connectorId": agent["id"]}, "title": "Refunds"})
+    listed = cupel("evals").stdout + cupel("chats", "list").stdout
+    assert ("connector/Desk, cold" in listed, listed.count("Desk"), agent["id"] in listed) == (True, 2, False)
+
+
 def test_a_header_comes_from_a_variable(
     client: Client, cupel: Cupel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

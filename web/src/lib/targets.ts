@@ -4,12 +4,33 @@ import type { Schemas } from "../api/client";
 type Target = Schemas["Target"];
 type TargetInput = Schemas["TargetInput"];
 
+const CONNECTOR = "connector/";
+
+/** What a target is called by. */
+export type NamedTarget = Pick<Target, "id" | "label" | "model" | "agentName" | "connectorId">;
+
+/** The names of connectors by their ids, as they are now. */
+export type AgentNames = ReadonlyMap<string, string>;
+
+/** The name of a target's agent: that of the run's start, else the present one, else its id. Null for a model. */
+export function agentName(
+  target: Pick<NamedTarget, "agentName" | "connectorId">,
+  names: AgentNames,
+): string | null {
+  if (target.connectorId === null) return null;
+  return target.agentName ?? names.get(target.connectorId) ?? target.connectorId;
+}
+
 /** The names of targets in a line, the first three of many. */
-export function targetNames(
-  targets: readonly { id: string; label: string | null; model: string | null; connectorId: string | null }[],
-): string {
-  const names = targets.map((each) => each.label ?? each.model ?? each.connectorId ?? each.id);
+export function targetNames(targets: readonly NamedTarget[], agentNames: AgentNames = new Map()): string {
+  const names = targets.map((each) => each.label ?? each.model ?? agentName(each, agentNames) ?? each.id);
   return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+}
+
+/** What a target is called by of which only its id is known: a label, a model, or `connector/<id>`. */
+export function namedTarget(id: string): NamedTarget {
+  const connectorId = id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.length) : null;
+  return { id, label: null, model: connectorId === null ? id : null, agentName: null, connectorId };
 }
 
 /** Targets as a request has them: without what they do not set. A parameter of null removes a default, and stays. */
@@ -23,8 +44,6 @@ export function targetInputs(targets: readonly Target[]): TargetInput[] {
     ...(callTimeoutSeconds !== null && { callTimeoutSeconds }),
   })) as TargetInput[];
 }
-
-const CONNECTOR = "connector/";
 
 /** Whether targets have labels, parameters or limits, which their names do not say. */
 export function haveFields(targets: readonly Target[]): boolean {

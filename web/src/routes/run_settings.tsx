@@ -60,7 +60,9 @@ export function RunSettings() {
                   <th scope="row" className={page.name}>
                     {visible(target.id)}
                   </th>
-                  <td className={page.cell}>{visible(target.model ?? target.connectorId ?? "")}</td>
+                  <td className={page.cell}>
+                    {visible(target.model ?? target.agentName ?? target.connectorId ?? "")}
+                  </td>
                   <td className={page.cell}>
                     {Object.keys(target.params).length > 0 ? visible(JSON.stringify(target.params)) : "none"}
                   </td>

@@ -129,7 +129,7 @@ def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
             "targetId": each.column.target.id,
             "promptId": each.column.prompt_id,
             "promptLabel": each.column.prompt_label,
-            "label": each.column.target.label,
+            "label": each.column.target.shown_label,
             "modelId": each.column.target.model,
             "connectorId": each.column.target.connector_id,
         }

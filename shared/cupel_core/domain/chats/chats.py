@@ -19,6 +19,15 @@ MAX_PROMPT_LENGTH = 1_000_000
 """Of the messages of a branch that a turn begins with; the oldest exchanges are left out."""
 
 
+MAX_OPENING_LENGTH = 100
+
+
+def opening_of(message: str) -> str:
+    """The beginning of a message, in one line."""
+    words = " ".join(message[: 10 * MAX_OPENING_LENGTH].split())
+    return words if len(words) <= MAX_OPENING_LENGTH else f"{words[: MAX_OPENING_LENGTH - 1]}…"
+
+
 @dataclass(frozen=True)
 class ChatSettings:
     """The settings of a chat's next turn."""
@@ -77,3 +86,5 @@ class Chat:
     """When it is erased, unless it is changed before."""
     revision: int = 1
     """Of its settings."""
+    opening: str | None = None
+    """The beginning of its first message, by which people recognize a chat without a title; None before it."""

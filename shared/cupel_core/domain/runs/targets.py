@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.resources.connectors import connector_of_target
+from cupel_core.domain.resources.connectors import PROVIDER, connector_of_target
 from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
@@ -21,11 +21,18 @@ class Target:
     max_attempts: int | None = None
     """Of one call; the run's number if None."""
     call_timeout_seconds: float | None = None
+    agent_name: str | None = field(default=None, compare=False)
+    """The name of the connector, as of the run's start; None for a model, and in requests."""
 
     @property
     def id(self) -> str:
         """Unique in its run, and the same in every run with a target of this name."""
         return self.label or self.model
+
+    @property
+    def shown_label(self) -> str | None:
+        """What people call it instead of its model: its label, else the name of its agent. None if it has neither."""
+        return self.label or (f"{PROVIDER}/{self.agent_name}" if self.agent_name else None)
 
     @property
     def provider(self) -> str:
@@ -42,6 +49,7 @@ class Target:
             "params": dict(self.params) or None,
             "maxAttempts": self.max_attempts,
             "callTimeoutSeconds": self.call_timeout_seconds,
+            "agentName": self.agent_name,
         }
         given = {name: value for name, value in own.items() if value is not None}
         return {"model": self.model, **given} if given else self.model
@@ -56,6 +64,7 @@ class Target:
             data.get("params") or {},
             data.get("maxAttempts"),
             data.get("callTimeoutSeconds"),
+            data.get("agentName"),
         )
 
 

@@ -3,9 +3,11 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type Branch, branchesQuery, type Chat, chatQuery, exchangesQuery } from "../../api/chats";
 import { useCanWrite } from "../../api/role";
 import { formatDate, visible } from "../../lib/format";
+import { namedTarget } from "../../lib/targets";
 import { LoadMore } from "../../ui/more";
 import page from "../../ui/page.module.css";
 import { Empty, Failure, Loading } from "../../ui/states";
+import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
 import { Artifacts } from "./artifacts";
 import { BranchChoice } from "./branch_choice";
@@ -38,7 +40,7 @@ interface LoadedProps {
 function Loaded({ chat, etag, branches }: LoadedProps) {
   const { branch: chosen } = route.useSearch();
   const canWrite = useCanWrite();
-  const name = visible(chat.title ?? chat.id);
+  const name = visible(chat.title ?? chat.opening ?? chat.id);
   const branch = branches.find((each) => each.id === (chosen ?? chat.activeBranchId));
   return (
     <>
@@ -52,7 +54,7 @@ function Loaded({ chat, etag, branches }: LoadedProps) {
           <span>{visible(chat.target.model)}</span>
         ) : (
           <Link to="/connectors/$id" params={{ id: chat.target.connectorId }}>
-            The agent that answers
+            <TargetList targets={[namedTarget(chat.target.model)]} />
           </Link>
         )}
         {chat.profileId === null ? (

@@ -1,9 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { type Chat, chatListQuery } from "../../api/chats";
 import { visible } from "../../lib/format";
+import { namedTarget } from "../../lib/targets";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
+import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
 import { ChatTabs } from "./chat_tabs";
 import { NewChat } from "./new_chat";
@@ -13,11 +15,11 @@ const COLUMNS: readonly Column<Chat>[] = [
     name: "Chat",
     cell: (each) => (
       <Link to="/chats/$id" params={{ id: each.id }}>
-        {visible(each.title ?? each.id)}
+        {visible(each.title ?? each.opening ?? each.id)}
       </Link>
     ),
   },
-  { name: "Model", cell: (each) => visible(each.target.model) },
+  { name: "Model or agent", cell: (each) => <TargetList targets={[namedTarget(each.target.model)]} /> },
   { name: "Branches", isFigure: true, cell: (each) => each.branchCount },
   { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },
 ];

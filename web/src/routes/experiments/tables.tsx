@@ -4,6 +4,7 @@ import { formatDifference, formatDifferences, formatLevel, formatP } from "../..
 import { differenceAxis } from "../../lib/experiments";
 import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { refusalText } from "../../lib/pairs";
+import { namedTarget } from "../../lib/targets";
 import type { NumberedRun } from "../../lib/trend";
 import { IntervalMark } from "../../ui/bars";
 import { FigureHeader } from "../../ui/figure_header";
@@ -11,6 +12,7 @@ import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Status } from "../../ui/status";
+import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
 
 type Row = ExperimentSummary["rows"][number];
@@ -41,7 +43,7 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
     );
   }
   const axis = differenceAxis(rows);
-  const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.runId]));
+  const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.definitionName ?? run.runId]));
   const confidence = `${((1 - summary.experiment.alpha) * 100).toFixed(0)}%`;
   return (
     <Section title="Differences from the baseline">
@@ -67,7 +69,9 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
                     {visible(names.get(row.runId) ?? row.runId)}
                   </Link>
                 </th>
-                <td className={page.name}>{visible(row.target)}</td>
+                <td className={page.name}>
+                  <TargetList targets={[namedTarget(row.target)]} />
+                </td>
                 <td>
                   {METRICS[row.metric]}, n = {formatCount(row.scenarios)}
                 </td>
@@ -147,7 +151,7 @@ export function Runs({ runs, reasons: given }: RunsProps) {
                   <td className="figure">{run.number}</td>
                   <th scope="row" className={page.name}>
                     <Link to="/runs/$id" params={{ id: run.runId }}>
-                      {visible(run.name ?? run.runId)}
+                      {visible(run.name ?? run.definitionName ?? run.runId)}
                     </Link>
                     {run.isBaseline && <small>the baseline</small>}
                   </th>

@@ -6,12 +6,12 @@ import { useCanWrite } from "../../api/role";
 import { parseBudget } from "../../lib/budget";
 import { counted, visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
-import { targetNames } from "../../lib/targets";
 import { useKept } from "../../ui/kept";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
+import { TargetList } from "../../ui/target_list";
 import { BudgetField } from "../new_run/budget_field";
 import { EstimateCard, useEstimate } from "../new_run/estimate";
 import { ReportField } from "../new_run/report_field";
@@ -39,7 +39,9 @@ export function EvalPage() {
         <Link to="/definitions/$id/scenarios" params={{ id: found.definitionId }}>
           {counted(found.scenarioIds.length, "scenario")} of its definition
         </Link>
-        <span>{visible(targetNames(found.targets))}</span>
+        <span>
+          <TargetList targets={found.targets} />
+        </span>
         <Link to="/runs" search={{ definition: found.definitionId }}>
           Runs of the definition
         </Link>

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { type Eval, evalsQuery } from "../../api/resources";
 import { formatCount, visible } from "../../lib/format";
-import { targetNames } from "../../lib/targets";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
+import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
 import { NewEval } from "./new_eval";
 import { ResourceTabs } from "./resource_tabs";
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Eval>[] = [
       </Link>
     ),
   },
-  { name: "Targets", cell: (each) => visible(targetNames(each.targets)) },
+  { name: "Targets", cell: (each) => <TargetList targets={each.targets} /> },
   { name: "Scenarios", isFigure: true, cell: (each) => formatCount(each.scenarioIds.length) },
   { name: "Judge", cell: (each) => visible(each.judgeModel ?? "none") },
   { name: "Changed", isFigure: true, cell: (each) => <Ago time={each.updatedAt} /> },

@@ -4,11 +4,11 @@ import { api, read } from "../../api/client";
 import { type Schedule, schedulesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
-import { targetNames } from "../../lib/targets";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import page from "../../ui/page.module.css";
 import { Empty, Failure } from "../../ui/states";
+import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
 import { NewSchedule } from "./new_schedule";
 import { ResourceTabs } from "./resource_tabs";
@@ -84,7 +84,9 @@ function What({ schedule }: { schedule: Schedule }) {
       <Link to="/definitions/$id" params={{ id: run.definitionId }}>
         its definition
       </Link>
-      <span className={page.line}>{visible(targetNames(run.targets))}</span>
+      <span className={page.line}>
+        <TargetList targets={run.targets} />
+      </span>
     </>
   );
 }
