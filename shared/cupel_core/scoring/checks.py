@@ -21,6 +21,8 @@ MAX_WORK = 300_000
 """Of a check that is computed here; a unit takes about 10 ns."""
 MAX_PARSED_LENGTH = 2_000
 _TASK = "cupel_core.scoring.checks:compute"
+_SANDBOXED = {"is-html": "cupel_core.scoring.html_documents:compute"}
+"""Checks that are computed in the sandbox only, because their modules import what a worker does not need."""
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITH_SCHEMAS_OF_TOOLS = frozenset(
     {"is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"}
@@ -58,6 +60,7 @@ CHECKS: Mapping[str, Check] = {
     "contains-json": formats.contains_json,
     "is-xml": formats.is_xml,
     "contains-xml": formats.contains_xml,
+    "is-html": formats.is_html,
     "contains-html": formats.contains_html,
     "latency": response_metrics.latency,
     "cost": response_metrics.cost,
@@ -78,13 +81,14 @@ CHECKS: Mapping[str, Check] = {
 
 async def compute_bounded(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """The check's result. Raises NotComputable, and sandbox.ExpressionError when a limit is exceeded."""
-    if budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
+    task = _SANDBOXED.get(assertion.kind)
+    if task is None and budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
         try:
             return CHECKS[assertion.kind](assertion, context)
         except TimeoutError:
             budget().quick_timeouts += 1
     needed = context if assertion.kind in _WITH_SCHEMAS_OF_TOOLS else AssertionContext(context.output)
-    passed, score, reason, *_ = await sandbox.run(_TASK, assertion.to_json(), needed.to_json())
+    passed, score, reason, *_ = await sandbox.run(task or _TASK, assertion.to_json(), needed.to_json())
     return CheckResult(passed, score, reason)
 
 

@@ -186,6 +186,13 @@ def _name(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
+def is_html(_: Assertion, context: AssertionContext) -> CheckResult:
+    """Parse the output as HTML. Raises ValueError for the few texts on which the parser fails."""
+    from cupel_core.scoring import html_documents  # imports a parser, which few assertions need
+
+    return html_documents.is_html(context.output)
+
+
 def contains_html(_: Assertion, context: AssertionContext) -> CheckResult:
     """Look for tags, entities, comments and attributes, as promptfoo does. Raises TimeoutError."""
     from cupel_core.scoring.pattern_search import matches  # imports regex, which few assertions need

@@ -406,6 +406,7 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "contains-json": AssertionKind(_schema),
     "is-xml": AssertionKind(_elements),
     "contains-xml": AssertionKind(_elements),
+    "is-html": AssertionKind(),
     "contains-html": AssertionKind(),
     "levenshtein": AssertionKind(_any_text, threshold=5),
     "word-count": AssertionKind(_words),

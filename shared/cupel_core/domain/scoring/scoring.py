@@ -24,7 +24,7 @@ _MAX_REASONS = 3
 MAX_CHECKS = 20
 """Results of a conversation that are counted by name."""
 _MAX_CHECK_NAME = 60
-_FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml", "contains-html"})
+_FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml", "is-html", "contains-html"})
 
 
 @dataclass(frozen=True)
