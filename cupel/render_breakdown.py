@@ -45,7 +45,7 @@ def _cells(estimate: Json, *, has_verdicts: bool, has_decisions: bool) -> Iterat
 def breakdown_legend(breakdown: Json) -> list[str]:
     """Say what the rows and intervals mean, and what else the run can be grouped by."""
     by, groups = breakdown["by"], breakdown["groups"]
-    lines = ["95%: confidence interval, clustered by scenario; none for groups of few scenarios"]
+    lines = ["95%: confidence interval for scenarios like these; for exactly these in groups of fewer than five"]
     if any(group["value"] is None for group in groups):
         lines.append(f"{NO_VALUE}: cases without a value of {by}")
     others = [f"--by {field['name']} ({field['values']:,})" for field in breakdown["fields"] if field["name"] != by]

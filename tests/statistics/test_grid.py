@@ -78,7 +78,7 @@ def test_a_family_of_rows_is_rarely_wrong(targets: int) -> None:
 def test_repeated_looks_against_one_baseline(scenarios: int, looks: int) -> None:
     """Nothing changed, and a pipeline compares every run with the same baseline: each further look is a chance to be
     wrong. docs/ci.md says what to do about it."""
-    rng, pipelines, answers = Random(5), 200, 5
+    rng, pipelines, answers = Random(5), 120, 5
     wrong = sum(_any_look_is_lower(scenarios, answers, looks, rng) for _ in range(pipelines)) / pipelines
     print(f"LOWER at any of {looks} looks: {scenarios} scenarios: {wrong:.3f}")
     assert wrong <= min(0.5, 0.03 * looks + 0.03)

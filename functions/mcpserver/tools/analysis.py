@@ -155,7 +155,7 @@ class StatisticalSummary(AnalysisState):
 
 _METHODS = [
     "means: t intervals with standard errors clustered by scenario",
-    "shares: clustered by scenario; Wilson for a single scenario",
+    "shares: Wilson intervals of effective trials; of fewer than five scenarios for exactly these",
     "agreement: Krippendorff's alpha, ordinal; quadratic-weighted kappa; Holm over pairs",
 ]
 
