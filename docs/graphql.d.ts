@@ -49,6 +49,10 @@ export interface Agreement {
   alpha: number | null;
   /** 95 % interval; see docs/statistics.md */
   interval95: number[] | null;
+  /** Gwet's, of pass rates; null for decisions */
+  ac1: number | null;
+  /** Scenarios with an answer that is not the most frequent one; alpha rests on them */
+  rareScenarios: number | null;
   /** `high` from 0.8, `moderate` from 0.667 */
   level: AgreementLevel | null;
   /** Alpha without each target */
@@ -461,7 +465,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS" | "RARE_ANSWERS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -670,8 +674,10 @@ export interface ColumnAnalysis {
   winRates: WinRate[];
   /** 1 if repeats never differ, 0 if as much as they can; null without repeats */
   consistency: number | null;
-  /** Whether it answers unlike the other targets */
+  /** Whether the others agree clearly better without it */
   isOutlier: boolean;
+  /** `noise` if its own repeats differ more than the others'; null if it is no outlier */
+  outlierCause: OutlierCause | null;
   /** Why completed probes were not scored, the most frequent first, at most 10; each probe counts for one reason */
   unscoredReasons: UnscoredReason[];
 }
@@ -2601,6 +2607,8 @@ export interface OperationInput {
 }
 
 export type OperationKind = "template" | "llm" | "guard";
+
+export type OutlierCause = "opinion" | "noise" | "unknown";
 
 /** How a target is found to answer unlike the others. */
 export type OutlierIndicator = "distance" | "forest" | "agreement";

@@ -17,6 +17,7 @@ from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
 from cupel_core.domain.analysis.variability import ContestedScenario, VariableScenario
 from cupel_core.domain.runs.plan import Column
@@ -178,7 +179,11 @@ class ColumnAnalysisResponse(ColumnFields):
     consistency: Annotated[
         float | None, Field(description="1 if repeats never differ, 0 if as much as they can; null without repeats")
     ]
-    is_outlier: Annotated[bool, Field(description="Whether it answers unlike the other targets")]
+    is_outlier: Annotated[bool, Field(description="Whether the others agree clearly better without it")]
+    outlier_cause: Annotated[
+        OutlierCause | None,
+        Field(description="`noise` if its own repeats differ more than the others'; null if it is no outlier"),
+    ]
     unscored_reasons: UnscoredReasons
 
     @classmethod
@@ -193,6 +198,7 @@ class ColumnAnalysisResponse(ColumnFields):
             win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
             consistency=found.consistency,
             is_outlier=found.is_outlier,
+            outlier_cause=found.outlier_cause,
             unscored_reasons=UnscoredReasonResponse.list_of(found.causes),
         )
 
@@ -232,6 +238,10 @@ class AgreementResponse(FiguresModel):
     scenarios: Annotated[int, Field(description="Decided by at least two targets")]
     alpha: Annotated[float | None, Field(description="Krippendorff's, ordinal; null if all answers are the same")]
     interval: Interval95
+    ac1: Annotated[float | None, Field(description="Gwet's, of pass rates; null for decisions")]
+    rare_scenarios: Annotated[
+        int | None, Field(description="Scenarios with an answer that is not the most frequent one; alpha rests on them")
+    ]
     level: Annotated[AgreementLevel | None, Field(description="`high` from 0.8, `moderate` from 0.667")]
     without: Annotated[list[LeaveOneOutResponse], Field(description="Alpha without each target")]
     outliers: Annotated[

@@ -5,7 +5,9 @@ from typing import Any
 ANALYSIS_EXAMPLES: dict[str, Any] = {
     "Agreement.scenarios": 12,
     "Agreement.alpha": -0.2927,
+    "Agreement.ac1": 0.91,
     "Agreement.outliers": [2],
+    "Agreement.rareScenarios": 4,
     "Analysis.algorithmVersion": "basic-3",
     "Analysis.inputsHash": "9f86d081884c7d65",
     "Analysis.isCurrent": True,
@@ -21,6 +23,7 @@ ANALYSIS_EXAMPLES: dict[str, Any] = {
     "CodeShare.code": "other",
     "ColumnAnalysis.consistency": 0.875,
     "ColumnAnalysis.isOutlier": True,
+    "ColumnAnalysis.outlierCause": "opinion",
     "ColumnResults.tokens": 6200,
     "ContestedScenario.variance": 0.0833,
     "ContestedScenario.range": 0.5,

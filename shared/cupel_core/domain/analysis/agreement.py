@@ -6,19 +6,20 @@ compared. For pass rates, the categories are "failed" and "passed".
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import reduce
-from itertools import combinations, repeat
+from itertools import combinations
 from math import fsum, sqrt, sumprod
 from operator import add
-from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.pairs import CodeShares, PairAgreement, pair_agreements
+from cupel_core.domain.analysis.pass_agreement import MAX_KINDS, alpha_posterior_interval, gwet_ac1
+from cupel_core.domain.analysis.rated_units import Unit, products, unit_of
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 MAX_COLUMNS = 50
@@ -68,6 +69,10 @@ class Agreement:
     alpha: float | None
     interval: Interval | None
     level: AgreementLevel | None
+    ac1: float | None
+    """Gwet's AC1 of pass rates, which hardly depends on how frequent passes are; None for decisions."""
+    rare_scenarios: int | None
+    """Scenarios with a rating that is not the most frequent one, on which alpha rests; None without any rating."""
     without: tuple[LeaveOneOut, ...]
     outliers: tuple[int, ...]
     """Columns without which the others agree clearly better, by gain: models that answer unlike the rest."""
@@ -85,7 +90,7 @@ class _Coincidences:
         """The sums over units with so many raters."""
         return self.by_raters.setdefault(raters, _Sums.empty(self._size))
 
-    def add(self, unit: "_Unit", times: int) -> None:
+    def add(self, unit: Unit, times: int) -> None:
         if unit.raters > 1:
             self.of(unit.raters).add(unit.totals, unit.pairs, times)
 
@@ -136,28 +141,6 @@ def _ordinal_distances(marginals: Sequence[float]) -> list[float]:
     ]
 
 
-class _Unit(NamedTuple):
-    """The ratings of one scenario, added up: all that its part of the coincidences needs."""
-
-    raters: int
-    totals: CodeShares
-    pairs: CodeShares
-    """Of each two categories: how often two different raters have one each."""
-
-
-def _products(first: CodeShares, second: CodeShares) -> Iterator[float]:
-    """Of each two different categories."""
-    return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
-
-
-def _unit(ratings: Sequence[CodeShares], size: int) -> _Unit:
-    totals = tuple(map(sum, zip(*ratings, strict=True))) if ratings else (0.0,) * size
-    divided = [each for each in ratings if max(each) < 1]
-    own = map(sum, zip(*(_products(each, each) for each in divided), strict=True)) if divided else repeat(0.0)
-    pairs = (product - same for product, same in zip(_products(totals, totals), own, strict=False))
-    return _Unit(len(ratings), totals, tuple(pairs))
-
-
 def rating(cell: Cell, metric: Metric) -> CodeShares | None:
     """None if there is nothing to rate."""
     counts = cell.codes if metric is Metric.DECISION else (cell.judged - cell.passed, cell.passed)
@@ -170,7 +153,7 @@ def krippendorff_alpha(units: Iterable[Sequence[CodeShares | None]]) -> float | 
     given = [[each for each in unit if each is not None] for unit in units]
     size = max((len(ratings[0]) for ratings in given if ratings), default=1)
     sums = _Coincidences(size)
-    for unit, times in Counter(_unit(ratings, size) for ratings in given).items():
+    for unit, times in Counter(unit_of(ratings, size) for ratings in given).items():
         sums.add(unit, times)
     return sums.alpha()
 
@@ -186,8 +169,10 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric, *, compares_pai
     return Agreement(
         scenarios=units.paired,
         alpha=alpha,
-        interval=_jackknife_interval(alpha, units) if units.paired >= MIN_SCENARIOS else None,
+        interval=_interval(alpha, units) if units.paired >= MIN_SCENARIOS else None,
         level=None if alpha is None else AgreementLevel.of(alpha),
+        ac1=None if metric is Metric.DECISION else gwet_ac1(units.counted()),
+        rare_scenarios=_rare_scenarios(units),
         without=without,
         outliers=_outliers(without),
         pairs=pair_agreements(ratings, metric) if compares_pairs and len(columns) <= MAX_COLUMNS else (),
@@ -218,7 +203,8 @@ class _Units:
     """The units of a run. Many are equal where there are few repeats, so each is computed once."""
 
     def __init__(self, ratings: Sequence[Sequence[CodeShares | None]], size: int) -> None:
-        self._size = size
+        self.size = size
+        """The number of categories."""
         self._known = list({each: None for column in ratings for each in column})
         self._numbers = {each: number for number, each in enumerate(self._known)}
         rows = zip(*([self._numbers[each] for each in column] for column in ratings), strict=True)
@@ -232,20 +218,27 @@ class _Units:
         """Of those that have a unit with two ratings."""
         return [number for number, group in enumerate(self.groups) if group.by_raters]
 
-    def _distinct(self, rows: Iterable[Sequence[int]]) -> tuple[list[_Unit], list[int]]:
+    def _distinct(self, rows: Iterable[Sequence[int]]) -> tuple[list[Unit], list[int]]:
         """The different units, and which of them each scenario has: that depends on its ratings, not on whose they
         are."""
-        units, known, positions = list[_Unit](), dict[tuple[int, ...], int](), list[int]()
+        units, known, positions = list[Unit](), dict[tuple[int, ...], int](), list[int]()
         for row in rows:
             key = tuple(sorted(row))
             if (position := known.get(key)) is None:
                 position = known[key] = len(units)
-                units.append(_unit([each for number in key if (each := self._known[number]) is not None], self._size))
+                units.append(unit_of([each for number in key if (each := self._known[number]) is not None], self.size))
             positions.append(position)
         return units, positions
 
+    def counted(self) -> Counter[Unit]:
+        """How many scenarios have each unit."""
+        counts: Counter[Unit] = Counter()
+        for position, times in Counter(self._positions).items():
+            counts[self._units[position]] += times
+        return counts
+
     def _sum(self, positions: Iterable[int]) -> _Coincidences:
-        sums = _Coincidences(self._size)
+        sums = _Coincidences(self.size)
         for position, times in Counter(positions).items():
             sums.add(self._units[position], times)
         return sums
@@ -258,7 +251,7 @@ class _Units:
         """In each scenario of a group, the coincidences of one column's rating with the others less."""
         positions = self._positions[group::_GROUPS]
         unrated = self._sum(position for position, each in zip(positions, ratings, strict=True) if each is None)
-        result = unrated.plus(_Coincidences(self._size))
+        result = unrated.plus(_Coincidences(self.size))
         for raters, sums in self.groups[group].plus(unrated, -1).by_raters.items():
             if raters > 2:
                 result.of(raters - 1).add(sums.marginals, sums.pairs, 1)
@@ -275,7 +268,7 @@ class _Units:
         numbers = map(self._numbers.__getitem__, ratings)
         for position, number in zip(positions, numbers, strict=True):
             raters, totals, _ = self._units[position]
-            others = found.get((raters, number)) or found.setdefault((raters, number), _Others(self._size))
+            others = found.get((raters, number)) or found.setdefault((raters, number), _Others(self.size))
             others.add(totals)
         return found
 
@@ -294,7 +287,7 @@ class _Others:
     def take_from(self, sums: _Sums, own: CodeShares) -> None:
         """Take the rating of that column out of the sums over these scenarios."""
         totals = tuple(self._totals)
-        crossed = zip(_products(totals, own), _products(own, totals), _products(own, own), strict=True)
+        crossed = zip(products(totals, own), products(own, totals), products(own, own), strict=True)
         pairs = [first + second - 2 * same * self._scenarios for first, second, same in crossed]
         sums.add([share * self._scenarios for share in own], pairs, -1)
 
@@ -328,6 +321,23 @@ def _outliers(without: Sequence[LeaveOneOut]) -> tuple[int, ...]:
     """At most half of the columns: more cannot be unlike the rest."""
     found = sorted((-(each.gain or 0.0), each.column) for each in without if each.is_outlier)
     return tuple(column for _, column in found[: (len(without) - 1) // 2])
+
+
+def _interval(alpha: float | None, units: _Units) -> Interval | None:
+    """The jackknife suits five codes, and pass rates of so many kinds of scenarios that none of them is rare."""
+    counts = {unit: times for unit, times in units.counted().items() if unit.raters > 1}
+    if alpha is None or units.size > 2 or len(counts) > MAX_KINDS:
+        return _jackknife_interval(alpha, units)
+    return alpha_posterior_interval(alpha, counts)
+
+
+def _rare_scenarios(units: _Units) -> int | None:
+    counts = units.counted()
+    totals = [fsum(unit.totals[code] * times for unit, times in counts.items()) for code in range(units.size)]
+    if not any(totals):
+        return None
+    usual = totals.index(max(totals))
+    return sum(times for unit, times in counts.items() if unit.totals[usual] < unit.raters * (1 - _TINY))
 
 
 def _jackknife_interval(alpha: float | None, units: _Units) -> Interval | None:

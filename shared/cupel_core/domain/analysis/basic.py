@@ -15,6 +15,7 @@ from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSamp
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.outlier_causes import OutlierCause, outlier_cause
 from cupel_core.domain.analysis.variability import (
     ContestedScenario,
     Variability,
@@ -132,7 +133,12 @@ class ColumnAnalysis:
     operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
     consistency: float | None
-    is_outlier: bool
+    outlier_cause: OutlierCause | None
+    """Why it answers unlike the other targets; None if it does not."""
+
+    @property
+    def is_outlier(self) -> bool:
+        return self.outlier_cause is not None
 
 
 @dataclass(frozen=True)
@@ -181,7 +187,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 operations=OperatingFigures.of(totals),
                 win_rates=win_rates(given.favors, cells[number]),
                 consistency=varied.consistency[number] if varied else None,
-                is_outlier=number in outliers,
+                outlier_cause=outlier_cause(matrix, number) if number in outliers else None,
             )
             for number, (estimate, totals) in enumerate(zip(estimates, given.totals, strict=True))
         ),
@@ -200,6 +206,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 missing,
                 given.has_decision_rule,
                 given.totals,
+                agreed,
             )
         ),
         sample=given.sample,

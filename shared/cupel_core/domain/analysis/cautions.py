@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.analysis.agreement import MAX_COLUMNS
+from cupel_core.domain.analysis.agreement import MAX_COLUMNS, Agreement
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import GroupEstimate
@@ -17,6 +17,8 @@ from cupel_core.domain.text.figures import format_percent
 SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
 HIGH_OTHER = 0.10
 UNEVEN_ERRORS = 0.05
+MIN_RARE = 10
+"""Scenarios with a rarer answer; alpha of fewer is uncertain, however many others there are."""
 
 
 class CautionCode(StrEnum):
@@ -34,6 +36,7 @@ class CautionCode(StrEnum):
     MANY_DIMENSIONS = "MANY_DIMENSIONS"
     MANY_LEVELS = "MANY_LEVELS"
     MANY_TARGETS = "MANY_TARGETS"
+    RARE_ANSWERS = "RARE_ANSWERS"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class CautionInput:
     has_decision_rule: bool
     totals: Sequence[ColumnTotals] = ()
     """These are the totals of `columns`, in the same order."""
+    agreed: Agreement | None = None
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:
@@ -72,7 +76,19 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
         *_errors(given),
         *_dimensions(given),
         *_targets(given),
+        *_agreement(given),
     )
+
+
+def _agreement(given: CautionInput) -> Iterator[Caution]:
+    """Of fewer scenarios than SMALL_SAMPLE, another caution says enough."""
+    agreed = given.agreed
+    if agreed is None or agreed.alpha is None or agreed.rare_scenarios is None or agreed.scenarios < SMALL_SAMPLE:
+        return
+    if agreed.rare_scenarios < MIN_RARE:
+        others = "all targets pass" if given.metric is Metric.PASS_RATE else "all targets give the most frequent answer"
+        text = f"agreement rests on {count_of(agreed.rare_scenarios, 'scenario')}: to all others, {others}"
+        yield Caution(CautionCode.RARE_ANSWERS, text)
 
 
 def _partial(given: CautionInput) -> Iterator[Caution]:

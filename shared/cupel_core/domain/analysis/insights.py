@@ -8,6 +8,7 @@ from cupel_core.domain.analysis.dimension_insights import strongest_effect, stro
 from cupel_core.domain.analysis.extrapolation import extrapolation_text
 from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent
 
 MAX_INSIGHTS = 12
@@ -74,10 +75,21 @@ def _outliers(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]
         left_out = agreed.without[column] if agreed else None
         if agreed is not None and left_out is not None and agreed.alpha is not None and left_out.alpha is not None:
             text = (
-                f"{names[column]} answers unlike the others: without it, their agreement rises from "
-                f"{format_decimal(agreed.alpha)} to {format_decimal(left_out.alpha)}."
+                f"{names[column]} agrees less with the others than they do: without it, their agreement rises from "
+                f"{format_decimal(agreed.alpha)} to {format_decimal(left_out.alpha)}. {_cause(found, column)}"
             )
-            yield Insight("outlier", text, {"column": column, "gain": left_out.gain})
+            facts = {"column": column, "gain": left_out.gain, "cause": found.columns[column].outlier_cause}
+            yield Insight("outlier", text, facts)
+
+
+def _cause(found: BasicAnalysis, column: int) -> str:
+    match found.columns[column].outlier_cause:
+        case OutlierCause.OPINION:
+            return "It is of another opinion: its repeats do not explain the difference."
+        case OutlierCause.NOISE:
+            return "It is less consistent: its repeats differ more from each other than those of the others."
+        case _:
+            return "Without repeats, it is unknown whether it is of another opinion or less consistent."
 
 
 def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
@@ -87,7 +99,8 @@ def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
         interval = f", 95% interval {bounds}" if bounds else ""
         subject = "" if found.metric is Metric.DECISION else " on which scenarios pass"
         alpha = format_decimal(agreed.alpha)
-        text = f"Agreement between the targets{subject} is {agreed.level} (alpha {alpha}{interval})."
+        ac1 = "" if agreed.ac1 is None else f"; Gwet's AC1 {format_decimal(agreed.ac1)}"
+        text = f"Agreement between the targets{subject} is {agreed.level} (alpha {alpha}{interval}{ac1})."
         yield Insight("agreement", text, {"alpha": agreed.alpha})
 
 

@@ -4,6 +4,7 @@ prompt; of a scenario with several personas, their cells are added up."""
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import fsum
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
@@ -57,6 +58,17 @@ class CellMatrix:
         intern: dict[Cell, Cell] = {}
         sums = (Cell(*map(sum, zip(*cells, strict=True))) for cells in zip(*self.columns, strict=True))
         return [intern.setdefault(cell, cell) for cell in sums]
+
+    @cached_property
+    def answer_variances(self) -> list[float | None]:
+        """By column: the variance between repeats of a case, of all scenarios together, as that of a few repeats is
+        often zero by chance; None without repeats."""
+        if self.variations is None:
+            return [None] * len(self.columns)
+        return [
+            Variation(fsum(each.squares for each in column), sum(each.freedom for each in column)).variance
+            for column in self.variations
+        ]
 
     def means_by_scenario(self) -> Iterator[tuple[float | None, ...]]:
         """For each scenario, the value of each column."""

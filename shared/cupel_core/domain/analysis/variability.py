@@ -53,31 +53,18 @@ class Variability:
 
 def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[ContestedScenario]:
     """By the variance of the columns' means beyond the noise of repeats, then by their range and the scenario's id."""
-    noise = _answer_variances(matrix)
     found = (
-        made._replace(noise=_noise_of_means(matrix, number, noise))
+        made._replace(noise=_noise_of_means(matrix, number))
         for number, means in enumerate(matrix.means_by_scenario())
         if (made := contested(number, means)) is not None
     )
     return nsmallest(limit, found, key=lambda each: (-each.excess, -each.range, matrix.scenarios[each.scenario].id))
 
 
-def _answer_variances(matrix: CellMatrix) -> list[float | None]:
-    """By column: the variance between repeats of a case, of all scenarios together, as that of a few repeats is often
-    zero by chance; None without repeats."""
-    if matrix.variations is None:
-        return [None] * len(matrix.columns)
-    sums = [
-        (fsum(each.squares for each in variations), sum(each.freedom for each in variations))
-        for variations in matrix.variations
-    ]
-    return [squares / freedom if freedom else None for squares, freedom in sums]
-
-
-def _noise_of_means(matrix: CellMatrix, scenario: int, variances: Sequence[float | None]) -> float | None:
+def _noise_of_means(matrix: CellMatrix, scenario: int) -> float | None:
     """The expected variance of the columns' means if all answered alike: the mean of the variances of the means."""
     known = []
-    for cells, variance in zip(matrix.columns, variances, strict=True):
+    for cells, variance in zip(matrix.columns, matrix.answer_variances, strict=True):
         answers = matrix.metric.trials(cells[scenario]).n
         if answers and variance is None:
             return None

@@ -17,6 +17,7 @@ from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.analysis.variability import ContestedScenario
 from cupel_core.domain.analysis.win_rates import win_rates
 from cupel_core.domain.runs.plan import Plan
@@ -73,6 +74,30 @@ def test_the_target_that_answers_unlike_the_others_is_the_outlier() -> None:
     gain = found.agreement.without[2].gain
     assert gain is not None
     assert gain > 0.5
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [(OutlierCause.OPINION, "It is of another opinion"), (OutlierCause.NOISE, "It is less consistent")],
+)
+def test_an_outlier_is_of_another_opinion_or_less_consistent(cause: OutlierCause, words: str) -> None:
+    """Two targets give the score of the scenario, more or less; the third has an answer of its own in each repeat."""
+    plan = Plan(plain_targets("sim/a", "sim/b", "sim/c"), (30,), repeats=3)
+    made = []
+    for index in range(plan.total):
+        case, column, repeat = plan.probe(index)
+        name, usual = plan.columns[column].target.id, int(score(case))
+        if name != "sim/c":
+            code = usual
+        elif cause is OutlierCause.OPINION:
+            code = 6 - usual
+        else:
+            code = (usual + (0, 2, 4)[repeat] - 1) % 5 + 1
+        made.append(CountedOutcome(index, is_completed=True, code=str(code)))
+    found = run(made, plan)
+    assert [each.outlier_cause for each in found.columns] == [None, None, cause]
+    texts = [each.text for each in insights(found, ("A", "B", "C"))]
+    assert any(text.startswith("C agrees less") and words in text for text in texts)
 
 
 def test_trends_have_the_signs_of_the_targets_rules() -> None:
@@ -268,7 +293,8 @@ def test_insights_name_what_stands_out() -> None:
     texts = [each.text for each in insights(found, ("Steady", "Bold", "Contrarian"))]
     assert texts[0] == "Based on 10% of the scenarios (30 of 300, seed 7)."
     assert "Bold has the highest mean (3.80), Steady, Contrarian the lowest (3.00)." in texts
-    assert any(text.startswith("Contrarian answers unlike the others: ") for text in texts)
+    (outlier,) = (text for text in texts if text.startswith("Contrarian agrees less with the others than they do: "))
+    assert outlier.endswith("Without repeats, it is unknown whether it is of another opinion or less consistent.")
     assert any(text.startswith("The most contested scenario is “case ") for text in texts)
     assert any(text.startswith("Agreement between the targets is low (alpha ") for text in texts)
 
@@ -282,3 +308,12 @@ def test_a_dimension_that_divides_the_targets_is_the_strongest_by_its_effect_on_
     texts = [each.text for each in insights(found, ("steady", "contrarian"))]
     assert any(text.startswith("stakes matters most: for steady, its levels explain 100.0%") for text in texts)
     assert not any(text.startswith("No effect") for text in texts)
+
+
+def test_alpha_of_few_rare_answers_is_a_caution() -> None:
+    plan = Plan(plain_targets("sim/a", "sim/b"), (20,))
+    rare = answers(plan, lambda name, case: "1" if case == 3 and name == "sim/a" else "5")
+    (caution,) = (each for each in run(rare, plan).cautions if each.code is CautionCode.RARE_ANSWERS)
+    assert caution.text == "agreement rests on 1 scenario: to all others, all targets give the most frequent answer"
+    varied = answers(plan, lambda _, case: str(case % 5 + 1))
+    assert CautionCode.RARE_ANSWERS not in {each.code for each in run(varied, plan).cautions}
