@@ -98,7 +98,7 @@ async def test_the_calls_of_one_reply_are_all_answered_in_order(harness: Harness
         (call(arguments="{not json"), "The arguments are not valid JSON."),
         (call(arguments="[1]"), "The arguments are not a JSON object."),
         (call(arguments="[" * 90_000), "The arguments are not valid JSON."),
-        (call(arguments='{"a": NaN}'), "The arguments must not contain numbers that are not finite."),
+        (call(arguments='{"a": NaN}'), "The arguments must not contain numbers that are not finite, as in a."),
     ],
 )
 async def test_a_call_that_nothing_answers_is_an_error_for_the_model(

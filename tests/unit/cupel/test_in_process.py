@@ -105,7 +105,7 @@ def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
         (
             ["--fail-under", "0.9"],
             1,
-            "gate: pass rate 0.750 of 4 judged probes, 95% interval 30.1% to 95.4% is below 0.9",
+            "gate: pass rate 0.750 of 4 judged probes, 95% interval 30.1% to 95.4%, is below 0.9",
         ),
         (["--allow-errors", "0"], 0, "gate: passed"),
     ],

@@ -23,6 +23,7 @@ WITHOUT_A_COMMAND = {
     "generate_persona_message": "for programs that lead a conversation themselves; `cupel try` leads one",
     "get_health": "`cupel status`, and every other command, says whether the API can be reached",
     "get_open_api_document": "for generators of clients",
+    "plan_comparison": "`cupel plan` computes the same, which needs no stack",
     "get_provider": "`cupel providers` shows all of them",
     "list_run_analyses": "for programs that keep a history; `cupel analyze` shows the newest analysis",
     "get_branch_artifact": "for programs that read one; `cupel chat` lists all of a branch with `/artifacts`",

@@ -38,7 +38,7 @@ def further_lists() -> dict[str, list[dict[str, Any]]]:
     return {
         "schedules": [named | schedule | {"firings": [firing]}, named | schedule | {"firings": [failed]}],
         "connectors": [named | {"type": "openai", "baseUrl": f"https://{MODEL}", "headerNames": ["a", "b"]}],
-        "evals": [named | {"connectorId": RUN, "model": None, "judgeModel": MODEL}],
+        "evals": [named | {"targets": [{"id": RUN}], "judgeModel": MODEL}],
         "queue/dead-letters": [letter],
         "webhook/deliveries": [call | {"createdAt": TIME, "nextAttemptAt": TIME}],
         f"runs/{RUN}/rescores": [named | {"status": "COMPLETED", "progress": progress, "config": overrides}],
