@@ -61,6 +61,6 @@ def test_requests_of_the_api_are_named_as_tools(world: World) -> None:
 
 
 def test_who_sets_a_missing_key_is_said_since_no_tool_does(world: World) -> None:
-    start = {"definition_id": world.definition_id, "models": ["openai/gpt-5-mini"]}
+    start = {"definition_id": world.definition_id, "models": ["openai/gpt-5-mini"], "confirmed_usd": 1.0}
     detail = world.client.problem("start_run", start)["detail"]
     assert detail == "models.0: provider openai has no API key: `cupel providers set openai` sets it"
