@@ -41,4 +41,4 @@ def test_models_and_prompts_are_compared_scenario_by_scenario(
 ) -> None:
     completed = cupel("compare", run_id, *options, "--json")
     assert completed.returncode == 0, completed.stderr
-    assert json.loads(completed.stdout)["commonScenarios"] == 200
+    assert json.loads(completed.stdout)["figures"]["commonScenarios"] == 200
