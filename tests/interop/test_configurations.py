@@ -25,7 +25,13 @@ type Json = dict[str, Any]
 
 CONFIGURATIONS = Path(__file__).parent / "configurations"
 NAMES = sorted(path.name for path in CONFIGURATIONS.iterdir())
-DIFFERENCES: dict[str, tuple[int, str]] = {}
+DIFFERENCES: dict[str, tuple[int, str]] = {
+    "empty_values": (4, "an assertion that cannot be computed leaves a test without a verdict; promptfoo fails it"),
+    "no_weights": (
+        2,
+        "a set whose weight is 0 decides nothing; in promptfoo it fails a test, which no other type does",
+    ),
+}
 """It says of each configuration how many of its rows differ, and why."""
 
 

@@ -351,3 +351,30 @@ def test_a_test_that_is_nested_too_deeply_for_metadata_is_not_given() -> None:
         value = [value]
     config = test_of({"type": "python", "value": "context['test']"}, options={"deep": value})
     assert written_test(config) is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ({"type": "contains", "value": "{{ empty }}"}, "{{ empty }}"),
+        ({"type": "not-regex", "value": "{{empty}}"}, "{{empty}}"),
+        ({"type": "equals", "value": "{{empty}}"}, ""),
+        ({"type": "levenshtein", "value": "{{empty}}"}, ""),
+    ],
+)
+def test_an_empty_variable_is_an_error_when_it_is_compared_if_a_type_needs_a_text(
+    entry: dict[str, object], value: str
+) -> None:
+    config = {"prompts": ["{{x}}"], "tests": [{"vars": {"x": "a", "empty": ""}, "assert": [entry]}]}
+    assert [each["value"] for each in first_assertions(config)] == [value]
+
+
+@pytest.mark.parametrize("value", ["", "{{unset}}", "{{x.y}}"])
+def test_any_other_empty_text_is_left_out_if_a_type_needs_one(value: str) -> None:
+    [note] = skipped(test_of({"type": "contains", "value": value}))
+    assert "must be a non-empty string" in note.why
+
+
+def test_a_set_without_weight_is_reported() -> None:
+    config = test_of({"type": "assert-set", "weight": 0, "assert": [{"type": "is-json"}]})
+    assert [note.why for note in read_suite(config).report.changed] == ["without weight, it decides nothing"]

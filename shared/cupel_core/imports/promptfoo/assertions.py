@@ -20,6 +20,7 @@ from cupel_core.domain.scoring.assertion_rules import (
     assertion_issues,
     may_transform,
     rubric_prompt_error,
+    value_error,
 )
 from cupel_core.domain.scoring.assertion_values import escape_variables
 from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, Assertion
@@ -54,7 +55,7 @@ _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar
 _TRANSFORMS = ("transform", "postprocess")
 _SCORING_FUNCTION = "assertScoringFunction"
 """It computes the verdict from the other assertions, so that a verdict without it would be another one."""
-_PLAIN_VARIABLE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
+_PLAIN_VARIABLE = re.compile(r"\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
 _UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
@@ -168,6 +169,8 @@ class AssertionImporter:
         data: dict[str, Any] = {"type": f"{negation}{kind}", **self._common_fields(kind, entry)}
         if kind == ASSERT_SET:
             data["assert"] = self._convert_list(_inner(entry), f"{where}.assert", is_set=True)
+            if entry.get("weight") == 0:
+                self.report.note_change(f"{where}.weight", ASSERT_SET, "without weight, it decides nothing")
         elif kind in CODE_KINDS:
             data["value"] = self._code(entry.get("value"))
         elif kind == MAX_SCORE:
@@ -175,7 +178,7 @@ class AssertionImporter:
         elif kind not in COMPARISONS and self._is_value_of_code(entry.get("value")):
             data["config"] = {VALUE_FUNCTION: self._code_file(entry["value"])}
         elif entry.get("value") is not None:
-            data["value"] = escape_variables(_parse_schema(kind, self._value(entry["value"])))
+            data["value"] = self._usable_value(kind, entry["value"])
         config = self._config(kind, entry, where)
         if config:
             data["config"] = {**data["config"], **config} if "config" in data else config
@@ -266,6 +269,17 @@ class AssertionImporter:
                 raise NotImportable(f"its transform {error}") from None
         code = [self._code_file(each) if each.startswith(SCHEME) else each for each in transforms]
         return code[0] if len(code) == 1 else code
+
+    def _usable_value(self, kind: str, written: Any) -> Any:
+        """Return the value with its variables filled in.
+
+        An empty variable stays in a type that needs a text: as in promptfoo, it is an error when an answer is scored.
+        """
+        value = escape_variables(_parse_schema(kind, self._value(written)))
+        variable = _PLAIN_VARIABLE.fullmatch(written) if isinstance(written, str) else None
+        if value == "" and variable and value_error(kind, value, None) and self.variables.get(variable["name"]) == "":
+            return written
+        return value
 
     def _value(self, value: Any) -> Any:
         match value:
