@@ -21,8 +21,6 @@ MAX_WORK = 300_000
 """Of a check that is computed here; a unit takes about 10 ns."""
 MAX_PARSED_LENGTH = 2_000
 _TASK = "cupel_core.scoring.checks:compute"
-_SANDBOXED = {"is-html": "cupel_core.scoring.html_documents:compute"}
-"""Checks that are computed in the sandbox only, because their modules import what a worker does not need."""
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITH_SCHEMAS_OF_TOOLS = frozenset(
     {"is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"}
@@ -30,6 +28,8 @@ _WITH_SCHEMAS_OF_TOOLS = frozenset(
 _LISTS = frozenset(
     {"contains-any", "icontains-any", "contains-all", "icontains-all", "match", "exact-match", "fuzzy-match"}
 )
+_SANDBOXED = frozenset({"is-html"})
+"""These are computed in the sandbox only, because they need a library that a worker does not load."""
 _MARKUP = frozenset({"contains-xml", "contains-html"})
 _PARSERS = frozenset({"choice", "match", "number-equals"})
 
@@ -81,15 +81,25 @@ CHECKS: Mapping[str, Check] = {
 
 async def compute_bounded(assertion: Assertion, context: AssertionContext) -> CheckResult:
     """The check's result. Raises NotComputable, and sandbox.ExpressionError when a limit is exceeded."""
-    task = _SANDBOXED.get(assertion.kind)
-    if task is None and budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
+    if assertion.kind not in _SANDBOXED and budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
         try:
             return CHECKS[assertion.kind](assertion, context)
         except TimeoutError:
             budget().quick_timeouts += 1
     needed = context if assertion.kind in _WITH_SCHEMAS_OF_TOOLS else AssertionContext(context.output)
-    passed, score, reason, *_ = await sandbox.run(task or _TASK, assertion.to_json(), needed.to_json())
+    passed, score, reason, *_ = await sandbox.run(_task_of(assertion), assertion.to_json(), needed.to_json())
     return CheckResult(passed, score, reason)
+
+
+def _task_of(assertion: Assertion) -> str:
+    """`compute`, in the module with the library that the check needs: a helper imports it before it limits the time."""
+    if assertion.kind in _SANDBOXED:
+        return "cupel_core.scoring.html_documents:compute"
+    return "cupel_core.scoring.schemas:compute" if _has_schema(assertion) else _TASK
+
+
+def _has_schema(assertion: Assertion) -> bool:
+    return bool(assertion.kind in _WITH_SCHEMA and assertion.value) or assertion.kind in _WITH_SCHEMAS_OF_TOOLS
 
 
 def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
@@ -105,7 +115,7 @@ def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
 def work_of(assertion: Assertion, output: str) -> float:
     """A bound of what the check costs; infinite if there is none."""
     value, size = assertion.value, len(output)
-    if (assertion.kind in _WITH_SCHEMA and value) or assertion.kind in _WITH_SCHEMAS_OF_TOOLS:
+    if _has_schema(assertion):
         return inf
     if assertion.kind == "regex":
         return size if is_quick_pattern(value, size) else inf

@@ -5,16 +5,18 @@ module: the parser takes a while to load, and its time is quadratic for what onl
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from tinyhtml5 import parse  # type: ignore[import-untyped]
 
 from cupel_core.domain.text.javascript_values import trim
 from cupel_core.scoring.check_result import CheckResult, binary
+from cupel_core.scoring.checks import compute
+
+__all__ = ["compute", "html_problem", "is_html"]
 
 MAX_LENGTH = 10 * 1024 * 1024
 MAX_WRITTEN_TAGS = 20
@@ -31,11 +33,6 @@ tfoot tr td th form label input button select datalist optgroup option textarea 
 legend details summary dialog menu slot template
 """
 _ELEMENTS = frozenset(_NAMES.split())
-
-
-def compute(_: Mapping[str, Any], context: Mapping[str, Any]) -> CheckResult:
-    """Check the output of a context in the sandbox, which imports this module before it limits the time."""
-    return is_html(context["output"])
 
 
 def is_html(output: str) -> CheckResult:

@@ -1,11 +1,15 @@
 """Every deterministic check, by outputs that pass and outputs that fail; `not-…` is the opposite."""
 
+import asyncio
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core import sandbox
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -234,3 +238,28 @@ async def test_outputs_made_to_be_slow_are_not() -> None:
 
 def test_every_kind_is_computed_somewhere() -> None:
     assert set(CHECKS) | set(GRADED_CHECKS) | {ASSERT_SET, *COMPARISONS} == set(ASSERTION_KINDS)
+
+
+@pytest.mark.parametrize(
+    ("assertion", "library"),
+    [
+        ({"type": "is-json", "value": {"type": "object"}}, "jsonschema"),
+        ({"type": "contains-json", "value": {"type": "object"}}, "jsonschema"),
+        ({"type": "is-valid-function-call"}, "jsonschema"),
+        ({"type": "is-html"}, "tinyhtml5"),
+    ],
+)
+async def test_a_library_is_loaded_before_the_time_of_a_check_is_limited(
+    assertion: dict[str, Any], library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = []
+
+    async def run(task: str, *arguments: object) -> tuple[bool, float, str]:
+        tasks.append(task)
+        return True, 1.0, ""
+
+    monkeypatch.setattr(sandbox, "run", run)
+    await check(assertion, "{}")
+    module = tasks[0].partition(":")[0]
+    script = f"import sys, {module} as module; assert module.compute and {library!r} in sys.modules"
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", script], check=True, timeout=60)
