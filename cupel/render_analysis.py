@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from cupel.json_types import Json
-from cupel_core.domain.text.figures import format_percent
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_points_apart
 
 MAX_CONTESTED = 3
 _LABELS = {
@@ -54,9 +54,8 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
     is_decision = figures["metric"] == "DECISION"
     for each in figures["contested"][:count]:
         if each["variance"] > 0:
-            spread = f"{each['range'] * (1 if is_decision else 100):.3g}"
-            unit = ("" if is_decision else "percentage ") + ("point" if spread == "1" else "points")
-            yield labeled("contested", f"{each['scenarioName']}: the targets are {spread} {unit} apart{_noise(each)}")
+            points = f"{format_decimal(each['range'])} points" if is_decision else format_points_apart(each["range"])
+            yield labeled("contested", f"{each['scenarioName']}: the targets are {points} apart{_noise(each)}")
 
 
 def _noise(contested: Json) -> str:

@@ -9,10 +9,9 @@ from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render_analysis import STALE, labeled
 from cupel.tables import table
-from cupel.terminal import NO_VALUE
 from cupel_core.domain.analysis.insight_texts import format_p
 from cupel_core.domain.analysis.narratives import UNAVAILABLE
-from cupel_core.domain.text.figures import format_usd
+from cupel_core.domain.text.figures import format_decimal, format_difference, format_percent, format_usd
 
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
@@ -84,7 +83,7 @@ def slopes_table(figures: Json, names: Sequence[str]) -> Table | None:
         columns.add_row(
             escape(names[regression["column"]]),
             *(_slope(slope) for slope in regression["slopes"]),
-            NO_VALUE if r_squared is None else f"{r_squared:.2f}",
+            format_decimal(r_squared),
         )
     return columns
 
@@ -93,7 +92,7 @@ def _slope(slope: Json) -> str:
     """With the stars of its adjusted p: below 0.05, 0.01 and 0.001."""
     p = slope["adjustedP"]
     stars = "" if p is None else "*" * sum(p < level for level in (0.05, 0.01, 0.001))
-    return f"{slope['perStep']:+.2f}{stars}"
+    return f"{format_difference(slope['perStep'])}{stars}"
 
 
 def _components(found: Json | None, names: Sequence[str]) -> Iterator[str]:
@@ -104,12 +103,13 @@ def _components(found: Json | None, names: Sequence[str]) -> Iterator[str]:
     for number, each in enumerate(found["components"][: found["aboveChance"]], start=1):
         placed = sorted(zip(each["coordinates"], found["columns"], strict=True))
         shown = placed if len(placed) <= _MAX_COORDINATES else [*placed[:5], *placed[-5:]]
-        places = ", ".join(f"{names[column]} {value:+.1f}" for value, column in shown)
+        places = ", ".join(f"{names[column]} {format_difference(value)}" for value, column in shown)
         yield labeled(
-            "component", f"{number} explains {each['explainedShare']:.0%} of the differences between targets: {places}"
+            "component",
+            f"{number} explains {format_percent(each['explainedShare'])} of the differences between targets: {places}",
         )
         related = [
-            f"{dimension['dimension']} (r {dimension['correlation']:+.2f})"
+            f"{dimension['dimension']} (r {format_difference(dimension['correlation'])})"
             for dimension in each["dimensions"]
             if abs(dimension["correlation"] or 0.0) >= _MIN_CORRELATION
         ]
@@ -124,8 +124,8 @@ def _outliers(figures: Json, names: Sequence[str]) -> Iterator[str]:
                 "outlier", f"{names[each['column']]} answers unlike the others ({', '.join(each['indicators'])})"
             )
     for each in (figures["outlierScenarios"] or {"scenarios": ()})["scenarios"][:_MAX_SCENARIOS]:
-        means = ", ".join(f"{value:.3g}" for value in each["means"][:_MAX_COORDINATES])
-        yield labeled("unusual", f"{each['scenarioName']}: {means} (score {each['score']:.2f})")
+        means = ", ".join(format_decimal(value) for value in each["means"][:_MAX_COORDINATES])
+        yield labeled("unusual", f"{each['scenarioName']}: {means} (score {format_decimal(each['score'])})")
 
 
 def _equality(effects: Json | None) -> Iterator[str]:
@@ -144,17 +144,18 @@ def _interactions(found: Json | None, names: Sequence[str]) -> Iterator[str]:
         if each["adjustedP"] is not None and each["adjustedP"] < _LEVEL:
             yield labeled(
                 "interacts",
-                f"{each['first']} × {each['second']} for {names[each['column']]}: {each['coefficient']:+.2f} "
-                f"({format_p(each['adjustedP'])}, explains {each['rSquaredGain']:.0%} more)",
+                f"{each['first']} × {each['second']} for {names[each['column']]}: "
+                f"{format_difference(each['coefficient'])} "
+                f"({format_p(each['adjustedP'])}, explains {format_percent(each['rSquaredGain'])} more)",
             )
 
 
 def _variance(found: Json | None) -> Iterator[str]:
     if found is None:
         return
-    repeats = "" if found["repeat"] is None else f", {found['repeat']:.0%} between repeats"
+    repeats = "" if found["repeat"] is None else f", {format_percent(found['repeat'])} between repeats"
     yield labeled(
         "variance",
-        f"{found['target']:.0%} between targets, {found['scenario']:.0%} between scenarios, "
-        f"{found['targetByScenario']:.0%} targets reacting differently to scenarios{repeats}",
+        f"{format_percent(found['target'])} between targets, {format_percent(found['scenario'])} between scenarios, "
+        f"{format_percent(found['targetByScenario'])} targets reacting differently to scenarios{repeats}",
     )

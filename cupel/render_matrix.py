@@ -17,6 +17,7 @@ from cupel.markup import escape
 from cupel.render import case_title
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.text.figures import format_decimal
 
 _ROUNDING = 0.005
 """A mean score that differs less from the share of passed ones is printed as the same number."""
@@ -93,7 +94,7 @@ def _verdict(cell: Json, repeats: int) -> str:
     counts = f" {passed}/{judged}" if repeats > 1 else ""
     is_told = score is None or abs(score - passed / judged) < _ROUNDING
     colour = "green" if passed == judged else "red"
-    return f"[{colour}]{word}{counts}{'' if is_told else f' {score:.2f}'}[/{colour}]"
+    return f"[{colour}]{word}{counts}{'' if is_told else f' {format_decimal(score)}'}[/{colour}]"
 
 
 def _decisions(counts: dict[str, int], repeats: int) -> str:

@@ -90,7 +90,7 @@ def models_table(models: Iterable[Json], k: int) -> Table:
             f"{model['successes']:,}",
             _with_error(model),
             f"{format_percent(interval[0])} to {format_percent(interval[1])}" if interval else NO_VALUE,
-            NO_VALUE if model["meanScore"] is None else f"{model['meanScore']:.2f}",
+            format_decimal(model["meanScore"]),
             *(_pass_k_cells(model) if k > 1 else []),
             f"{model['unscored']:,}",
         )
@@ -129,7 +129,7 @@ def results_table(results: Iterable[Json]) -> Table:
             escape(each["scenarioId"]),
             escape(column_title(each)),
             "unscored" if each["success"] is None else "passed" if each["success"] else "failed",
-            NO_VALUE if each["score"] is None else f"{each['score']:.2f}",
+            format_decimal(each["score"]),
         )
     return columns
 
@@ -141,7 +141,7 @@ def legend(scores: Json) -> list[str]:
         lines.append(f"pass@{k}: at least one of {k} repeats passes; pass^{k}: all of them do; ± standard error")
         lines.append(f"from scenarios: those with fewer than {k} results are left out, as after errors")
     for model in scores["models"]:
-        metrics = [f"{name} {value:.2f}" for name, value in model["metrics"].items()]
+        metrics = [f"{name} {format_decimal(value)}" for name, value in model["metrics"].items()]
         tags = [f"{count:,} {tag}" for tag, count in model["tags"].items()]
         lines += [f"{column_title(model)}: {', '.join(each)}" for each in (metrics, tags) if each]
         reasons = map(UnscoredReason.read, model.get("unscoredReasons", ()))

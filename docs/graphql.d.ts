@@ -47,7 +47,7 @@ export interface Agreement {
   scenarios: number;
   /** Krippendorff's, ordinal; null if all answers are the same */
   alpha: number | null;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** Gwet's, of pass rates; null for decisions */
   ac1: number | null;
@@ -635,7 +635,7 @@ export interface CheckStatistics {
   errors: number;
   /** Passed among those that were computed */
   passRate: number | null;
-  /** 95 % interval, Wilson's */
+  /** 95% interval, Wilson's */
   interval95: number[] | null;
 }
 
@@ -1613,7 +1613,7 @@ export interface EstimateEvalRunInput {
   report?: boolean | null;
 }
 
-/** What is expected, and its bounds: 95 % of runs like the past ones are within them if `basis` is `history`; otherwise they are a range that follows from assumptions and has no probability. */
+/** What is expected, and its bounds: 95% of runs like the past ones are within them if `basis` is `history`; otherwise they are a range that follows from assumptions and has no probability. */
 export interface EstimateInterval {
   /** Lower bound */
   low: number;
@@ -1948,7 +1948,7 @@ export interface Extrapolation {
   value: number;
   /** Of what the other scenarios add */
   standardError: number;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
 }
 
@@ -2078,7 +2078,7 @@ export interface GraderAgreement {
   agreement: number | null;
   /** Cohen's */
   kappa: number | null;
-  /** 95 % interval, by a bootstrap */
+  /** 95% interval, by a bootstrap */
   kappaInterval95: number[] | null;
   /** Krippendorff's, nominal */
   alpha: number | null;
@@ -2199,7 +2199,7 @@ export interface LeaveOneOut {
   alpha: number | null;
   /** By how much it exceeds the alpha of all */
   gain: number | null;
-  /** 95 % interval of the gain; null if fewer than 5 scenarios are decided by two targets */
+  /** 95% interval of the gain; null if fewer than 5 scenarios are decided by two targets */
   gainInterval95: number[] | null;
 }
 
@@ -2242,7 +2242,7 @@ export interface MeanEstimate {
   median: number | null;
   /** Of the mean, clustered by scenario */
   standardError: number | null;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
 }
 
@@ -2508,7 +2508,7 @@ export interface NarrativeFact {
   label: string;
   /** The figure */
   value: number;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** What it is computed from, such as scenarios; null if it says itself */
   n: number | null;
@@ -2676,7 +2676,7 @@ export interface PairAgreement {
   equalShare: number | null;
   /** Mean of the second less that of the first */
   difference: number | null;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** The difference in standard deviations of scenarios */
   effectSize: number | null;
@@ -3246,7 +3246,7 @@ export interface RegressionSlope {
   standardized: number | null;
   /** Of the slope, clustered by scenario */
   standardError: number;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** Of no slope; null if the answers follow the line exactly */
   p: number | null;
@@ -3459,7 +3459,7 @@ export interface ReportDifference {
   scenarios: number;
   /** First minus second */
   difference: number | null;
-  /** 95 % interval of the difference */
+  /** 95% interval of the difference */
   interval95: number[] | null;
   /** Adjusted over all pairs of the report by Holm's method */
   adjustedP: number | null;
@@ -4387,7 +4387,7 @@ export interface ShareEstimate {
   share: number | null;
   /** Of the share, clustered by scenario */
   standardError: number | null;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** Independent trials that would say as much about scenarios like these; null in analyses of earlier releases */
   effectiveTrials: number | null;
@@ -4899,7 +4899,7 @@ export interface Trend {
   correlation: number | null;
   /** Of the slope, clustered by scenario */
   standardError: number;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
   /** Of no trend; null if the answers follow a line exactly */
   p: number | null;
@@ -4975,7 +4975,7 @@ export interface TrialResult {
   revisedRate: number | null;
   /** Revised minus original */
   difference: number | null;
-  /** 95 % interval of the difference */
+  /** 95% interval of the difference */
   interval95: number[] | null;
   /** Difference of pass rates that such a trial finds with a chance of 80 %, from 0 to 1 */
   detectableDifference: number;
@@ -5603,7 +5603,7 @@ export interface WinRate {
   scenarios: number;
   /** Mean over scenarios of the share for it; null without answers */
   rate: number | null;
-  /** 95 % interval; see docs/statistics.md */
+  /** 95% interval; see docs/statistics.md */
   interval95: number[] | null;
 }
 

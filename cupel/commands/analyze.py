@@ -18,7 +18,7 @@ from cupel.render_breakdown import breakdown_legend, breakdown_table
 from cupel.render_deep_analysis import deep_analysis_lines, slopes_table
 from cupel.session import Session
 from cupel.target_names import TargetNames
-from cupel.terminal import NO_VALUE
+from cupel_core.domain.text.figures import format_decimal
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -175,5 +175,5 @@ def _print_scenarios(session: Session, client: "Client", analysis: Json, count: 
     listed = client.list_analyzed_scenarios(run_id, model=model, rescore_id=rescore_id).first(count)
     names = TargetNames(client)
     columns = [names.of_column(column).name for column in columns_of(run)]
-    for line in scenario_lines(listed, columns, lambda mean: NO_VALUE if mean is None else f"{mean:.2f}"):
+    for line in scenario_lines(listed, columns, format_decimal):
         session.out.print(line, markup=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from cupel.render import format_cost_interval
 from cupel.session import Session
 from cupel.watch import watch
 from cupel_core.domain.runs.run import TERMINAL
+from cupel_core.domain.text.figures import format_points_apart
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -62,11 +63,11 @@ def _wait(session: Session, client: "Client", report: Json, trial: Json) -> None
 def _announce(session: Session, plan: Json) -> None:
     """What a trial can find is said before it is paid for."""
     conversations = count_of(plan["estimate"]["jobCount"], "conversation")
-    points = f"{100 * plan['detectableDifference']:.0f}"
+    apart = format_points_apart(plan["detectableDifference"])
     session.remark(
         f"trial: {conversations} about {count_of(plan['scenarios'], 'scenario')}, "
         f"{format_cost_interval(plan['estimate']['usd'])}; "
-        f"it finds a difference of {points} percentage points with a chance of 80%"
+        f"it finds a difference of {apart} with a chance of 80%"
     )
 
 

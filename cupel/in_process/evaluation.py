@@ -24,6 +24,7 @@ from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import WeightedMetrics, metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.figures import format_percent
 from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.spend import Spend
 
@@ -67,7 +68,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """One line: the results of thousands of conversations would fill a notebook."""
-        rate = "nothing judged" if self.pass_rate is None else f"pass rate {self.pass_rate:.1%}"
+        rate = "nothing judged" if self.pass_rate is None else f"pass rate {format_percent(self.pass_rate)}"
         probes, errors = count_of(len(self.results), "probe"), len(self.errors)
         return f"<Evaluation {self.name!r} of {', '.join(self.targets)}: {probes}, {errors:,} errored, {rate}>"
 

@@ -13,6 +13,7 @@ from cupel_core.contract.case_results import CaseResultsResponse
 from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.selections import is_found_best
+from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
 def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResultsResponse]:
@@ -48,7 +49,7 @@ def _html_row(model: ModelResults, columns: Iterable[_TableColumn]) -> str:
 
 def _pass_rate(model: ModelResults) -> str:
     rate = model.pass_rate
-    return NO_VALUE if rate is None else f"{rate.share:.1%} of {rate.judged:,}"
+    return NO_VALUE if rate is None else f"{format_percent(rate.share)} of {rate.judged:,}"
 
 
 def _text(value: str) -> str:
@@ -56,7 +57,7 @@ def _text(value: str) -> str:
 
 
 def _mean_decision(model: ModelResults) -> str:
-    return NO_VALUE if model.decisions.mean is None else f"{model.decisions.mean:.2f}"
+    return format_decimal(model.decisions.mean)
 
 
 _MEAN_DECISION = _TableColumn("mean decision", _mean_decision)

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cupel.json_types import Json
-from cupel.plots.style import LIGHT, MAX_ROWS, format_number, labels, new_figure, text_color_on, title_of, width_of
+from cupel.plots.style import LIGHT, MAX_ROWS, labels, new_figure, text_color_on, title_of, width_of
+from cupel_core.domain.text.figures import format_decimal
 
 _MAX_NUMBERED = 16
 """Targets of which each square has its number."""
@@ -45,7 +46,7 @@ def _draw_squares(axes: Axes, columns: Sequence[int], kappas: Mapping[tuple[int,
         color = LIGHT if kappa is None else mpl.colors.to_hex(mpl.colormaps[_COLORS]((kappa + 1) / 2))
         axes.add_patch(mpl.patches.Rectangle((place - 0.48, row - 0.48), 0.96, 0.96, color=color, linewidth=0))
         if is_numbered and kappa is not None:
-            _write(axes, place, row, format_number(kappa), color=text_color_on(color), fontsize=fontsize)
+            _write(axes, place, row, format_decimal(kappa), color=text_color_on(color), fontsize=fontsize)
 
 
 def _write(axes: Axes, x: int, y: int, text: str, *, color: str, fontsize: int) -> None:
@@ -73,4 +74,4 @@ def _draw_scale(figure: Figure, axes: Axes) -> None:
 
 def _alpha(figures: Json) -> str:
     alpha = figures["agreement"]["alpha"]
-    return "" if alpha is None else f" (alpha of all: {format_number(alpha)})"
+    return "" if alpha is None else f" (alpha of all: {format_decimal(alpha)})"

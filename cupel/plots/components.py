@@ -9,7 +9,8 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox, BboxBase
 
 from cupel.json_types import Json
-from cupel.plots.style import BLUE, DARK, GRAY, LIGHT, ORANGE, format_number, labels, new_figure
+from cupel.plots.style import BLUE, DARK, GRAY, LIGHT, ORANGE, labels, new_figure
+from cupel_core.domain.text.figures import format_decimal, format_percent
 
 _MIN_CORRELATION = 0.3
 _MAX_NAMED = 40
@@ -67,12 +68,12 @@ def _axis(found: Json, number: int) -> str:
         return "targets differ in one direction only"
     component = found["components"][number]
     related = ", ".join(
-        f"{labels([each['dimension']])[0]} (r {format_number(each['correlation'])})"
+        f"{labels([each['dimension']])[0]} (r {format_decimal(each['correlation'])})"
         for each in component["dimensions"]
         if abs(each["correlation"] or 0.0) >= _MIN_CORRELATION
     )
     chance = "more than chance" if component["isAboveChance"] else "no more than chance"
-    text = f"Component {number + 1}: {component['explainedShare']:.0%} of the differences, {chance}"
+    text = f"Component {number + 1}: {format_percent(component['explainedShare'])} of the differences, {chance}"
     return text + (f"\ngoes with {related}" if related else "")
 
 

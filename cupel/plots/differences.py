@@ -41,7 +41,7 @@ def draw_differences(figures: Json, names: Sequence[str]) -> Figure | None:
     title = title_of(f"Differences of the targets' means{source}", len(rows), len(found))
     figure, axes = new_figure(title, 5.2 + width_of([row.label for row in rows]), 1.65 + 0.3 * len(rows))
     unit = "points" if figures["metric"] == "DECISION" else "share of passes"
-    axes.set_xlabel(f"{unit}, with 95 % intervals ({_LEGEND})\n{_CAUTION}")
+    axes.set_xlabel(f"{unit}, with 95% intervals ({_LEGEND})\n{_CAUTION}")
     _draw(axes, rows)
     return figure
 

@@ -19,6 +19,7 @@ from cupel.plots.style import (
     title_of,
     width_of,
 )
+from cupel_core.domain.text.figures import UNKNOWN, format_decimal
 
 _MIN_NUMBERED = 0.055
 """Of a share whose percentage fits into its bar."""
@@ -35,7 +36,7 @@ def draw_distribution(figures: Json, names: Sequence[str]) -> Figure | None:
     if not rows:
         return None
     is_decision = figures["metric"] == "DECISION"
-    title = "Decisions of each target" if is_decision else "Pass rate of each target, with its 95 % interval"
+    title = "Decisions of each target" if is_decision else "Pass rate of each target, with its 95% interval"
     title = title_of(title, len(rows), len(answering))
     figure, axes = new_figure(
         title, 6.0 + width_of([label for label, _ in rows]), (1.3 if is_decision else 1.0) + 0.34 * len(rows)
@@ -43,7 +44,7 @@ def draw_distribution(figures: Json, names: Sequence[str]) -> Figure | None:
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
     if is_decision:
         _draw_decisions(axes, [estimate for _, estimate in rows])
     else:
@@ -78,7 +79,7 @@ def _draw_decisions(axes: Axes, estimates: Sequence[Json]) -> None:
                 axes.text(x, row, text, ha="center", va="center", fontsize=8, color=color_of_text, bbox=background)
     for row, estimate in enumerate(estimates):
         mean = estimate["decision"]["mean"]
-        text = "–" if mean is None else f"mean {mean:.2f}"
+        text = UNKNOWN if mean is None else f"mean {format_decimal(mean)}"
         axes.text(1.015, row, text, ha="left", va="center", fontsize=8, color=DARK)
     axes.legend(ncols=len(CODES), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, handlelength=1.2)
 

@@ -80,11 +80,6 @@ def _linear(channel: float) -> float:
     return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
 
-def format_number(value: float, digits: int = 2) -> str:
-    """With a minus sign as wide as a plus sign."""
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """The figure as SVG and PNG: equal figures are equal bytes."""
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]

@@ -76,7 +76,7 @@ TERMS = """# Terms
 - transcript: the record of a completed probe.
 - decision: 1 to 5, or `other`, read from an answer. It is neither right nor wrong.
 - result: whether assertions and criteria passed.
-- analysis: figures of one run. Intervals are 95 % intervals, clustered by scenario.
+- analysis: figures of one run. Intervals are 95% intervals, clustered by scenario.
 - comparison: a paired test of two runs or targets, by scenario.
 - experiment: runs under one hypothesis, with a baseline.
 - rescore: grades existing transcripts again without calling targets.

@@ -71,7 +71,7 @@ class GetRunSummary(ReadTargets):
     "getRunAnalysis",
     title="Get the summary of a run",
     description=(
-        "The main figures of a run: each target's mean decision and pass rate with 95 % intervals, agreement, outliers,"
+        "The main figures of a run: each target's mean decision and pass rate with 95% intervals, agreement, outliers,"
         " the most contested scenarios, insights and cautions."
     ),
     max_kb=8,
@@ -164,7 +164,7 @@ _METHODS = [
     "getRunAnalysis",
     title="Get the statistics of a run",
     description=(
-        "Estimates with 95 % intervals of every target, differences and agreement of pairs of targets, and what limits"
+        "Estimates with 95% intervals of every target, differences and agreement of pairs of targets, and what limits"
         " them. Differences between runs are in get_comparison."
     ),
     max_kb=8,

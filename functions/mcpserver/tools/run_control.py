@@ -17,6 +17,7 @@ from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
 from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.text.figures import format_usd
 from cupel_core.errors import AppError, ConfirmationRequired, Invalid
 from cupel_core.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
@@ -167,8 +168,8 @@ def agreement_refusal(spec: RunSpec | Batch, expected: RunEstimate) -> AppError 
         return Invalid.field("allowUnpriced", f"must be true if the user agrees: the price of {names} is unknown")
     if spec.max_budget_usd is None and needs_confirmation(expected.total_usd, 0, spec.confirmed_usd):
         usd = expected.total_usd
-        cost = f"from ${usd.low:.6g} to ${usd.high:.6g}"
-        reason = f"the run has no max_budget_usd and is expected to cost ${usd.expected:.6g} ({cost})"
+        cost = f"from {format_usd(usd.low)} to {format_usd(usd.high)}"
+        reason = f"the run has no max_budget_usd and is expected to cost {format_usd(usd.expected)} ({cost})"
         return ConfirmationRequired(reason, expected)
     return None
 
@@ -308,7 +309,7 @@ def _needs_agreement(found: BudgetedEstimate, confirmed_usd: float | None) -> bo
 def _check_addition(what: str, found: BudgetedEstimate, confirmed_usd: float | None) -> None:
     if _needs_agreement(found, confirmed_usd):
         expected = found.estimate.usd
-        cost = f"${expected.expected:.6g} (from ${expected.low:.6g} to ${expected.high:.6g})"
+        cost = f"{format_usd(expected.expected)} (from {format_usd(expected.low)} to {format_usd(expected.high)})"
         reason = f"the run has no budget and {what} is expected to cost {cost}"
         raise ConfirmationRequired(reason, found.estimate)
 

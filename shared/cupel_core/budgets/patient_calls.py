@@ -9,6 +9,7 @@ from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.text.figures import format_usd
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import Embeddings
@@ -20,7 +21,7 @@ def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> Prov
     of_run = "the budget" if max_usd is None else f"the budget of {limit_text(max_usd)}"
     is_own = shortage.exhausted is None or shortage.exhausted is BudgetScope.RUN
     name = of_run if is_own else f"the workspace's budget for the {shortage.exhausted}"
-    too_little = f"less is left than the call may cost (${usd(shortage.needed):.6f})"
+    too_little = f"less is left than the call may cost ({format_usd(usd(shortage.needed))})"
     return ProviderError(ProbeErrorCode.BUDGET, f"{name} is used up: {too_little}", final=True)
 
 

@@ -6,6 +6,7 @@ from dataclasses import field
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.text.figures import format_usd
 from cupel_core.providers.errors import CallPostponed
 
 SHORTAGE_SECONDS = 10.0
@@ -24,7 +25,7 @@ class BudgetShortage(CallPostponed):
         self.needed = needed
         """In billionths of a USD."""
         self.exhausted = exhausted
-        self.detail = f"the budget does not allow a call that may cost ${needed / 10**9:.6f}"
+        self.detail = f"the budget does not allow a call that may cost {format_usd(needed / 10**9)}"
 
 
 @dataclass(eq=False)

@@ -27,7 +27,7 @@ Interval95 = Annotated[
     Field(
         validation_alias="interval",
         serialization_alias="interval95",
-        description="95 % interval; see docs/statistics.md",
+        description="95% interval; see docs/statistics.md",
     ),
 ]
 ColumnNumber = Annotated[int, Field(description="Position in `columns`")]
@@ -227,7 +227,7 @@ class LeaveOneOutResponse(FiguresModel):
         list[float] | None,
         Field(
             serialization_alias="gainInterval95",
-            description="95 % interval of the gain; null if fewer than 5 scenarios are decided by two targets",
+            description="95% interval of the gain; null if fewer than 5 scenarios are decided by two targets",
         ),
     ]
 

@@ -19,7 +19,7 @@ _DIGITS = 6
 
 
 class EstimateIntervalResponse(ResponseModel):
-    """What is expected, and its bounds: 95 % of runs like the past ones are within them if `basis` is `history`;
+    """What is expected, and its bounds: 95% of runs like the past ones are within them if `basis` is `history`;
     otherwise they are a range that follows from assumptions and has no probability."""
 
     low: Annotated[float, Field(description="Lower bound")]

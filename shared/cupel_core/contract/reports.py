@@ -124,7 +124,7 @@ class CheckStatisticsResponse(ResponseModel):
     errors: Annotated[int, Field(description="Could not be computed")]
     pass_rate: Annotated[float | None, Field(description="Passed among those that were computed")]
     interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95 % interval, Wilson's")
+        list[float] | None, Field(serialization_alias="interval95", description="95% interval, Wilson's")
     ]
 
 
@@ -139,7 +139,7 @@ class GraderAgreementResponse(ResponseModel):
     agreement: Annotated[float | None, Field(description="Share of equal verdicts")]
     kappa: Annotated[float | None, Field(description="Cohen's")]
     kappa_interval: Annotated[
-        list[float] | None, Field(serialization_alias="kappaInterval95", description="95 % interval, by a bootstrap")
+        list[float] | None, Field(serialization_alias="kappaInterval95", description="95% interval, by a bootstrap")
     ]
     alpha: Annotated[float | None, Field(description="Krippendorff's, nominal")]
     note: Annotated[str | None, Field(description="What limits these figures")]
@@ -200,7 +200,7 @@ class ReportDifferenceResponse(ResponseModel):
     scenarios: Annotated[int, Field(description="Scenarios with results of both; each counts once")]
     difference: Annotated[float | None, Field(description="First minus second")]
     interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95 % interval of the difference")
+        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the difference")
     ]
     adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
 

@@ -200,7 +200,7 @@ class ColumnScoresResponse(ColumnFields):
     mean: Annotated[float | None, Field(description="Pass rate")]
     standard_error: Annotated[float | None, Field(description="Standard error of the mean, clustered by scenario")]
     interval95: Annotated[
-        list[float] | None, Field(description="95 % Wilson score interval, using the effective sample size")
+        list[float] | None, Field(description="95% Wilson score interval, using the effective sample size")
     ]
     mean_score: float | None
     pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]

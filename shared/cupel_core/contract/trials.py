@@ -86,7 +86,7 @@ class TrialResultResponse(ResponseModel):
     revised_rate: Annotated[float | None, Field(description="Pass rate with the revised prompt")]
     difference: Annotated[float | None, Field(description="Revised minus original")]
     interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95 % interval of the difference")
+        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the difference")
     ]
     detectable_difference: DetectableDifference
     p: Annotated[float | None, Field(description="Two-sided p-value")]

@@ -41,7 +41,7 @@ MAX_OUTPUT_TOKENS = 1_500
 MAX_HEADLINE_WORDS = 25
 _TOPICS = ", ".join(f'"{topic}"' for topic in NarrativeTopic)
 _INSTRUCTIONS = f"""You write the narrative of a statistical analysis for its readers: how several targets answered the
-same scenarios. You are given "figures" with an id, a label, a value, and for some a 95 % interval and n.
+same scenarios. You are given "figures" with an id, a label, a value, and for some a 95% interval and n.
 
 Rules:
 1. Answer with one JSON object and nothing else.

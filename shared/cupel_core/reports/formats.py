@@ -23,7 +23,13 @@ from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.figures import UNKNOWN as NONE
 from cupel_core.domain.text.figures import format_decimal as decimal
-from cupel_core.domain.text.figures import format_difference, format_interval, format_points, with_interval
+from cupel_core.domain.text.figures import (
+    format_difference,
+    format_interval,
+    format_points,
+    format_signed_percent,
+    with_interval,
+)
 from cupel_core.domain.text.figures import format_percent as percent
 from cupel_core.domain.text.figures import format_usd as usd
 
@@ -235,7 +241,7 @@ def _estimate_sentence(cost: ReportCostResponse) -> str:
     expected = cost.estimated_usd
     if expected is None:
         return f"{spent}; there is no estimate to compare it with."
-    share = f", {cost.difference_share:+.0%}".replace("-", "−") if cost.difference_share is not None else ""
+    share = f", {format_signed_percent(cost.difference_share)}" if cost.difference_share is not None else ""
     difference = f" (difference {usd(cost.difference_usd)}{share})" if cost.difference_usd is not None else ""
     return (
         f"{spent}; an estimate says {usd(expected.expected)}, from {usd(expected.low)} to {usd(expected.high)}"

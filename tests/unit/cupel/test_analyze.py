@@ -76,9 +76,10 @@ def test_a_watched_run_ends_with_its_analysis(analyzed: FakeApi, cupel: Cupel) -
     analyzed.transcripts = [a_transcript(0, SIMULATED, "4")]
     printed = cupel("watch", "run_1").stdout
     assert (
-        "contested  third: the targets are 1 point apart (40.0% of their variance is noise of the repeats)" in printed
+        "contested  third: the targets are 1.00 points apart (40.0% of their variance is noise of the repeats)"
+        in printed
     )
-    assert "contested  first: the targets are 3 points apart (without repeats, it is unknown how much" in printed
+    assert "contested  first: the targets are 3.00 points apart (without repeats, it is unknown how much" in printed
     assert "fourth" not in printed
 
 

@@ -13,6 +13,7 @@ CASES = json.loads((Path(__file__).parents[3] / "web/src/lib/figure_cases.json")
 FORMS: dict[str, Callable[[Any], str]] = {
     "percent": figures.format_percent,
     "points": figures.format_points,
+    "points apart": figures.format_points_apart,
     "decimal": figures.format_decimal,
     "difference": figures.format_difference,
     "usd": figures.format_usd,

@@ -93,6 +93,7 @@ def test_the_verdict_is_that_of_the_comparison(
 def test_what_is_not_shown_says_what_would_have_been_found() -> None:
     result = TrialResult(TrialVerdict.NOT_SHOWN, 0.5, 0.55, 0.05, (-0.02, 0.12), 0.2, 0.1)
     assert result.sentence == (
-        "It is not shown that the revised prompt changes the pass rate: 55.0% passed instead of 50.0% (+5.0 percentage "
-        "points, 95% CI -2.0 to +12.0); a difference of 10 points would have been found in 80% of trials."
+        "It is not shown that the revised prompt changes the pass rate: 55.0% passed instead of 50.0% (+5.0 pp, "
+        "95% interval −2.0 pp to +12.0 pp); a difference of 10.0 percentage points would have been found in 80% of "
+        "trials."
     )

@@ -8,6 +8,7 @@ import {
   formatInterval,
   formatMs,
   formatPoints,
+  formatPointsApart,
   formatSeconds,
   formatShare,
   formatSigned,
@@ -18,6 +19,7 @@ import {
 
 const FORMS: Record<keyof typeof cases, (value: never) => string> = {
   percent: (value: number | null) => formatShare(value),
+  "points apart": (value: number) => formatPointsApart(value),
   points: (value: number | null) => formatPoints(value),
   decimal: (value: number | null) => formatDecimal(value),
   difference: (value: number | null) => formatSigned(value),

@@ -43,6 +43,11 @@ export function formatPoints(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : `${signed(100 * value, 1)} pp`;
 }
 
+/** How far shares are apart, without a sign: `3.5 percentage points` for 0.035. */
+export function formatPointsApart(difference: number): string {
+  return `${fixed(100 * Math.abs(difference), 1)} percentage points`;
+}
+
 /** With two decimal places. */
 export function formatDecimal(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : fixed(value, 2);

@@ -1,5 +1,5 @@
 /** How the figures of probes are named and shown. */
-import { formatCount, formatMs, formatUsd } from "./format";
+import { formatCount, formatDecimal, formatMs, formatUsd } from "./format";
 import { METRICS, type Metric } from "./probes";
 
 export const METRIC_NAMES: Record<Metric, string> = {
@@ -19,7 +19,7 @@ export function metricText(metric: Metric, value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return "";
   if (metric === "time") return formatMs(value);
   if (metric === "cost") return formatUsd(Number(value.toPrecision(6)));
-  return metric === "score" ? value.toFixed(2) : formatCount(value);
+  return metric === "score" ? formatDecimal(value) : formatCount(value);
 }
 
 /** Where an interval begins or ends: in one unit, and never rounded to another one's bound. */

@@ -1,5 +1,5 @@
 /** What the screen of a report computes. */
-import { counted, formatInterval, formatUsd } from "./format";
+import { counted, formatInterval, formatPointsApart, formatUsd } from "./format";
 
 /** What a summarizer reads and writes at most, by our count: a unit test compares them with the code of reports. */
 export const SUMMARY_INPUT_TOKENS = 24_000;
@@ -65,6 +65,6 @@ export function trialPlanText(plan: {
   const { jobCount, usd } = plan.estimate;
   const size = `${counted(jobCount, "conversation")} about ${counted(plan.scenarios, "scenario")}`;
   const cost = formatInterval([usd.low, usd.high], formatUsd);
-  const points = (100 * plan.detectableDifference).toFixed(0);
-  return `${size}, for ${cost}. It finds a difference of ${points} percentage points with a chance of 80%.`;
+  const apart = formatPointsApart(plan.detectableDifference);
+  return `${size}, for ${cost}. It finds a difference of ${apart} with a chance of 80%.`;
 }

@@ -405,7 +405,7 @@ function resultText(cell: Cell): string {
 }
 
 function decisionText({ decided, meanDecision }: Cell): string {
-  return decided > 1 ? `mean ${meanDecision?.toFixed(1)}` : `decision ${meanDecision}`;
+  return decided > 1 ? `mean ${formatDecimal(meanDecision)}` : `decision ${meanDecision}`;
 }
 
 /** Means over the repeats. */

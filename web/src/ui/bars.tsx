@@ -1,4 +1,4 @@
-import { formatCount } from "../lib/format";
+import { formatCount, formatShare } from "../lib/format";
 import styles from "./bars.module.css";
 
 interface Segments {
@@ -61,7 +61,7 @@ export function IntervalMark({ value, interval, min, max, label, hasZero = false
 
 /** How often each decision was given: columns by height, in words for readers. */
 export function Distribution({ shares }: { shares: readonly { code: string; share: number | null }[] }) {
-  const words = shares.map((each) => `${each.code}: ${((each.share ?? 0) * 100).toFixed(0)}%`).join(", ");
+  const words = shares.map((each) => `${each.code}: ${formatShare(each.share ?? 0)}`).join(", ");
   const width = 12;
   return (
     <svg

@@ -9,6 +9,7 @@ from cupel_core.analysis.deep.answer_sums import AnswerSums, CompleteMatrix
 from cupel_core.analysis.deep.design import ScoredScenarios
 from cupel_core.analysis.deep.interactions import MAX_DIMENSIONS
 from cupel_core.domain.analysis.deep import DeepCaution, DeepCautionCode, Design
+from cupel_core.domain.text.figures import format_percent
 
 HIGH_IMPUTED = 0.10
 SCENARIOS_PER_DIMENSION = 10
@@ -33,8 +34,8 @@ def _outcomes(given: DeepCautionInput) -> Iterator[DeepCaution]:
     if given.complete.imputed_share > HIGH_IMPUTED:
         yield DeepCaution(
             DeepCautionCode.IMPUTED,
-            f"{given.complete.imputed_share:.0%} of the values that components and outliers rest on are estimated, "
-            "because targets have no answer to these scenarios",
+            f"{format_percent(given.complete.imputed_share)} of the values that components and outliers rest on are "
+            "estimated, because targets have no answer to these scenarios",
         )
 
 

@@ -13,7 +13,7 @@ from cupel_core.domain.analysis.insight_texts import (
     measure,
 )
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.text.figures import format_decimal, format_percent
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_points_apart
 
 _LEVEL = 0.05
 
@@ -114,11 +114,7 @@ def _effect_text(part: _DimensionPart, metric: Metric, names: Sequence[str]) -> 
 def _trend_text(part: _DimensionPart, trend: Trend, metric: Metric, names: Sequence[str]) -> str:
     verb = "rises" if trend.slope > 0 else "falls"
     is_decision = metric is Metric.DECISION
-    amount = (
-        f"{format_decimal(abs(trend.slope))} points"
-        if is_decision
-        else f"{100 * abs(trend.slope):.3g} percentage points"
-    )
+    amount = f"{format_decimal(abs(trend.slope))} points" if is_decision else format_points_apart(trend.slope)
     known = [
         *([] if trend.correlation is None else [f"r {format_decimal(trend.correlation)}"]),
         "without exception" if _is_line(trend) else format_p(trend.adjusted_p),

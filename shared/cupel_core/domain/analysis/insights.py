@@ -9,7 +9,7 @@ from cupel_core.domain.analysis.extrapolation import extrapolation_text
 from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
-from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent
+from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent, format_points_apart
 
 MAX_INSIGHTS = 12
 _MAX_OUTLIERS = 3
@@ -110,11 +110,11 @@ def _contested(found: BasicAnalysis) -> Iterator[Insight]:
     if first is not None and first.excess > 0:
         scenario = found.scenarios[first.scenario]
         if found.metric is Metric.DECISION:
-            spread = f"the targets are {first.range:.3g} points apart"
+            spread = f"the targets are {format_decimal(first.range)} points apart"
         elif first.range == 1:
             spread = "some targets always pass it, others never"
         else:
-            spread = f"the pass rates of the targets are up to {100 * first.range:.3g} percentage points apart"
+            spread = f"the pass rates of the targets are up to {format_points_apart(first.range)} apart"
         text = f"The most contested scenario is “{scenario.name}”: {spread}."
         yield Insight("contested", text, {"scenarioId": scenario.id, "range": first.range})
 

@@ -13,6 +13,8 @@ from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.narratives import NarrativeFact, NarrativeTopic
 from cupel_core.domain.analysis.pairs import PairAgreement
 from cupel_core.domain.text.counts import count_of
+from cupel_core.domain.text.figures import format_decimal, format_difference, format_percent, format_points
+from cupel_core.domain.text.figures import format_interval as text_of_interval
 
 _LEVEL = 0.05
 _MAX_NAMED = 3
@@ -69,7 +71,7 @@ def _differences(material: Material) -> Iterator[Statement]:
         share = NarrativeFact(
             "variance:target", "share of the variance between targets", material.found.variance.target
         )
-        yield Statement(f"{share.value:.0%} of the variance of answers is between targets.", (share,))
+        yield Statement(f"{format_percent(share.value)} of the variance of answers is between targets.", (share,))
 
 
 def _pair(matrix: CellMatrix, first: int, second: int) -> PairAgreement | None:
@@ -84,9 +86,10 @@ def _agreement(material: Material) -> Iterator[Statement]:
     fact = NarrativeFact(
         "alpha", "Krippendorff's alpha of all targets", agreed.alpha, agreed.interval, agreed.scenarios
     )
-    interval = f", 95% interval {agreed.interval.low:.2f} to {agreed.interval.high:.2f}" if agreed.interval else ""
+    bounds = text_of_interval(agreed.interval, format_decimal)
+    interval = f", 95% interval {bounds}" if bounds else ""
     text = f"Agreement between the targets is {agreed.level} over {count_of(agreed.scenarios, 'scenario')}"
-    yield Statement(f"{text} (alpha {agreed.alpha:.2f}{interval}).", (fact,))
+    yield Statement(f"{text} (alpha {format_decimal(agreed.alpha)}{interval}).", (fact,))
 
 
 def _dimensions(material: Material) -> Iterator[Statement]:
@@ -120,7 +123,7 @@ def _is_clear(p: float | None) -> bool:
 
 def _slope(material: Material, slope: Slope, column: int) -> Statement:
     name, metric = material.names[column], material.matrix.metric
-    by = f"{slope.per_step:+.2f} points" if metric is Metric.DECISION else f"{100 * slope.per_step:+.0f}%"
+    by = f"{format_difference(slope.per_step)} points" if metric is Metric.DECISION else format_points(slope.per_step)
     facts = (
         NarrativeFact(f"slope:{column}:{slope.dimension}", f"{slope.dimension} of {name}, per step", slope.per_step),
         NarrativeFact(f"slope:{column}:{slope.dimension}:p", "its adjusted p", slope.adjusted_p or 0.0),
@@ -156,7 +159,9 @@ def _outliers(material: Material) -> Iterator[Statement]:
         if each.agreement_gain is not None:
             name, gain = material.names[each.column], each.agreement_gain
             fact = NarrativeFact(f"outlier:{each.column}", f"rise of alpha without {name}", gain)
-            yield Statement(f"{name} answers unlike the others: without it, alpha changes by {gain:+.2f}.", (fact,))
+            yield Statement(
+                f"{name} answers unlike the others: without it, alpha changes by {format_difference(gain)}.", (fact,)
+            )
 
 
 def _data_quality(material: Material) -> Iterator[Statement]:
@@ -167,7 +172,7 @@ def _data_quality(material: Material) -> Iterator[Statement]:
     components = material.found.components
     if components is not None:
         share = NarrativeFact("imputed", "share of estimated values", components.imputed_share, n=components.scenarios)
-        yield Statement(f"{components.imputed_share:.0%} of the compared values are estimated.", (share,))
+        yield Statement(f"{format_percent(components.imputed_share)} of the compared values are estimated.", (share,))
 
 
 RULES: Mapping[NarrativeTopic, Callable[[Material], Iterator[Statement]]] = {

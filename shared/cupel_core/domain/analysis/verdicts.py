@@ -6,6 +6,7 @@ from enum import StrEnum
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
+from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
 class ComparisonVerdict(StrEnum):
@@ -126,8 +127,7 @@ def _range(evidence: Evidence, interval: Interval) -> str:
 
 
 def _number(evidence: Evidence, value: float) -> str:
-    text = f"{100 * value:.1f}" if evidence.metric.is_rate else f"{value:.2f}"
-    return text.removeprefix("-") if not float(text) else text.replace("-", "−")
+    return format_percent(value).removesuffix("%") if evidence.metric.is_rate else format_decimal(value)
 
 
 def _count(scenarios: int) -> str:

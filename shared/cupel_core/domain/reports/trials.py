@@ -20,6 +20,7 @@ from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.analysis.power import DifferenceVariance, scenarios_for
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
+from cupel_core.domain.text.figures import format_interval, format_percent, format_points, format_points_apart
 
 DIFFERENCE = 0.10
 """Of the pass rates, that a trial is made large enough to find."""
@@ -177,14 +178,15 @@ class TrialResult(NamedTuple):
             return f"{claim}: too few conversations have results on both sides."
         interval = ""
         if self.interval is not None:
-            interval = ", 95% CI {:+.1f} to {:+.1f}".format(*(100 * bound for bound in self.interval))
+            interval = f", 95% interval {format_interval(self.interval, format_points)}"
         figures = (
-            f"{self.revised_rate:.1%} passed instead of {self.original_rate:.1%} "
-            f"({100 * self.difference:+.1f} percentage points{interval})"
+            f"{format_percent(self.revised_rate)} passed instead of {format_percent(self.original_rate)} "
+            f"({format_points(self.difference)}{interval})"
         )
         if self.verdict is not TrialVerdict.NOT_SHOWN:
             return f"{claim}: {figures}."
-        found = f"a difference of {100 * self.detectable_difference:.0f} points would have been found in 80% of trials"
+        apart = format_points_apart(self.detectable_difference)
+        found = f"a difference of {apart} would have been found in 80% of trials"
         return f"{claim}: {figures}; {found}."
 
 

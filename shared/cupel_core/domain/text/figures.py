@@ -22,6 +22,16 @@ def format_points(difference: float | None) -> str:
     return UNKNOWN if difference is None else f"{_signed(100 * difference, 1)} pp"
 
 
+def format_points_apart(difference: float) -> str:
+    """Return how far shares are apart, without a sign: `3.5 percentage points` for 0.035."""
+    return f"{_fixed(100 * abs(difference), 1)} percentage points"
+
+
+def format_signed_percent(share: float) -> str:
+    """Return a relative change: `+3.5%` for 0.035."""
+    return f"{_signed(100 * share, 1)}%"
+
+
 def format_decimal(value: float | None) -> str:
     """Return two decimal places."""
     return UNKNOWN if value is None else _fixed(value, 2)

@@ -6,6 +6,7 @@ from typing import Any
 
 from cupel_core.domain.pipeline.params import LlmParams, ModelCall, OutputMode, OutputSpec
 from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode
+from cupel_core.domain.text.figures import format_usd
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens
 from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ResponseFormat
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
@@ -86,7 +87,7 @@ def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> Non
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, f"the price of {grader.model} is unknown")
     bound = bound_of_call(grader.account, grader.model, request).nano_usd / 1e9
     if bound > call.max_cost_usd:
-        message = f"the call may cost ${bound:.6g}, more than maxCostUsd: {call.max_cost_usd:g}"
+        message = f"the call may cost {format_usd(bound)}, more than maxCostUsd: {call.max_cost_usd:g}"
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, message)
 
 

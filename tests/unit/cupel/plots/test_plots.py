@@ -180,7 +180,7 @@ def test_one_target_has_a_distribution_only_and_the_rest_says_why(tmp_path: Path
 
 def test_pass_rates_are_drawn_with_their_intervals(tmp_path: Path) -> None:
     Analyzed(*MODELS, assertions=True).draw(tmp_path)
-    assert "Pass rate of each target, with its 95 % interval" in texts_of(tmp_path / "distribution.svg")
+    assert "Pass rate of each target, with its 95% interval" in texts_of(tmp_path / "distribution.svg")
 
 
 def test_two_targets_in_one_direction_are_drawn(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 import type { Transcript } from "../../api/queries";
-import { formatCount, visible } from "../../lib/format";
+import { formatCount, formatDecimal, visible } from "../../lib/format";
 import { PlainText } from "../../ui/plain_text";
 import { Result } from "../../ui/status";
 import { Correction } from "./correction";
@@ -21,7 +21,7 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       {transcript.corrected && result && (
         <p>
           <strong>Corrected by a person</strong>
-          {result.score !== null && `, score ${result.score.toFixed(2)}`}
+          {result.score !== null && `, score ${formatDecimal(result.score)}`}
           {result.reason && `: ${visible(result.reason)}`}
         </p>
       )}
@@ -54,7 +54,7 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
               <span>
                 <code>{visible(each.type)}</code>
                 {each.metric && ` ${visible(each.metric)}`}
-                {each.score !== null && ` ${each.score.toFixed(2)}`}
+                {each.score !== null && ` ${formatDecimal(each.score)}`}
                 {each.weight !== 1 && `, weight ${formatCount(each.weight)}`}
                 {each.source !== "cupel" && `, ${visible(each.source)}`}
                 {each.tag && ` ${visible(each.tag)}`} {visible(each.error ?? each.reason)}

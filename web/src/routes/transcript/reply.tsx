@@ -1,5 +1,5 @@
 import type { Message } from "../../api/queries";
-import { costText, formatCount, formatMs, visible } from "../../lib/format";
+import { costText, formatCount, formatDecimal, formatMs, visible } from "../../lib/format";
 import styles from "./transcript.module.css";
 
 type Reply = NonNullable<Message["reply"]>;
@@ -37,5 +37,5 @@ interface Verdict {
 export function verdictText(verdict: Verdict): string {
   const success = verdict.successMet ? "success criteria met" : "success criteria not met";
   const met = verdict.failureMet ? `${success}, failure criteria met` : success;
-  return verdict.confidence === null ? met : `${met}, confidence ${verdict.confidence.toFixed(2)}`;
+  return verdict.confidence === null ? met : `${met}, confidence ${formatDecimal(verdict.confidence)}`;
 }
