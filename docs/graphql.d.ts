@@ -1105,6 +1105,8 @@ export interface CreateScaleRunInput {
   maxOutputTokens?: number | null;
   /** Attempts of one call to a target, with the first; null for the default */
   maxAttempts?: number | null;
+  /** Longest wait before the second attempt of a call; null for the default */
+  retryDelaySeconds?: number | null;
   /** 3 by default; null for no limit */
   maxConcurrency?: number | null;
   /** [200, 400] by default; null for no gaps */
@@ -1661,6 +1663,8 @@ export interface EstimateScaleRunInput {
   maxOutputTokens?: number | null;
   /** Attempts of one call to a target, with the first; null for the default */
   maxAttempts?: number | null;
+  /** Longest wait before the second attempt of a call; null for the default */
+  retryDelaySeconds?: number | null;
   /** 3 by default; null for no limit */
   maxConcurrency?: number | null;
   /** [200, 400] by default; null for no gaps */
@@ -3936,6 +3940,8 @@ export interface RunConfigInput {
   params?: ModelParametersInput | null;
   /** Attempts of one call to a target, with the first; null for the default */
   maxAttempts?: number | null;
+  /** Longest wait before the second attempt of a call; null for the default */
+  retryDelaySeconds?: number | null;
   /** Timeout of one call to a target; null for the default */
   callTimeoutSeconds?: number | null;
   /** Turns of a conversation at most */

@@ -79,6 +79,7 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         content=plan.definition.content,
         params=plan.params,
         max_attempts=options.get("max_attempts"),
+        retry_delay_seconds=options.get("retry_delay_seconds"),
         call_timeout_seconds=options.get("call_timeout_seconds"),
         max_turns=options.get("max_turns"),
         labels=labels_of(options),

@@ -49,6 +49,7 @@ class Evaluation:
     content: Content
     params: ParameterFields = field(default_factory=dict)
     max_attempts: int | None = None
+    retry_delay_seconds: float | None = None
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
@@ -210,6 +211,7 @@ class Evaluation:
             temperature=self.params.get("temperature"),
             params=dict(self.params),
             max_attempts=self.max_attempts,
+            retry_delay_seconds=self.retry_delay_seconds,
             call_timeout_seconds=self.call_timeout_seconds,
             max_turns=self.max_turns,
             max_concurrency=None,

@@ -38,11 +38,12 @@ _RANGES = {
     "max_turns": (1, 100),
     "judge_max_output_tokens": (1, 10_000_000),
     "max_attempts": (1, 10),
+    "retry_delay_seconds": (0, 60),
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
     "budget_usd": (0.000001, 1_000_000),
 }
-_FRACTIONAL = ("temperature", "call_timeout_seconds", "budget_usd")
+_FRACTIONAL = ("temperature", "retry_delay_seconds", "call_timeout_seconds", "budget_usd")
 _LABELS = ("name", "tags", "metadata")
 _TYPES = {
     "scenarios": "a list of names or mappings",
@@ -95,6 +96,9 @@ class EvaluationOptions(TypedDict, total=False):
     """Parameters of every target that knows them, in the fields of the API: `{"topP": 0.9, "maxOutputTokens": 500}`."""
     max_attempts: int | None
     """Of one call, with the first; default: 4."""
+    retry_delay_seconds: float | None
+    """The longest wait before the second attempt of a call, and three times as long before each further one; default:
+    0.5."""
     max_turns: int | None
     max_concurrency: int
     """Concurrent conversations."""

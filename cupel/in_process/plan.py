@@ -89,6 +89,7 @@ class ResolvedTarget:
             or options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS),
             rng=Random(),  # noqa: S311
             max_attempts=self.spec.max_attempts or (options.get("max_attempts") or MAX_ATTEMPTS),
+            retry_delay_seconds=options.get("retry_delay_seconds"),
             attempt=FunctionTarget(self.agent, executor) if self.agent else calls,
         )
 

@@ -21,6 +21,7 @@ BY_NAME = {
     "maxConcurrency": "Conversations in progress at the same time, of all targets together; null for no limit of the "
     "run's own",
     "staggerMs": "Shortest and longest gap between two starts of one worker, in milliseconds; null for none",
+    "retryDelaySeconds": "Longest wait before the second attempt of a call; null for the default",
     "maxAttempts": "Attempts of one call to a target, with the first; null for the default",
     "maxOutputTokens": "Limit of the tokens of one answer",
     "maxToolRounds": "How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with "

@@ -137,6 +137,7 @@ BY_NAME: dict[str, Any] = {
     "callTimeoutSeconds": 60.0,
     "frequencyPenalty": 0.1,
     "maxAttempts": 4,
+    "retryDelaySeconds": 2.0,
     "maxConcurrency": 3,
     "staggerMs": [200, 400],
     "maxOutputTokens": 500,

@@ -55,6 +55,16 @@ _GapMs = Annotated[int, Field(strict=True, ge=0, le=MAX_STAGGER_MS)]
 MaxAttempts = Annotated[
     int, Field(strict=True, ge=1, le=10, description="Of one call to the target, with the first; 4 by default")
 ]
+RetryDelay = Annotated[
+    FiniteFloat,
+    Field(
+        strict=True,
+        ge=0,
+        le=60,
+        description="Longest wait before the second attempt of a call to a target, 0.5 by default; each further one is "
+        "three times as long, up to 20 s. A wait that the provider asks for is respected instead",
+    ),
+]
 
 
 def _ascending(gaps: tuple[int, int]) -> tuple[int, int]:

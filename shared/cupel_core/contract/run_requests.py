@@ -17,6 +17,7 @@ from cupel_core.contract.parameters import (
     Models,
     OutputTokens,
     Parameters,
+    RetryDelay,
     StaggerMs,
     TargetInput,
     TargetName,
@@ -56,6 +57,7 @@ class CallOptions(RequestModel):
         ModelParametersInput
     )
     max_attempts: MaxAttempts | None = None
+    retry_delay_seconds: RetryDelay | None = None
     call_timeout_seconds: CallTimeout | None = None
 
     @model_validator(mode="after")
@@ -112,6 +114,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
         return {
             "params": self.parameters(),
             "max_attempts": self.max_attempts,
+            "retry_delay_seconds": self.retry_delay_seconds,
             "call_timeout_seconds": self.call_timeout_seconds,
             "max_turns": self.max_turns,
             "max_concurrency": self.max_concurrency,

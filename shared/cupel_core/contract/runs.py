@@ -55,6 +55,7 @@ class RunConfigResponse(ResponseModel):
     temperature: Annotated[float | None, Field(description="That of `params`")]
     params: Annotated[dict[str, Any], Field(description="Of every target that knows them and has none of its own")]
     max_attempts: int | None
+    retry_delay_seconds: float | None
     call_timeout_seconds: float | None
     max_turns: int | None
     max_concurrency: int | None
@@ -98,6 +99,7 @@ class RunConfigResponse(ResponseModel):
             temperature=run.params.get("temperature"),
             params=dict(run.params),
             max_attempts=run.max_attempts,
+            retry_delay_seconds=run.retry_delay_seconds,
             call_timeout_seconds=run.call_timeout_seconds,
             max_turns=run.max_turns,
             max_concurrency=run.pace.max_concurrency,

@@ -13,6 +13,7 @@ from cupel_core.contract.parameters import (
     MaxAttempts,
     MaxConcurrency,
     Models,
+    RetryDelay,
     StaggerMs,
     Targets,
     Temperature,
@@ -177,6 +178,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
         int | None, Field(strict=True, ge=1, le=1_000_000, description="Of one answer of the target")
     ] = None
     max_attempts: MaxAttempts | None = None
+    retry_delay_seconds: RetryDelay | None = None
     max_concurrency: Annotated[MaxConcurrency | None, Field(description="3 by default; null for no limit")] = (
         BATCH_PACE.max_concurrency
     )
@@ -220,6 +222,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
             max_turns=self.max_turns,
             params={name: value for name, value in params.items() if value is not None},
             max_attempts=self.max_attempts,
+            retry_delay_seconds=self.retry_delay_seconds,
             pace=Pace(self.max_concurrency, self.stagger_ms),
             graders=self._graders(),
             choices=self.evaluators.choices(),

@@ -95,6 +95,7 @@ class ScheduledRunConfigResponse(ResponseModel):
     temperature: Annotated[float | None, Field(description="That of `params`")]
     params: dict[str, Any]
     max_attempts: int | None
+    retry_delay_seconds: float | None
     call_timeout_seconds: float | None
     max_turns: int | None
     max_concurrency: int | None
@@ -116,6 +117,7 @@ class ScheduledRunConfigResponse(ResponseModel):
             temperature=spec.params.get("temperature"),
             params=dict(spec.params),
             max_attempts=spec.max_attempts,
+            retry_delay_seconds=spec.retry_delay_seconds,
             call_timeout_seconds=spec.call_timeout_seconds,
             max_turns=spec.max_turns,
             max_concurrency=spec.max_concurrency,

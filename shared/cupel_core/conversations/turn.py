@@ -32,6 +32,8 @@ class CalledTarget:
     rng: Random
     on_retry: OnRetry | None = None
     max_attempts: int = MAX_ATTEMPTS
+    retry_delay_seconds: float | None = None
+    """The longest wait before the second attempt of a call; the default if None."""
     guard: CallGuard = no_guard
     """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
     attempt: Attempt = complete
@@ -81,6 +83,7 @@ async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[S
         on_retry=target.on_retry,
         attempt=attempt,
         max_attempts=target.max_attempts,
+        retry_delay_seconds=target.retry_delay_seconds,
         log=target.log,
         sleep=target.sleep,
     )

@@ -125,6 +125,7 @@ class ProbeRunner:
             model=model,
             call_timeout_seconds=min(self.time.call_timeout_seconds, limits.timeout_seconds or inf),
             max_attempts=limits.max_attempts or MAX_ATTEMPTS,
+            retry_delay_seconds=claimed.context.run.retry_delay_seconds,
             rng=self.rng,
             on_retry=self._on_retry,
             guard=partial(calls.target_slot, account, model),

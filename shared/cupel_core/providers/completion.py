@@ -166,6 +166,7 @@ async def complete_with_retry(
     on_retry: OnRetry | None = None,
     attempt: Attempt = complete,
     max_attempts: int = MAX_ATTEMPTS,
+    retry_delay_seconds: float | None = None,
     sleep: Sleep = asyncio.sleep,
     log: AttemptLog | None = None,
 ) -> Reply:
@@ -180,6 +181,7 @@ async def complete_with_retry(
             rng=rng,
             on_retry=on_retry,
             max_attempts=max_attempts,
+            retry_delay_seconds=retry_delay_seconds,
             sleep=sleep,
             attempts=None if log is None else log.of_call(model, request),
         )
@@ -195,10 +197,13 @@ async def with_retry[T](
     rng: Random,
     on_retry: OnRetry | None = None,
     max_attempts: int = MAX_ATTEMPTS,
+    retry_delay_seconds: float | None = None,
     sleep: Sleep = asyncio.sleep,
     attempts: CallAttempts | None = None,
 ) -> T:
     """Make up to `max_attempts`, with a delay between them that is reported to `on_retry`.
+
+    The delay is at most `retry_delay_seconds` before the second attempt, and grows before each further one.
 
     An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted. Nor is
     one that the provider answered by asking to wait. `attempts` has those that earlier deliveries of the same work have
@@ -224,7 +229,8 @@ async def with_retry[T](
             waits += error.asks_to_wait
             malformed += error.is_malformed
             await _note_failure(error, attempts, max_attempts, is_last=malformed >= MAX_MALFORMED_REPLIES)
-            delay = delay_seconds(waits if error.asks_to_wait else attempts.failed, error.retry_after_seconds, rng)
+            number, base = (waits, None) if error.asks_to_wait else (attempts.failed, retry_delay_seconds)
+            delay = delay_seconds(number, error.retry_after_seconds, rng, base)
             if delay > max_wait_seconds:
                 raise RetryLater(delay, error.code, error.attempts, words=error.detail) from error
             if on_retry is not None:

@@ -36,6 +36,7 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         repeats=run.plan.repeats,
         params=run.params,
         max_attempts=run.max_attempts,
+        retry_delay_seconds=run.retry_delay_seconds,
         call_timeout_seconds=run.call_timeout_seconds,
         max_turns=run.max_turns,
         max_concurrency=run.pace.max_concurrency,

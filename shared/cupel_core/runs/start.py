@@ -293,6 +293,7 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         eval_id=spec.eval_id,
         playground=spec.playground,
         max_attempts=spec.max_attempts,
+        retry_delay_seconds=spec.retry_delay_seconds,
         call_timeout_seconds=spec.call_timeout_seconds,
         max_turns=spec.max_turns,
         pace=spec.pace,

@@ -202,12 +202,31 @@ def test_a_playground_run_takes_a_target(client: Client, definition_id: str) -> 
 
 
 def test_a_schedule_keeps_its_targets(client: Client, definition_id: str) -> None:
-    run = {"definitionId": definition_id, "targets": [CREATIVE, SOBER], "config": {"maxAttempts": 2}}
+    run = {
+        "definitionId": definition_id,
+        "targets": [CREATIVE, SOBER],
+        "config": {"maxAttempts": 2, "retryDelaySeconds": 3},
+    }
     made = client.post("/v1/schedules", {"name": "nightly", "expression": "rate(1 day)", "run": run})
     assert made.status == 201, made.text
     scheduled = made.json()["run"]
     assert [target["label"] for target in scheduled["targets"]] == ["creative", "sober"]
-    assert scheduled["config"]["maxAttempts"] == 2
+    assert (scheduled["config"]["maxAttempts"], scheduled["config"]["retryDelaySeconds"]) == (2, 3)
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(0, 201), (1.5, 201), (60, 201), (61, 422), (-1, 422), ("2", 422)])
+def test_a_run_sets_the_wait_before_the_second_attempt(
+    client: Client, definition_id: str, seconds: object, status: int
+) -> None:
+    config = {"retryDelaySeconds": seconds}
+    started = start(client, definition_id, targets=[SOBER], config=config)
+    assert started.status == status, started.text
+    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, **config}
+    assert client.post("/v1/scale-runs", batch).status == status
+    if status == 201:
+        run = started.json()["run"]
+        again = client.post(f"/v1/runs/{run['id']}/rerun", {}).json()["run"]
+        assert run["config"]["retryDelaySeconds"] == again["config"]["retryDelaySeconds"] == seconds
 
 
 def answered(index: int, *, success: bool) -> Transcript:

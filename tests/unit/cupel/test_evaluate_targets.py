@@ -67,6 +67,7 @@ def test_a_json_answer_is_the_output() -> None:
         ([{"model": "sim/echo", "params": {"topP": 2}}], {}, "targets.0.params.topP: "),
         ([{"model": "sim/nobody", "label": "a"}], {}, "targets.0.model: unknown simulated model"),
         (["sim/echo"], {"params": {"topP": 2}}, "params.topP: "),
+        (["sim/echo"], {"retry_delay_seconds": -1}, "retry_delay_seconds: must be a number from 0 to 60"),
         (["sim/echo"], {"max_attempts": 0}, "max_attempts: must be a whole number from 1 to 10"),
     ],
 )

@@ -26,6 +26,13 @@ def test_the_same_seed_waits_the_same_time(attempt: int, seed: int) -> None:
     assert delay_seconds(attempt, None, Random(seed)) == delay_seconds(attempt, None, Random(seed))
 
 
+@given(attempt=attempts, seed=seeds, base=st.floats(min_value=0, max_value=60))
+def test_a_run_may_set_the_first_wait(attempt: int, seed: int, base: float) -> None:
+    bound = min(max(CAP_SECONDS, base), base * GROWTH ** min(attempt - 1, 10))
+    assert 0 <= delay_seconds(attempt, None, Random(seed), base) <= bound
+    assert delay_seconds(attempt, 5.0, Random(seed), base) == delay_seconds(attempt, 5.0, Random(seed))
+
+
 def test_callers_that_failed_together_do_not_retry_together() -> None:
     rng = Random(1)
     assert len({delay_seconds(1, 5.0, rng) for _ in range(100)}) == 100

@@ -38,7 +38,7 @@ class Script:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
 
-    async def run(self, max_wait_seconds: float = 60) -> Reply:
+    async def run(self, max_wait_seconds: float = 60, retry_delay_seconds: float | None = None) -> Reply:
         return await complete_with_retry(
             ACCOUNT,
             "openai/m",
@@ -46,10 +46,21 @@ class Script:
             timeout_seconds=30,
             max_wait_seconds=max_wait_seconds,
             rng=Random(1),
+            retry_delay_seconds=retry_delay_seconds,
             on_retry=lambda error, wait: self.reported.append((error.code, wait)),
             attempt=self.attempt,
             sleep=self.sleep,
         )
+
+
+async def test_the_delay_of_a_run_spaces_attempts_and_not_the_waits_that_a_provider_asks_for() -> None:
+    asked, failures = failed(ProbeErrorCode.RATE_LIMITED, 3.0), [failed(ProbeErrorCode.TIMEOUT)] * 2
+    usual, longer, none = Script([asked, *failures]), Script([asked, *failures]), Script([asked, *failures])
+    await usual.run()
+    await longer.run(retry_delay_seconds=5.0)
+    await none.run(retry_delay_seconds=0)
+    assert longer.slept == [usual.slept[0], *(pytest.approx(10 * seconds) for seconds in usual.slept[1:])]
+    assert none.slept == [usual.slept[0], 0, 0]
 
 
 @pytest.mark.parametrize(

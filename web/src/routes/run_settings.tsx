@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, read, type Schemas } from "../api/client";
 import { type Run, runQuery } from "../api/queries";
 import { useCanWrite } from "../api/role";
-import { counted, formatUsd, visible } from "../lib/format";
+import { counted, formatSeconds, formatUsd, visible } from "../lib/format";
 import { type Confirmable, useConfirmedStart } from "../ui/confirmed_start";
 import { Dialog, DialogActions } from "../ui/dialog";
 import page from "../ui/page.module.css";
@@ -93,6 +93,10 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
     ["Maximum turns", config.maxTurns],
     ["Parameters", Object.keys(config.params).length > 0 ? JSON.stringify(config.params) : null],
     ["Attempts per call", config.maxAttempts],
+    [
+      "Longest wait before the second",
+      config.retryDelaySeconds === null ? null : formatSeconds(config.retryDelaySeconds),
+    ],
     ["Concurrency", config.maxConcurrency],
     ["Judge", config.judgeModel],
     ["Simulated users", config.personaModel],

@@ -11,13 +11,15 @@ GROWTH = 3.0
 CAP_SECONDS = 20.0
 
 
-def delay_seconds(attempt: int, retry_after: float | None, rng: Random) -> float:
-    """The wait after failed attempt 1, 2, … .
+def delay_seconds(attempt: int, retry_after: float | None, rng: Random, base_seconds: float | None = None) -> float:
+    """The wait after failed attempt 1, 2, … : at most `base_seconds` after the first, and three times as long each
+    further time, until CAP_SECONDS or `base_seconds` itself.
 
     Exponential with full jitter, which spreads callers that failed together furthest apart
     (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter). A wait that the provider asks for is
     respected in full, with jitter added: all callers were given the same time.
     """
     if retry_after is None:
-        return rng.uniform(0, min(CAP_SECONDS, BASE_SECONDS * GROWTH ** min(attempt - 1, 10)))
+        base = BASE_SECONDS if base_seconds is None else base_seconds
+        return rng.uniform(0, min(max(CAP_SECONDS, base), base * GROWTH ** min(attempt - 1, 10)))
     return max(0.0, retry_after) + rng.uniform(0, BASE_SECONDS)

@@ -35,6 +35,7 @@ class Batch:
     max_turns: int | None = None
     params: ParameterFields = field(default_factory=dict)
     max_attempts: int | None = None
+    retry_delay_seconds: float | None = None
     pace: Pace = BATCH_PACE
     graders: Mapping[str, Any] = field(default_factory=dict)
     """Fields of GraderConfig that it sets; None for those that it switches off."""
@@ -102,6 +103,7 @@ class Batch:
             persona_ids=self.persona_ids or None,
             params=self.params,
             max_attempts=self.max_attempts,
+            retry_delay_seconds=self.retry_delay_seconds,
             max_turns=self.max_turns,
             max_concurrency=self.pace.max_concurrency,
             stagger_ms=self.pace.stagger_ms,

@@ -271,6 +271,8 @@ class Run:
     """Of the definition, the eval and the request together; those of a target take precedence."""
     max_attempts: int | None = None
     """Of one call to a target; the default if None."""
+    retry_delay_seconds: float | None = None
+    """The longest wait before the second attempt of a call to a target; the default if None."""
     call_timeout_seconds: float | None = None
     """Of one call to a target; the stack's if None."""
     max_turns: int | None = None

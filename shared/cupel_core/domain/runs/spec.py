@@ -20,6 +20,7 @@ _ADDED = frozenset(
         "labels",
         "params",
         "max_attempts",
+        "retry_delay_seconds",
         "call_timeout_seconds",
         "evaluators",
         "report",
@@ -54,6 +55,7 @@ class RunSpec:
     params: ParameterFields = field(default_factory=dict)
     """Take precedence over the eval's, which take precedence over the definition's; null removes one."""
     max_attempts: int | None = None
+    retry_delay_seconds: float | None = None
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
     max_concurrency: int | None = None
@@ -138,6 +140,7 @@ class EvalRunOptions:
     experiment_id: str | None = None
     params: ParameterFields = field(default_factory=dict)
     max_attempts: int | None = None
+    retry_delay_seconds: float | None = None
     call_timeout_seconds: float | None = None
     max_turns: int | None = None
     max_concurrency: int | None = None
