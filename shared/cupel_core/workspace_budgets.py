@@ -20,7 +20,6 @@ from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits, period_name
 from cupel_core.domain.budgets.run_budget import used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, PeriodPause, Run, RunEventType
-from cupel_core.domain.text.figures import format_usd
 from cupel_core.errors import AppError, Conflict, NotFound, RetryableError
 from cupel_core.messages import RunRef
 from cupel_core.run_budgets import BudgetChanged, TableAccount
@@ -175,7 +174,7 @@ def shortage(workspace: str, needed: int, now: datetime) -> str | None:
         return None
     return (
         f"the workspace's budget of {limit_text(limits.usd_of(scope) or 0.0)} for the {scope} is used up, "
-        f"and the next call needs {format_usd(usd(missing))} more; "
+        f"and the next call needs {limit_text(usd(missing))} more; "
         f"wait until {limits.end_of(scope, day):%Y-%m-%dT%H:%MZ}, or raise {FIELDS[scope]}"
     )
 

@@ -267,7 +267,7 @@ def test_a_budget_that_is_not_raised_enough_changes_only_the_limit(client: Clien
     run = exhausted()
     answer = patch(client, run, maxBudgetUsd=1.05)
     assert (answer.status, answer.json()["status"]) == (200, "PAUSED")
-    assert "needs $0.050000 more" in answer.json()["shortage"]
+    assert "needs $0.05 more" in answer.json()["shortage"]
 
 
 def test_a_raised_budget_may_leave_the_run_paused(client: Client) -> None:
@@ -302,7 +302,7 @@ def test_a_run_whose_budget_is_used_up_is_not_resumed_by_hand(client: Client) ->
     run = exhausted()
     answer = client.post(f"/v1/runs/{run.id}/resume")
     assert answer.status == 409
-    assert "its budget of $1 is used up, and the next call needs $0.100000 more" in answer.json()["detail"]
+    assert "its budget of $1 is used up, and the next call needs $0.1 more" in answer.json()["detail"]
     assert stored(run).status is RunStatus.PAUSED
 
 

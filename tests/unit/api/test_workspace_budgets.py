@@ -183,7 +183,7 @@ def test_a_run_cannot_resume_while_the_workspaces_budget_is_used_up(client: Clie
     refused = client.post(f"/v1/runs/{run.id}/resume")
     assert refused.status == 409
     detail = refused.json()["detail"]
-    assert "budget of $10 for the day is used up, and the next call needs $0.050000 more" in detail
+    assert "budget of $10 for the day is used up, and the next call needs $0.05 more" in detail
     assert "or raise budgets.dayUsd" in detail
     set_limits(client, dayUsd=10.06)
     resumed = client.post(f"/v1/runs/{run.id}/resume").json()

@@ -8,7 +8,6 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
-from cupel_core.domain.text.figures import format_usd
 
 SHARES = (80, 100)
 """Percent of a budget, from which an event says that so much is used."""
@@ -60,7 +59,7 @@ class RunBudget:
             return None
         return (
             f"its budget of {limit_text(self.max_usd)} is used up, and the next call needs "
-            f"{format_usd(usd(missing))} more; raise maxBudgetUsd"
+            f"{limit_text(usd(missing))} more; raise maxBudgetUsd"
         )
 
 
