@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
-from cupel_core.domain.analysis.distributions import normal_quantile, t_quantile
+from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.statistics import (
-    DECISION_CODES,
-    MIN_SCENARIOS,
-    DecisionStatistics,
-    Interval,
-    Proportion,
-    ScenarioDecision,
-    Trials,
-    decision_statistics,
-    wilson_interval,
-)
+from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.roles import ModelRole
 
 if TYPE_CHECKING:
     from cupel.client import Client
+
+
+_COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
+"""It names the count of a cell for each decision code, of which all others are `other`."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +67,11 @@ class UnscoredReason:
 
 @dataclass
 class ModelTotals:
-    """Running totals over the transcripts and errors of one column. The first three counters are by scenario."""
+    """It adds up the transcripts and errors of one column."""
 
-    decisions: list[ScenarioDecision] = field(default_factory=list)
+    cells: dict[str, Cell] = field(default_factory=dict)
+    """It has the counts of each scenario, by its id."""
     durations_ms: list[int] = field(default_factory=list)
-    judged: Counter[str] = field(default_factory=Counter)
-    successes: Counter[str] = field(default_factory=Counter)
-    errored: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     cut_answers: int = 0
     partly_checked: int = 0
@@ -93,12 +86,9 @@ class ModelTotals:
     unscored_examples: dict[UnscoredCause, str] = field(default_factory=dict)
 
     def add_transcript(self, transcript: Json) -> None:
-        if transcript.get("decisionCode") is not None:
-            self.decisions.append(ScenarioDecision(transcript["scenarioId"], transcript["decisionCode"]))
-        result = transcript.get("result")
-        if result is not None:
-            self.judged[transcript["scenarioId"]] += 1
-            self.successes[transcript["scenarioId"]] += bool(result["success"])
+        code, result = transcript.get("decisionCode"), transcript.get("result")
+        passed = {"judged": 1, "passed": int(bool(result["success"]))} if result is not None else {}
+        self._count(transcript["scenarioId"], Cell(**{_COUNTED_AS.get(code, "other"): 1, **passed}))
         if is_unscored(transcript):
             self._add_unscored(transcript)
         self.durations_ms.append(transcript["durationMs"])
@@ -109,6 +99,10 @@ class ModelTotals:
         self.omitted_parameters.update(transcript.get("omittedParameters") or ())
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript)
+
+    def _count(self, scenario_id: str, cell: Cell) -> None:
+        known = self.cells.get(scenario_id)
+        self.cells[scenario_id] = cell if known is None else known.plus(cell)
 
     def _add_unscored(self, transcript: Json) -> None:
         self.unscored += 1
@@ -123,16 +117,12 @@ class ModelTotals:
         ordered = sorted(self.causes.items(), key=lambda each: (-each[1], each[0].sort_key))
         return tuple(UnscoredReason(*cause, count, self.unscored_examples[cause]) for cause, count in ordered)
 
-    @property
-    def decided(self) -> list[ScenarioDecision]:
-        return [each for each in self.decisions if each.code in DECISION_CODES]
-
     def _add_spend(self, outcome: Json) -> None:
         self.costs = added_role_costs((*self.costs, *_read_costs(outcome["costs"])))
         self.uncertain_usd += outcome["totalSpend"].get("uncertainUsd", 0.0)
 
     def add_error(self, scenario_id: str, error: Json) -> None:
-        self.errored[scenario_id] += 1
+        self._count(scenario_id, Cell(errored=1))
         self._add_spend(error)
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
@@ -159,6 +149,33 @@ def left_out_checks(transcript: Json) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
+class DecisionStatistics:
+    """All but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
+
+    distribution: Mapping[str, int]
+    """It is empty if no decision rule was applied to an answer."""
+    mean: float | None
+    """Each scenario counts once."""
+    sd: float | None
+    """Of single answers."""
+    standard_error: float | None
+    interval: Interval | None
+    """Of the mean, with 95 % confidence."""
+
+    @property
+    def decided(self) -> int:
+        return sum(map(self.count, DECISION_CODES))
+
+    @property
+    def ruled(self) -> int:
+        """Answers to which the decision rule was applied."""
+        return self.decided + self.count(OTHER)
+
+    def count(self, code: str) -> int:
+        return self.distribution.get(code, 0)
+
+
+@dataclass(frozen=True)
 class PassRate:
     """How many of the judged probes passed, and what that says of scenarios like these."""
 
@@ -176,12 +193,7 @@ class PassRate:
 
     def upper_bound(self, confidence: float) -> float:
         """Scenarios like these have a lower rate with this confidence; of fewer than five scenarios, exactly these."""
-        if self.scenarios < MIN_SCENARIOS:
-            trials, quantile = float(self.judged), normal_quantile(confidence)
-        else:
-            trials, quantile = self.effective_trials, t_quantile(confidence, self.scenarios - 1)
-        bounds = wilson_interval(self.share * trials, trials, quantile)
-        return bounds.high if bounds else 1.0
+        return share_interval(self.share, self.effective_trials, self.scenarios, 2 * confidence - 1).high
 
 
 @dataclass(frozen=True)
@@ -247,21 +259,14 @@ def collect(client: "Client", run: Json, on_read: Callable[[Json], None] = lambd
 
 def _read_row(row: Json) -> ModelResults:
     estimate, operations = row["estimate"], row["operations"]
-    decision, rate = estimate["decision"], estimate["passRate"]
     duration = operations["durationMs"]
     return ModelResults(
         column=column_of(row),
         probes=row["probes"],
         completed=estimate["completed"],
         errored=estimate["errored"],
-        decisions=DecisionStatistics(
-            {each["code"]: each["estimate"]["successes"] for each in estimate["distribution"]},
-            decision["mean"],
-            decision["sd"],
-            decision["standardError"],
-            _interval(decision),
-        ),
-        pass_rate=_read_rate(rate, estimate.get("passRateBounds")) if rate["trials"] else None,
+        decisions=_read_decisions(estimate),
+        pass_rate=_read_rate(estimate),
         unscored=row["unscored"],
         tokens=row["tokens"],
         median_duration_ms=duration and duration["p50"],
@@ -277,7 +282,21 @@ def _read_row(row: Json) -> ModelResults:
     )
 
 
-def _read_rate(rate: Json, bounds: Json | None) -> PassRate:
+def _read_decisions(estimate: Json) -> DecisionStatistics:
+    decision = estimate["decision"]
+    return DecisionStatistics(
+        {each["code"]: each["estimate"]["successes"] for each in estimate["distribution"]},
+        decision["mean"],
+        decision["sd"],
+        decision["standardError"],
+        _interval(decision),
+    )
+
+
+def _read_rate(estimate: Json) -> PassRate | None:
+    rate, bounds = estimate["passRate"], estimate.get("passRateBounds")
+    if not rate["trials"]:
+        return None
     return PassRate(
         passed=rate["successes"],
         judged=rate["trials"],
@@ -310,14 +329,17 @@ def tabulate(
 
 
 def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResults:
-    decisions = decision_statistics(totals.decisions)
+    from cupel_core.contract.analysis import GroupEstimateResponse
+
+    counted = group_estimate(Counter(totals.cells.values()))
+    estimate = GroupEstimateResponse.model_validate(counted).model_dump(mode="json", by_alias=True)
     return ModelResults(
         column=column,
         probes=probes,
         completed=len(totals.durations_ms),
         errored=totals.errors.total(),
-        decisions=decisions,
-        pass_rate=_pass_rate(totals),
+        decisions=_read_decisions(estimate),
+        pass_rate=_read_rate(estimate),
         unscored=totals.unscored,
         tokens=totals.tokens,
         median_duration_ms=median(totals.durations_ms) if totals.durations_ms else None,
@@ -329,28 +351,6 @@ def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResult
         unscored_reasons=totals.unscored_reasons,
         partly_checked=totals.partly_checked,
         left_out_checks=dict(totals.left_out_checks.most_common()),
-    )
-
-
-def _pass_rate(totals: ModelTotals) -> PassRate | None:
-    rate, failed, passed = Proportion(), Proportion(), Proportion()
-    for scenario_id in totals.judged.keys() | totals.errored.keys():
-        successes, judged = totals.successes[scenario_id], totals.judged[scenario_id]
-        errored = totals.errored[scenario_id]
-        rate.add(Trials.of_share(judged, successes))
-        failed.add(Trials.of_share(judged + errored, successes))
-        passed.add(Trials.of_share(judged + errored, successes + errored))
-    share, low, high = rate.mean, failed.mean, passed.mean
-    if share is None or low is None or high is None:
-        return None
-    return PassRate(
-        passed=rate.total,
-        judged=rate.answers,
-        scenarios=rate.clusters,
-        share=share,
-        interval=rate.interval,
-        effective_trials=rate.effective_trials,
-        bounds=Interval(low, high) if totals.errored else None,
     )
 
 

@@ -1,7 +1,6 @@
 """Statistics of decisions: numbers in, numbers out; None where a statistic is undefined."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from math import comb, fsum, sqrt
 from statistics import fmean, stdev
@@ -26,60 +25,6 @@ anything that helps."""
 _CONFIDENCE = 0.95
 _CODE_LIMITS = Interval(1, 5)
 _PRIOR_CLUSTERS = 2
-
-
-class ScenarioDecision(NamedTuple):
-    """The decision code of one transcript, and its scenario."""
-
-    scenario_id: str
-    code: str
-
-
-@dataclass(frozen=True)
-class DecisionStatistics:
-    """All but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
-
-    distribution: Mapping[str, int]
-    """It is empty if no decision rule was applied to an answer."""
-    mean: float | None
-    """Each scenario counts once."""
-    sd: float | None
-    """Of single answers."""
-    standard_error: float | None
-    interval: Interval | None
-    """Of the mean, with 95 % confidence."""
-
-    @property
-    def decided(self) -> int:
-        return sum(map(self.count, DECISION_CODES))
-
-    @property
-    def ruled(self) -> int:
-        """Answers to which the decision rule was applied."""
-        return self.decided + self.count(OTHER)
-
-    def count(self, code: str) -> int:
-        return self.distribution.get(code, 0)
-
-
-def decision_statistics(decisions: Iterable[ScenarioDecision]) -> DecisionStatistics:
-    """Repeats of one scenario are not independent, so each scenario counts once and is the unit of the error."""
-    decisions = list(decisions)
-    counts = Counter(decision.code if decision.code in DECISION_CODES else OTHER for decision in decisions)
-    scenarios: dict[str, list[int]] = {}
-    for scenario_id, code in decisions:
-        if code in DECISION_CODES:
-            scenarios.setdefault(scenario_id, []).append(int(code))
-    decided = ClusterMean()
-    for scores in scenarios.values():
-        decided.add(Trials(len(scores), sum(scores), sum(score * score for score in scores)))
-    return DecisionStatistics(
-        distribution={code: counts[code] for code in (*DECISION_CODES, OTHER)} if decisions else {},
-        mean=decided.mean,
-        sd=decided.sd,
-        standard_error=decided.standard_error,
-        interval=decided.interval_of_codes,
-    )
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -270,12 +215,17 @@ class Proportion(ClusterMean):
 
     @property
     def effective_trials(self) -> float:
-        """The number of independent trials that say as much about clusters like these."""
-        return self.clusters * self.mean_size / design_effect(self._correlation, self.mean_size)
+        """It is the number of independent trials that say as much about clusters like these.
+
+        All trials count if there are fewer than MIN_SCENARIOS clusters, because the interval is for exactly these then.
+        """
+        clusters, size = self.clusters, self.mean_size
+        if clusters < MIN_SCENARIOS:
+            return clusters * size
+        return clusters * size / design_effect(self._correlation, size)
 
     @property
     def _correlation(self) -> float:
-        """Of the answers within a cluster, pulled towards 1 where the clusters say little about it."""
         share, error, size = self.mean, self.standard_error, self.mean_size
         if share is None or error is None or size == 1:
             return 1.0
@@ -283,20 +233,23 @@ class Proportion(ClusterMean):
 
     @property
     def interval(self) -> Interval | None:
-        """Of 95 %. For scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
-        return self.interval_of(_CONFIDENCE)
+        """It has 95 % confidence, and is unknown if there are fewer than two answers."""
+        share = self.mean
+        return (
+            None if share is None or self.answers < 2 else share_interval(share, self.effective_trials, self.clusters)
+        )
 
-    def interval_of(self, confidence: float) -> Interval | None:
-        """Wilson's interval, with Student's t for the number of clusters; for exactly these, all answers count."""
-        share, clusters = self.mean, self.clusters
-        if share is None or self.answers < 2:
-            return None
-        quantile = (1 + confidence) / 2
-        if clusters < MIN_SCENARIOS:
-            trials = clusters * self.mean_size
-            return wilson_interval(share * trials, trials, normal_quantile(quantile))
-        trials = self.effective_trials
-        return wilson_interval(share * trials, trials, t_quantile(quantile, clusters - 1))
+
+def share_interval(share: float, effective_trials: float, scenarios: int, confidence: float = _CONFIDENCE) -> Interval:
+    """Return Wilson's interval, with Student's t for the number of scenarios.
+
+    It is for scenarios like these if there are MIN_SCENARIOS. Otherwise it is for exactly these, and nothing is
+    estimated from how they differ, so the normal distribution takes the place of t.
+    """
+    quantile = (1 + confidence) / 2
+    reach = normal_quantile(quantile) if scenarios < MIN_SCENARIOS else t_quantile(quantile, scenarios - 1)
+    found = wilson_interval(share * effective_trials, effective_trials, reach)
+    return found or Interval(0.0, 1.0)
 
 
 def shrunken_correlation(variance: float, squared_error: float, clusters: int, size: float) -> float:

@@ -144,6 +144,18 @@ def test_a_cost_that_is_not_known_for_all_is_not_summed(api: FakeApi, client: Cl
     assert collect(client, a_run()).models[1].cost_usd is None
 
 
+def test_a_scenario_with_many_answers_counts_as_much_as_one_with_few(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(0, SIMULATED, "1", scenarioId="hard")]
+    api.transcripts += [a_transcript(index, SIMULATED, "5", scenarioId="easy") for index in range(1, 10)]
+    assert collect(client, a_run()).models[0].decisions.mean == 3
+
+
+def test_other_answers_do_not_move_the_mean(api: FakeApi, client: Client):
+    api.transcripts = [a_transcript(index, SIMULATED, code) for index, code in enumerate(["2", "4", "other", "maybe"])]
+    decisions = collect(client, a_run()).models[0].decisions
+    assert (decisions.mean, decisions.decided, decisions.ruled) == (3, 2, 4)
+
+
 def test_transcripts_without_summary_are_no_decisions(api: FakeApi, client: Client):
     api.transcripts = [a_transcript(0, SIMULATED, None), a_transcript(1, SIMULATED, "4")]
     steady = collect(client, a_run()).models[0]

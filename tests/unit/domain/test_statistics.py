@@ -13,9 +13,7 @@ from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.statistics import (
     ClusterMean,
     Proportion,
-    ScenarioDecision,
     Trials,
-    decision_statistics,
     mean,
     pass_at_k,
     pass_hat_k,
@@ -25,7 +23,6 @@ from cupel_core.domain.statistics import (
 )
 
 codes = st.sampled_from(["1", "2", "3", "4", "5", "other", "maybe"])
-decisions = st.lists(st.builds(ScenarioDecision, st.sampled_from(["a", "b", "c", "d"]), codes))
 scores = st.lists(st.integers(1, 5).map(float), min_size=2, max_size=200)
 
 
@@ -98,40 +95,6 @@ def test_the_order_of_clusters_does_not_matter(clusters: list[list[int]], random
     shuffled = random.sample(clusters, len(clusters))
     one, other = cluster_mean(clusters), cluster_mean(shuffled)
     assert (one.mean, one.sd, one.standard_error) == (other.mean, other.sd, other.standard_error)
-
-
-def test_one_scenario_has_no_standard_error():
-    assert decision_statistics([ScenarioDecision("a", "3"), ScenarioDecision("a", "4")]).standard_error is None
-
-
-def test_a_scenario_with_many_answers_counts_as_much_as_one_with_few():
-    taken = [ScenarioDecision("hard", "1"), *[ScenarioDecision("easy", "5")] * 9]
-    assert decision_statistics(taken).mean == 3
-
-
-@given(decisions)
-def test_the_distribution_counts_every_decision_once(taken: list[ScenarioDecision]):
-    statistics_ = decision_statistics(taken)
-    assert sum(statistics_.distribution.values()) == len(taken)
-    assert statistics_.decided == sum(decision.code in "12345" for decision in taken)
-
-
-@given(decisions)
-def test_other_answers_do_not_move_the_mean(taken: list[ScenarioDecision]):
-    decided = [decision for decision in taken if decision.code in "12345"]
-    assert decision_statistics(taken).mean == decision_statistics(decided).mean
-
-
-@given(decisions)
-def test_the_order_of_transcripts_does_not_matter(taken: list[ScenarioDecision]):
-    forward, backward = decision_statistics(taken), decision_statistics(reversed(taken))
-    assert forward.distribution == backward.distribution
-    assert (forward.mean, forward.sd) == (pytest.approx(backward.mean), pytest.approx(backward.sd))
-
-
-def test_nothing_decided_gives_no_figures():
-    empty = decision_statistics([])
-    assert (empty.mean, empty.sd, empty.standard_error, empty.decided) == (None, None, None, 0)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.estimates import GroupEstimate, MeanEstimate, ShareEstimate
 from cupel_core.domain.analysis.insight_texts import enumerate_names, format_interval, measure
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, t_interval, wilson_interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, share_interval, t_interval
 from cupel_core.domain.text.counts import count_of
 
 
@@ -111,8 +110,7 @@ def extrapolate_share(estimate: ShareEstimate, sample: RunSample) -> Extrapolati
         return None
     interval = None
     if estimate.scenarios >= MIN_SCENARIOS:
-        trials = estimate.effective_trials / correction
-        interval = wilson_interval(share * trials, trials, t_quantile(0.975, estimate.scenarios - 1))
+        interval = share_interval(share, estimate.effective_trials / correction, estimate.scenarios)
     return Extrapolation(share, error * sqrt(correction), interval)
 
 

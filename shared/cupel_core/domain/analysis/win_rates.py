@@ -5,8 +5,7 @@ from math import fsum
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
-from cupel_core.domain.analysis.distributions import t_quantile
-from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, wilson_interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, share_interval
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,5 @@ def _win_rate(dimension: str, mine: Iterable[int], others: Iterable[int], cells:
         neutral=sum(cell.code_3 * times for cell, times in decided),
         scenarios=scenarios,
         rate=rate,
-        interval=_interval(share, scenarios),
+        interval=None if rate is None or scenarios < MIN_SCENARIOS else share_interval(rate, scenarios, scenarios),
     )
-
-
-def _interval(successes: float, scenarios: int) -> Interval | None:
-    if scenarios < MIN_SCENARIOS:
-        return None
-    return wilson_interval(successes, scenarios, t_quantile(0.975, scenarios - 1))
