@@ -55,7 +55,8 @@ def compare(session: Session, client: "Client", request: Json) -> Json:
 
 @dataclass(frozen=True)
 class ComparisonGate:
-    """When a comparison fails a pipeline. One that could not find anything fails it too, unless that is allowed."""
+    """It decides when a comparison fails a pipeline. One that could not find anything fails it, unless that is
+    allowed."""
 
     fail_if: frozenset[FailIf] = frozenset()
     largest_drop: float | None = None
@@ -85,7 +86,7 @@ def _why_untested(row: Json) -> str:
 
 
 def detectable_drops(figures: Json) -> Iterator[str]:
-    """What each row could have found, so that a gate that passes is not taken for more than it is."""
+    """Say what each row could have found, so that a gate that passes is not taken for more than it is."""
     for row in rows_of(figures):
         if row["minimumDetectableEffect"] is not None:
             drop = _drop(figures, row["minimumDetectableEffect"])

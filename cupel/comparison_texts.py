@@ -1,4 +1,4 @@
-"""Figures of comparisons in words, for the terminal and for gates."""
+"""Writes figures of comparisons in words, for the terminal and for gates."""
 
 from cupel.columns import column_of
 from cupel.json_types import Json
@@ -8,12 +8,12 @@ from cupel_core.domain.text.figures import format_decimal, format_percent, forma
 
 
 def rows_of(figures: Json) -> list[Json]:
-    """The rows of a comparison, the one of all pairs last."""
+    """Return the rows of a comparison, the one of all pairs last."""
     return [*figures["rows"], *([figures["overall"]] if figures["overall"] else [])]
 
 
 def row_title(row: Json) -> str:
-    """The column, or both if the sides differ; the page calls all of them together by the same name."""
+    """Name the column, or both if the sides differ. The page calls all of them together by the same name."""
     sides = [row[name] for name in ("baseline", "comparison")]
     if any(len(side) > 1 for side in sides):
         return "all targets together"
@@ -36,10 +36,10 @@ def format_difference(figures: Json, value: float | None) -> str:
 
 
 def format_interval(figures: Json, interval: list[float] | None) -> str:
-    """`+0.18 to +0.66`."""
+    """Return a text such as `+0.18 to +0.66`."""
     return NO_VALUE if interval is None else " to ".join(format_difference(figures, bound) for bound in interval)
 
 
 def format_p(p: float | None) -> str:
-    """Without `p`."""
+    """Return the figure alone, such as `0.034` or `<0.001`."""
     return NO_VALUE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"

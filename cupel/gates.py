@@ -22,7 +22,8 @@ class Gate:
     allow_left_out_checks: bool = False
     """Whether conversations without some of the checks that their author wrote may pass."""
     confidence: float | None = None
-    """How sure it must be that scenarios like these have a rate below `fail_under`. None looks at the rate alone."""
+    """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
+    the rate alone."""
 
     @property
     def is_unconditional(self) -> bool:
@@ -97,6 +98,6 @@ def _main_reason(results: Sequence[ModelResults]) -> str:
 
 
 def pass_rate(results: Sequence[ModelResults]) -> float | None:
-    """The mean pass rate of the models with judged probes; None if there are none."""
+    """Return the mean pass rate of the models with judged probes; None if there are none."""
     rates = [model.pass_rate.share for model in results if model.pass_rate]
     return fmean(rates) if rates else None

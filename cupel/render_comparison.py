@@ -100,7 +100,7 @@ _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
 
 
 def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
-    """Those that changed, with the pair of columns if there are several. `expected again` is what further
+    """List the scenarios that changed, with the pair of columns if there are several. `expected again` is what further
     repeats are expected to show of a difference; a scenario without q was not tested alone."""
     scenarios = list(scenarios)
     has_noise = any(each["shrunkenDifference"] is not None for each in scenarios)

@@ -150,17 +150,17 @@ def left_out_checks(transcript: Json) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class DecisionStatistics:
-    """All but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
+    """All figures but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
 
     distribution: Mapping[str, int]
     """It is empty if no decision rule was applied to an answer."""
     mean: float | None
     """Each scenario counts once."""
     sd: float | None
-    """Of single answers."""
+    """It is that of single answers."""
     standard_error: float | None
     interval: Interval | None
-    """Of the mean, with 95 % confidence."""
+    """It is that of the mean, with 95 % confidence."""
 
     @property
     def decided(self) -> int:
@@ -168,7 +168,7 @@ class DecisionStatistics:
 
     @property
     def ruled(self) -> int:
-        """Answers to which the decision rule was applied."""
+        """Count the answers to which the decision rule was applied."""
         return self.decided + self.count(OTHER)
 
     def count(self, code: str) -> int:
@@ -177,19 +177,19 @@ class DecisionStatistics:
 
 @dataclass(frozen=True)
 class PassRate:
-    """How many of the judged probes passed, and what that says of scenarios like these."""
+    """It says how many of the judged probes passed, and what follows for scenarios like these."""
 
     passed: int
     judged: int
     scenarios: int
     share: float
-    """The mean of the scenarios' shares."""
+    """It is the mean of the scenarios' shares."""
     interval: Interval | None
-    """Of 95 %. For exactly these scenarios if there are fewer than five."""
+    """It has 95 % confidence, and is for exactly these scenarios if there are fewer than five."""
     effective_trials: float
-    """The number of independent trials that say as much about scenarios like these."""
+    """It is the number of independent trials that say as much about scenarios like these."""
     bounds: Interval | None = None
-    """The share if all errored probes had failed, and if all had passed; None without errors."""
+    """It has the share if all errored probes had failed, and if all had passed; None without errors."""
 
     def upper_bound(self, confidence: float) -> float:
         """Scenarios like these have a lower rate with this confidence; of fewer than five scenarios, exactly these."""

@@ -80,15 +80,15 @@ JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML
 
 @dataclass(frozen=True)
 class Baseline:
-    """An earlier run that a run must not be worse than."""
+    """It names an earlier run that a run must not be worse than."""
 
     run_id: str
     is_margin_tested: bool = False
-    """Whether the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""
+    """If set, the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""
     margin: float | None = None
-    """The metric's default if None."""
+    """None is the metric's default."""
     alpha: float | None = None
-    """The default level of comparisons if None."""
+    """None is the default level of comparisons."""
     allow_inconclusive: bool = False
 
     @classmethod

@@ -42,7 +42,7 @@ class AccountResolver:
         self._overrides = providers
         self._tolerates_missing_access = tolerates_missing_access
         self.missing_access: dict[str, str] = {}
-        """Why providers cannot be called yet, by their names."""
+        """It says why providers cannot be called yet, by their names."""
         for name, access in providers.items():
             if find_provider(name) is None:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
@@ -93,7 +93,7 @@ class AccountResolver:
 
 
 def _missing_access(provider: Provider, account: Account) -> str | None:
-    """What must be set before the provider can be called, and where; None if nothing."""
+    """Say what must be set before the provider can be called, and where; None if nothing is missing."""
     if provider.needs_key and not account.api_key and not account.uses_role:
         variable = _key_variables(provider)[0]
         return f"an API key: set {variable}{' or AWS credentials' if provider.name == 'bedrock' else ''}"

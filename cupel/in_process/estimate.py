@@ -21,7 +21,7 @@ MAX_CASES = 200
 class EvaluationEstimate(NamedTuple):
     estimate: RunEstimate
     missing_access: Mapping[str, str]
-    """Why providers cannot be called yet, by their names."""
+    """It says why providers cannot be called yet, by their names."""
 
 
 def estimate_evaluation(

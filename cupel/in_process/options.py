@@ -97,7 +97,7 @@ class EvaluationOptions(TypedDict, total=False):
     max_attempts: int | None
     """Of one call, with the first; default: 4."""
     retry_delay_seconds: float | None
-    """The longest wait before the second attempt of a call, and three times as long before each further one; default:
+    """This is the longest wait before the second attempt of a call; each further one is three times as long. Default:
     0.5."""
     max_turns: int | None
     max_concurrency: int

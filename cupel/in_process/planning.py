@@ -1,4 +1,4 @@
-"""Plans of comparisons, which need no stack."""
+"""Plans comparisons, which need no stack."""
 
 from cupel.errors import UsageError
 from cupel_core.domain.analysis.comparison_plans import ComparisonPlan, PlanRequest

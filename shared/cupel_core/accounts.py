@@ -235,7 +235,7 @@ class ModelChecks:
 
     def __init__(self, workspace: str, *, tolerates_missing_access: bool = False) -> None:
         self.missing_access: dict[str, str] = {}
-        """Why providers cannot be called yet, by their names."""
+        """It says why providers cannot be called yet, by their names."""
         self._tolerates_missing_access = tolerates_missing_access
         self._account = cache(partial(load_account, workspace))
 
@@ -277,7 +277,7 @@ def account_error(workspace: str, model: str) -> str | None:
 
 
 def _access_error(account: Account) -> str | None:
-    """What the account lacks to call models; None if nothing."""
+    """Say what the account lacks to call models; None if it lacks nothing."""
     provider, name = _registered(account.provider), account.provider
     if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"

@@ -60,7 +60,7 @@ class SelectionRunner:
         variables: Mapping[str, Any],
         kinds: Collection[str] = COMPARISONS,
     ) -> SelectionOutcome:
-        """The results of the comparisons of these kinds among the assertions, for the transcript of this probe.
+        """Return the results of the comparisons of these kinds among the assertions, for the transcript of this probe.
 
         A failing judge leaves results with an error; TimeIsUp passes through.
         """
@@ -110,7 +110,7 @@ class SelectionRunner:
         return await asyncio.to_thread(self._record, key, selection, _expiry(candidates))
 
     def _get_scorings(self, candidates: Sequence[Transcript]) -> dict[int, Scoring | None]:
-        """The scorings of the candidates by index; without those that were erased from a rescore."""
+        """Return the scorings of the candidates by index; without those that were erased from a rescore."""
         if self.scoring_id == RUN_SCORING:
             return {candidate.probe_index: candidate.scoring for candidate in candidates}
         found = (rescore_results.find(self.ref, self.scoring_id, candidate.probe_index) for candidate in candidates)

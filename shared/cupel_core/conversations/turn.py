@@ -33,7 +33,7 @@ class CalledTarget:
     on_retry: OnRetry | None = None
     max_attempts: int = MAX_ATTEMPTS
     retry_delay_seconds: float | None = None
-    """The longest wait before the second attempt of a call; the default if None."""
+    """This is the longest wait before the second attempt of a call; None is the default."""
     guard: CallGuard = no_guard
     """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
     attempt: Attempt = complete

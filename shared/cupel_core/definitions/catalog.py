@@ -34,7 +34,8 @@ MAX_TAGGED = 1_000
 
 
 class NewDefinition(NamedTuple):
-    """A definition that was checked and is not stored yet; its pages of scenarios are, where nothing names them."""
+    """It is a definition that was checked and is not stored yet; its pages of scenarios are, where nothing names
+    them."""
 
     workspace: str
     head: DefinitionHead
@@ -43,7 +44,7 @@ class NewDefinition(NamedTuple):
 
     @property
     def resolved(self) -> ResolvedDefinition:
-        """As a run sees it."""
+        """Return the definition as a run sees it."""
         return ResolvedDefinition(self.head.id, self.head.version, self.head.name, self.content, self.manifest)
 
     def store(self, extra: ExtraWrite | None = None) -> None:
@@ -61,7 +62,7 @@ def create(
     definition_id: str | None = None,
     extra: ExtraWrite | None = None,
 ) -> Definition:
-    """As `prepare`, and store it, together with `extra`."""
+    """Prepare a definition (see `prepare`) and store it, together with `extra`."""
     new = prepare(workspace, labels, content, now, items, definition_id)
     new.store(extra)
     return Definition(new.head, new.head.version, new.content, scenario_count=new.manifest.total)
@@ -75,7 +76,7 @@ def prepare(
     items: Sequence[CreateScenario] = (),
     definition_id: str | None = None,
 ) -> NewDefinition:
-    """A definition with the scenarios `items`, under a new id unless one is given, which must be free.
+    """Check a definition with the scenarios `items`, under a new id unless one is given, which must be free.
 
     Raises Invalid, naming the invalid fields of `content` and `scenarios`.
     """

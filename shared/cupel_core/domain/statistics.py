@@ -80,7 +80,7 @@ def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
 
 
 class Trials(NamedTuple):
-    """Answers of one cell or scenario: how many, their sum and the sum of their squares."""
+    """It sums up the answers of one cell or scenario: how many there are, their sum and the sum of their squares."""
 
     n: int
     total: int
@@ -96,7 +96,7 @@ class Trials(NamedTuple):
 
     @property
     def variance(self) -> float | None:
-        """Unbiased; None for fewer than two."""
+        """It is unbiased, and unknown for fewer than two."""
         if self.n < 2:
             return None
         return (self.n * self.squares - self.total**2) / (self.n * (self.n - 1))
@@ -104,7 +104,7 @@ class Trials(NamedTuple):
 
 @dataclass
 class _SizeSums:
-    """Sums over the clusters of one size."""
+    """It has sums over the clusters of one size."""
 
     clusters: int = 0
     total: int = 0
@@ -114,7 +114,8 @@ class _SizeSums:
 
 @dataclass
 class ClusterMean:
-    """The mean over a stream of clusters of correlated answers, such as the scenarios of a run with their repeats.
+    """It is the mean over a stream of clusters of correlated answers, such as the scenarios of a run with their
+    repeats.
 
     Each cluster counts once, however many answers it has. Only sums of whole numbers are kept, by the size of the
     clusters, so the order of the stream does not matter, and memory does not grow with its length.
@@ -146,14 +147,14 @@ class ClusterMean:
 
     @property
     def mean(self) -> float | None:
-        """The mean of the clusters' means."""
+        """It is the mean of the clusters' means."""
         if not self._by_size:
             return None
         return fsum(sums.total / size for size, sums in self._by_size.items()) / self.clusters
 
     @property
     def sd(self) -> float | None:
-        """Of single answers, whatever their cluster."""
+        """It is that of single answers, whatever their cluster."""
         n = self.answers
         if n < 2:
             return None
@@ -162,7 +163,7 @@ class ClusterMean:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the mean for clusters like these; None for fewer than two."""
+        """It is that of the mean for clusters like these; None for fewer than two."""
         mean, clusters = self.mean, self.clusters
         if mean is None or clusters < 2:
             return None
@@ -176,7 +177,7 @@ class ClusterMean:
 
     @property
     def own_error(self) -> float | None:
-        """The standard error of the mean for exactly these clusters, whose answers alone are left to chance.
+        """It is the standard error of the mean for exactly these clusters, whose answers alone are left to chance.
 
         None if a cluster has a single answer, because then nothing is known of its chance.
         """
@@ -190,7 +191,7 @@ class ClusterMean:
 
     @property
     def interval_of_codes(self) -> Interval | None:
-        """Of 95 %, by Student's t. For scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
+        """It is Student's of 95 %, for scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
         clusters = self.clusters
         if clusters < MIN_SCENARIOS:
             return t_interval(self.mean, self.own_error, self.answers - clusters, _CODE_LIMITS)
@@ -198,12 +199,13 @@ class ClusterMean:
 
     @property
     def mean_size(self) -> float:
-        """The harmonic mean of the clusters' sizes: clusters of this size would have the same error by chance alone."""
+        """It is the harmonic mean of the clusters' sizes: clusters of this size would have the same error by chance
+        alone."""
         return self.clusters / fsum(sums.clusters / size for size, sums in self._by_size.items())
 
 
 def t_interval(mean: float | None, standard_error: float | None, df: int, limits: Interval) -> Interval | None:
-    """Of 95 %, cut to the limits; None if the mean or its error is unknown."""
+    """Return the interval of 95 %, cut to the limits; None if the mean or its error is unknown."""
     if mean is None or standard_error is None:
         return None
     reach = t_quantile((1 + _CONFIDENCE) / 2, df) * standard_error
@@ -211,7 +213,7 @@ def t_interval(mean: float | None, standard_error: float | None, df: int, limits
 
 
 class Proportion(ClusterMean):
-    """A mean of answers that are 0 or 1."""
+    """It is a mean of answers that are 0 or 1."""
 
     @property
     def effective_trials(self) -> float:
@@ -253,7 +255,7 @@ def share_interval(share: float, effective_trials: float, scenarios: int, confid
 
 
 def shrunken_correlation(variance: float, squared_error: float, clusters: int, size: float) -> float:
-    """The correlation within clusters, from the squared standard error of their mean.
+    """Estimate the correlation within clusters from the squared standard error of their mean.
 
     `variance` is that of one answer, and `size` how many answers a cluster has. Answers that hardly vary say little
     about their correlation, so two further clusters with a correlation of 1 are added; those that are seen weigh as

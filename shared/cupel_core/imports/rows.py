@@ -214,7 +214,7 @@ class _JsonText:
 
     @property
     def line(self) -> int:
-        """The number of the line on which the next value starts."""
+        """It is the number of the line on which the next value starts."""
         self._line += self._text.count("\n", self._counted, self._position)
         self._counted = self._position
         return self._line

@@ -385,13 +385,13 @@ class _DataVersion(NamedTuple):
 
     number: int
     unstored: start.UnstoredDefinition | None = None
-    """Set if it is a new one."""
+    """It is set if the definition is a new one."""
 
 
 def _version_of(
     workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime
 ) -> _DataVersion:
-    """The latest version if it has this data, else a new one, which is stored once a run of it can start."""
+    """Return the latest version if it has this data, else a new one, which is stored once a run of it can start."""
     current = definition_scenarios.get_current(workspace, eval_id)
     latest = openai_evals.find_data(workspace, eval_id, current.head.version)
     if latest is not None and latest.digest == data.digest and current.manifest.total:

@@ -27,7 +27,7 @@ LEAVES_PER_TASK = 100
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A result with the assertions of its transcript."""
+    """It is a result with the assertions of its transcript."""
 
     result: RescoreResult
     assertions: tuple[Assertion, ...]

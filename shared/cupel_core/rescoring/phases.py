@@ -17,7 +17,7 @@ DELETED = "DELETED"
 
 @dataclass(frozen=True)
 class BeginResult:
-    """The rescore's status, or DELETED; and what there is to do if it is RUNNING."""
+    """It has the rescore's status, or DELETED, and says what there is to do if it is RUNNING."""
 
     status: str
     slices: tuple[LeafRange, ...] = ()

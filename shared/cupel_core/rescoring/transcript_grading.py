@@ -36,7 +36,7 @@ def was_graded(result: RescoreResult) -> bool:
 
 
 def assertions_of(config: RescoreConfig, content: Content, scenario: Scenario) -> tuple[Assertion, ...]:
-    """The assertions by which a rescore grades the scenario's transcripts."""
+    """Return the assertions by which a rescore grades the scenario's transcripts."""
     return (*content.assertions, *scenario.assertions) if config.assertions is None else config.assertions
 
 
@@ -62,7 +62,7 @@ class TranscriptGrader:
     selections: SelectionRunner
 
     async def grade(self, transcript: Transcript) -> RescoreResult:
-        """The transcript's new result, without comparisons of scores (`comparisons.py`).
+        """Return the transcript's new result, without comparisons of scores (`comparisons.py`).
 
         TimeIsUp and RetryLater pass through; every other failure becomes an error.
         """

@@ -44,7 +44,7 @@ class BudgetedEstimate(NamedTuple):
     estimate: RunEstimate
     fit: BudgetFit
     missing_access: Mapping[str, str] = MappingProxyType({})
-    """Why providers cannot be called yet, by their names."""
+    """It says why providers cannot be called yet, by their names."""
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEstimate) -> RunBudget | None:

@@ -50,7 +50,7 @@ def _answers(plan: Plan, scenarios: int) -> float:
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
-    """Of so many probes of each column, with the cases of the snapshot, at the run's own prices.
+    """Estimate so many probes of each column, with the cases of the snapshot, at the run's own prices.
 
     Conversations of the run itself count as earlier ones.
     """

@@ -45,7 +45,7 @@ class ComparableRuns(NamedTuple):
     params: ParameterFields
     plan: Plan
     scenarios: Collection[int]
-    """The positions in the definition of the scenarios that are estimated."""
+    """It has the positions in the definition of the scenarios that are estimated."""
     before: datetime
     """Only runs that were created before."""
     probes: Sequence[int] | None = None
@@ -97,7 +97,7 @@ def _conversation_graders(config: GraderConfig) -> GraderConfig:
 
 
 def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHistory]:
-    """The history of each column, which is empty if no run is comparable. Calls of targets have these prices."""
+    """Return the history of each column, which is empty if no run is comparable. Calls of targets have these prices."""
     listed = runs.list_runs(
         wanted.workspace, definition_id=wanted.definition_id, status=RunStatus.COMPLETED, limit=MAX_RUNS, cursor=None
     )

@@ -42,7 +42,7 @@ def is_html(output: str) -> CheckResult:
 
 
 def html_problem(output: str) -> str | None:
-    """Why a text is not HTML; None if it is."""
+    """Say why a text is not HTML; None if it is."""
     text = trim(output)
     if not text:
         return "is empty"
@@ -61,10 +61,8 @@ def html_problem(output: str) -> str | None:
 
 
 def _parsed(text: str) -> Element:
-    """The document as a tree.
-
-    It is read from a stream, because the parser opens the file that a short text names.
-    """
+    """Return the document as a tree. It is read from a stream, because the parser opens the file that a short text
+    names."""
     try:
         root: Element = parse(StringIO(text), namespace_html_elements=False, scripting=True)
     except AssertionError:
@@ -73,7 +71,7 @@ def _parsed(text: str) -> Element:
 
 
 def _elements(root: Element) -> Iterator[Element]:
-    """All elements but comments and wrappers."""
+    """Yield all elements but comments and wrappers."""
     return (each for each in root.iter() if isinstance(each.tag, str) and each.tag not in _WRAPPERS)
 
 
@@ -82,12 +80,12 @@ def _local_name(element: Element) -> str:
 
 
 def _has_text(parent: Element) -> bool:
-    """Whether a text is directly in this element."""
+    """Return whether a text is directly in this element."""
     return any(trim(text or "") for text in (parent.text, *(child.tail for child in parent)))
 
 
 def _is_written(name: str, text: str) -> bool:
-    """Whether a tag of the text made this wrapper, and not something before it.
+    """Return whether a tag of the text made this wrapper, and not something before it.
 
     The text up to the tag is parsed, with a space that becomes part of the wrapper if that exists already, or of what
     comes after it. A tag within a comment or a script makes nothing.

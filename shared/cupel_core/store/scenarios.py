@@ -146,7 +146,8 @@ def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenar
 
 
 def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) -> list[tuple[int, Scenario]]:
-    """The scenarios at these ascending positions, each with its position, from as many pages as fit into `max_bytes`.
+    """Return the scenarios at these ascending positions, each with its position, from as many pages as fit into
+    `max_bytes`.
 
     The first page is read whatever its size. Pages of earlier releases are of unknown size, and count as full ones.
     """

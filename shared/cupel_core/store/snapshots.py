@@ -45,7 +45,7 @@ class Snapshot:
         return None if number is None else self.personas[number]
 
     def of_cases(self, cases: Iterable[int]) -> Self:
-        """The snapshot with only these cases, ascending."""
+        """Return the snapshot with only these cases, ascending."""
         chosen = sorted(cases)
         return replace(
             self,

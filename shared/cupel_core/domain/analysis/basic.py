@@ -134,7 +134,7 @@ class ColumnAnalysis:
     win_rates: tuple[WinRate, ...]
     consistency: float | None
     outlier_cause: OutlierCause | None
-    """Why it answers unlike the other targets; None if it does not."""
+    """It says why the target answers unlike the others; None if it does not."""
 
     @property
     def is_outlier(self) -> bool:

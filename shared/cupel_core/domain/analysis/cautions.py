@@ -81,7 +81,7 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
 
 
 def _agreement(given: CautionInput) -> Iterator[Caution]:
-    """Of fewer scenarios than SMALL_SAMPLE, another caution says enough."""
+    """With fewer scenarios than SMALL_SAMPLE, another caution says enough."""
     agreed = given.agreed
     if agreed is None or agreed.alpha is None or agreed.rare_scenarios is None or agreed.scenarios < SMALL_SAMPLE:
         return

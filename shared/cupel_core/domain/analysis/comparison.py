@@ -47,15 +47,15 @@ from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize, E
 from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
 
 _CODE_RANGE = 4
-"""From decision 1 to decision 5."""
+"""Decisions reach from 1 to 5."""
 
 
 class SignificanceTest(StrEnum):
     PAIRED_T = "PAIRED_T"
     SIGN = "SIGN_MID_P"
-    """Of decisions that hardly differ between scenarios."""
+    """It tests decisions that hardly differ between scenarios."""
     MCNEMAR = "MCNEMAR_MID_P"
-    """Of rates; repeats of a scenario count as fewer pairs."""
+    """It tests rates; repeats of a scenario count as fewer pairs."""
     WELCH_T = "WELCH_T"
     FISHER = "FISHER_EXACT"
 
@@ -111,7 +111,7 @@ class ComparisonRow:
     most_changed: tuple[ScenarioChange, ...] = ()
     """By absolute difference, then id; at most MAX_CHANGES. None for all pairs together."""
     own_difference: OwnDifference | None = None
-    """On exactly these scenarios. None for all pairs together."""
+    """It is the difference on exactly these scenarios; None for all pairs together."""
 
     @property
     def is_substituted(self) -> bool:
@@ -133,7 +133,7 @@ class ComparisonFigures:
     only_comparison: int
     rows: tuple[ComparisonRow, ...]
     overall: ComparisonRow | None
-    """All pairs together: a test of each scenario's mean over the pairs. None for a single pair."""
+    """It tests each scenario's mean over all pairs; None for a single pair."""
     unpaired_baseline: tuple[SideColumn, ...]
     unpaired_comparison: tuple[SideColumn, ...]
 
@@ -246,7 +246,7 @@ def _row(
 def _paired(
     values: Sequence[PairedValues], answers: Sequence[tuple[int, int]], levels: _Levels, tests: int
 ) -> _TestedEstimate:
-    """`answers` are those of either side to each scenario."""
+    """Compare scenarios; `answers` are the numbers of either side's answers to each."""
     estimate = paired_estimate(values, levels.alpha, _CODE_RANGE)
     if estimate.scenarios < MIN_SCENARIOS:
         return _TestedEstimate(

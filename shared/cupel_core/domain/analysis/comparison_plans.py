@@ -1,4 +1,4 @@
-"""Plans of comparisons: what they must detect, what is known of the spread, and the sizes of runs that follow."""
+"""Plans comparisons: from what they must detect and what is known of the spread, the sizes of runs follow."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ EFFECTS = (0.0001, 4)
 PILOT_SCENARIOS = (2, MAX_SCENARIOS)
 MAX_TARGETS = 200
 _ASSUMED_VARIANCE = {False: 1.0, True: 0.5}
-"""Of a scenario's difference: a squared point for decisions; for rates, the largest variance of the difference of two
-independent answers."""
+"""The variance of a scenario's difference is taken to be one squared point for decisions and, for rates, the largest
+that two independent answers can have."""
 
 
 class PlanRequest(NamedTuple):
-    """What a comparison must detect, without an earlier run."""
+    """It says what a comparison must detect, without an earlier run."""
 
     effect: float
     metric: Metric | None = None
@@ -30,7 +30,7 @@ class PlanRequest(NamedTuple):
     rate: float | None = None
     """The pass rate of one side, from which the spread follows."""
     spread: float | None = None
-    """The standard deviation of the scenarios' differences."""
+    """It is the standard deviation of the scenarios' differences."""
     pilot_scenarios: int | None = None
     """The spread was estimated from so many scenarios; None if it is known otherwise."""
     targets: int = 1
@@ -78,7 +78,7 @@ class ComparisonPlan:
     """The spread is the upper bound of what so many scenarios have shown; None if it was not estimated."""
     targets: int = 1
     personas: float = 1.0
-    """Per scenario, on average."""
+    """A scenario has so many on average."""
 
     @property
     def runs(self) -> list[PlannedRun]:

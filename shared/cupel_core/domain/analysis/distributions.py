@@ -100,7 +100,8 @@ def binomial_probability(successes: int, trials: int, p: float) -> float:
 
 
 def binomial_upper_bound(successes: int, trials: int, error: float) -> float:
-    """The largest probability with which so few successes are seen with a chance of `error` (Clopper and Pearson)."""
+    """Return the largest probability with which so few successes are seen with a chance of `error` (Clopper and
+    Pearson)."""
     low, high = successes / trials, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -109,7 +110,7 @@ def binomial_upper_bound(successes: int, trials: int, error: float) -> float:
 
 
 def binomial_mid_p(fewer: float, trials: float) -> float:
-    """The two-sided mid-p of a fair coin's less frequent side; the numbers need not be whole.
+    """Return the two-sided mid-p of a fair coin's less frequent side; the numbers need not be whole.
 
     It counts half of the probability of what was observed, as the exact test is too cautious with few trials.
     """

@@ -28,7 +28,7 @@ class MeanEstimate:
     standard_error: float | None = None
     """None for fewer than two scenarios, unless a single one has several answers."""
     interval: Interval | None = None
-    """Of 95 %, by Student's t."""
+    """It has 95 % confidence, by Student's t."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ShareEstimate:
     trials: int
     scenarios: int
     share: float | None = None
-    """The mean of the scenarios' shares."""
+    """It is the mean of the scenarios' shares."""
     standard_error: float | None = None
     interval: Interval | None = None
     """Of 95 %, Wilson's with the effective number of trials."""

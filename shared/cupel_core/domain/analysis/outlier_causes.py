@@ -1,4 +1,4 @@
-"""Why a target agrees less with the others: it is of another opinion, or its own repeats differ more."""
+"""Finds why a target agrees less with the others: it is of another opinion, or its own repeats differ more."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,7 +15,7 @@ class OutlierCause(StrEnum):
     NOISE = "noise"
     """Its repeats differ more from each other than those of the others do."""
     UNKNOWN = "unknown"
-    """Without repeats, the two look alike."""
+    """The two look alike without repeats."""
 
 
 class _Deviation(NamedTuple):
@@ -26,8 +26,8 @@ class _Deviation(NamedTuple):
 
 
 def outlier_cause(matrix: CellMatrix, column: int) -> OutlierCause:
-    """The larger of two variances: of the target's opinion, which is the mean squared deviation from the others beyond
-    the noise of repeats, and of its single answers beyond that of the others' answers."""
+    """Find the larger of two variances: that of the target's opinion, which is the mean squared deviation from the
+    others beyond the noise of repeats, and of its single answers beyond that of the others' answers."""
     others = list(matrix.answer_variances)
     own = others.pop(column)
     known = [each for each in others if each is not None]

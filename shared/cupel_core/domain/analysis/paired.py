@@ -53,7 +53,7 @@ class PairedEstimate:
 
 
 def paired_estimate(values: Sequence[PairedValues], alpha: float, range_of_values: float) -> PairedEstimate:
-    """Student's paired t, or a sign test if hardly any scenario differs from the others.
+    """Compute Student's paired t, or a sign test if hardly any scenario differs from the others.
 
     `range_of_values` is how far a scenario can be from another one.
     """

@@ -1,4 +1,4 @@
-"""Differences of rates between two sides with the same scenarios: McNemar's test and Tango's interval.
+"""Compares rates of two sides with the same scenarios by McNemar's test and Tango's interval.
 
 A scenario that was answered once on either side is gained, lost or equal. One with repeats is so in part: a pair of
 its answers, one of either side, is gained with the probability that the second passes and the first does not. Repeats
@@ -16,7 +16,7 @@ from cupel_core.domain.statistics import Interval, design_effect, shrunken_corre
 POWER = 0.80
 """The chance with which a minimum detectable effect is detected, as is customary."""
 _HALVINGS = 50
-"""Of an interval of length 2: bounds are then as exact as the figures that they are computed from."""
+"""An interval of length 2 is halved so often that bounds are as exact as the figures that they are computed from."""
 _ROUNDING = 1e-12
 
 
@@ -55,12 +55,13 @@ class PairCounts(NamedTuple):
 
     @property
     def p(self) -> float:
-        """McNemar's test in its mid-p form (Fagerland, Lydersen and Laake 2013): of the pairs that differ, each is as
-        likely to be gained as lost."""
+        """It is that of McNemar's test in its mid-p form (Fagerland, Lydersen and Laake 2013): if the sides are equal,
+        a pair that differs is as likely to be gained as lost."""
         return binomial_mid_p(min(self.gained, self.lost), self.gained + self.lost)
 
     def equivalence_p(self, margin: float) -> float:
-        """The larger p of two score tests: that the difference is below the margin, and above minus the margin."""
+        """Return the larger p of two score tests: that the difference is below the margin, and above minus the
+        margin."""
         return normal_upper_tail(min(self._score(-margin), -self._score(margin)))
 
     def detectable_effect(self, alpha: float, tests: int) -> float:
@@ -73,17 +74,19 @@ class PairCounts(NamedTuple):
         return max(square / (self.pairs + square), sqrt(square * discordant / (self.pairs + square)))
 
     def interval(self, alpha: float) -> Interval:
-        """All differences that Tango's score test does not refuse, and zero if McNemar's test does not refuse it.
+        """Return all differences that Tango's score test does not refuse, and zero if McNemar's test does not refuse
+        it.
 
-        Tango, "Equivalence test and confidence interval for the difference in proportions for the paired-sample
-        design" (1998). It lies within -1 and 1, and has a width also if all pairs are equal.
+        Tango, "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"
+        (1998). It lies within -1 and 1, and has a width also if all pairs are equal.
         """
         z = normal_quantile(1 - alpha / 2)
         low, high = self._bound(-1.0, z), self._bound(1.0, -z)
         return Interval(min(low, 0.0), max(high, 0.0)) if self.p >= alpha else Interval(low, high)
 
     def _bound(self, end: float, z: float) -> float:
-        """The difference at which the score statistic is `z`, between the observed one and the end of the scale."""
+        """Return the difference at which the score statistic is `z`, between the observed one and the end of the
+        scale."""
         inside, outside = self.difference, end
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
@@ -94,7 +97,8 @@ class PairCounts(NamedTuple):
         return outside if abs(self._score(outside)) < abs(z) else inside
 
     def _score(self, difference: float) -> float:
-        """The observed less this difference, in standard errors if this were the true one (Tango's formula 6)."""
+        """Return how far the observed difference is from this one, in standard errors if this were the true one (Tango
+        1998)."""
         gained, lost, n = self
         b = 2 * n * difference - (gained + lost) - (gained - lost) * difference
         c = -lost * difference * (1 - difference)
@@ -105,7 +109,7 @@ class PairCounts(NamedTuple):
 
 
 def count_pairs(scenarios: Sequence[RatePair]) -> PairCounts:
-    """Of scenarios like these, of which there is at least one."""
+    """Count the pairs of scenarios, of which there is at least one."""
     gained, lost = fmean(each.gained for each in scenarios), fmean(each.lost for each in scenarios)
     number, size = len(scenarios), _mean_size(scenarios)
     if size == 1 or number == 1:
@@ -119,6 +123,6 @@ def count_pairs(scenarios: Sequence[RatePair]) -> PairCounts:
 
 
 def _mean_size(scenarios: Sequence[RatePair]) -> float:
-    """The harmonic mean of the pairs that a scenario's answers make."""
+    """Return the harmonic mean of the pairs that a scenario's answers make."""
     inverses = fsum((1 / each.baseline_answers + 1 / each.comparison_answers) / 2 for each in scenarios)
     return len(scenarios) / inverses

@@ -1,4 +1,4 @@
-"""Agreement on which scenarios pass: an interval of alpha that holds when nearly all pass, and a coefficient that does
+"""Measures agreement on which scenarios pass: an interval of alpha holds when nearly all pass, and a coefficient does
 not depend on how many pass."""
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ def gwet_ac1(counts: Mapping[Unit, int]) -> float | None:
 
 
 def _agreeing(unit: Unit) -> float:
-    """The share of pairs of different raters who agree."""
+    """Return the share of pairs of different raters who agree."""
     return 1 - 2 * unit.pairs[0] / (unit.raters * (unit.raters - 1))
 
 

@@ -1,4 +1,4 @@
-"""The ratings of a scenario by several targets, added up: all that coefficients of agreement need of it."""
+"""Adds up the ratings of a scenario by several targets, which is all that coefficients of agreement need of it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, repeat
@@ -8,17 +8,17 @@ from cupel_core.domain.analysis.pairs import CodeShares
 
 
 class Unit(NamedTuple):
-    """The ratings of one scenario, added up."""
+    """It has the ratings of one scenario, added up."""
 
     raters: int
     totals: CodeShares
-    """The ratings by category."""
+    """It counts the ratings by category."""
     pairs: CodeShares
-    """Of each two categories: how often two different raters have one each."""
+    """It counts, for each two categories, how often two different raters have one each."""
 
 
 def products(first: CodeShares, second: CodeShares) -> Iterator[float]:
-    """Of each two different categories."""
+    """Yield each two different categories."""
     return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
 
 

@@ -21,7 +21,7 @@ from cupel_core.domain.statistics import Trials
 MAX_CHANGES = 10_000
 """Scenarios that are listed per pair of columns."""
 MIN_TRIALS = 5
-"""On either side, of all cases of a scenario together, for a test of the scenario."""
+"""A scenario is tested if either side has so many trials of all of its cases together."""
 
 
 class ChangeDirection(StrEnum):
@@ -48,8 +48,8 @@ class ScenarioChange(NamedTuple):
     """None unless each case was answered several times on both sides."""
     p: float | None
     q: float | None
-    """Adjusted over all scenarios by Benjamini and Hochberg. None with fewer than MIN_TRIALS trials on a side, and for
-    averages of several targets."""
+    """It is p adjusted over all scenarios by Benjamini and Hochberg; None with fewer than MIN_TRIALS trials on a side,
+    and for averages of several targets."""
 
     @property
     def change(self) -> ChangeDirection:
@@ -127,12 +127,12 @@ def _pooled_variance(groups: Iterable[Trials]) -> float | None:
 
 
 def _error(columns: Sequence[Trials], variance: float) -> float:
-    """The variance of the mean of the columns' means."""
+    """Return the variance of the mean of the columns' means."""
     return fsum(variance / each.n for each in columns) / len(columns) ** 2
 
 
 def _p_of_trials(scenario: PairedScenario, metric: Metric) -> float | None:
-    """Of the scenario's cases as strata; None for averages of several targets, which are no repeats either."""
+    """Test the scenario's cases as strata; None for averages of several targets, which are no repeats either."""
     if any(len(side) != 1 for case in scenario.cases for side in case):
         return None
     strata = [Stratum(case.baseline[0], case.comparison[0]) for case in scenario.cases]

@@ -19,13 +19,14 @@ from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval, Trials
 
 MAX_EXACT_TRIALS = 400
-"""Of all strata and both sides together; more of them are compared by the normal approximation, which is then close."""
+"""All strata and both sides together have at most so many; more are compared by the normal approximation, which is then
+close."""
 _TIE = 1 + 1e-7
 """Probabilities that differ by less are equal but for rounding."""
 
 
 class Stratum(NamedTuple):
-    """The trials of one scenario or case on either side."""
+    """It has the trials of one scenario or case on either side."""
 
     before: Trials
     after: Trials
@@ -36,7 +37,7 @@ class Stratum(NamedTuple):
 
 
 class OwnDifference(NamedTuple):
-    """The mean of the strata's differences; the others are None where nothing is known of the answers' chance."""
+    """It is the mean of the strata's differences; the others are None where nothing is known of the answers' chance."""
 
     difference: float
     interval: Interval | None
@@ -44,7 +45,7 @@ class OwnDifference(NamedTuple):
 
 
 def own_difference(metric: Metric, strata: Sequence[Stratum], alpha: float) -> OwnDifference | None:
-    """None without a stratum. Both sides have trials of each."""
+    """Compare strata, of which both sides have trials; None without a stratum."""
     if not strata:
         return None
     difference, p = fsum(each.difference for each in strata) / len(strata), stratified_p(metric, strata)
@@ -58,8 +59,8 @@ def own_difference(metric: Metric, strata: Sequence[Stratum], alpha: float) -> O
 
 
 def _rate_interval(difference: float, strata: Sequence[Stratum], alpha: float, p: float | None) -> Interval:
-    """With the variance of Agresti and Coull's rates, so that it has a width also if all trials pass; it contains zero
-    exactly if the test does not refuse it."""
+    """Return an interval with the variance of Agresti and Coull's rates, so that it has a width also if all trials
+    pass; it contains zero exactly if the test does not refuse it."""
     variance = fsum(_rate_variance(trials) for each in strata for trials in each) / len(strata) ** 2
     reach = normal_quantile(1 - alpha / 2) * sqrt(variance)
     low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
@@ -74,7 +75,7 @@ def _rate_variance(trials: Trials) -> float:
 
 
 def stratified_p(metric: Metric, strata: Sequence[Stratum]) -> float | None:
-    """The two-sided p of no difference in any stratum; None if the trials are too few or all equal."""
+    """Return the two-sided p of no difference in any stratum; None if the trials are too few or all equal."""
     if not strata or any(not trials.n for stratum in strata for trials in stratum):
         return None
     if not metric.is_rate:
@@ -94,13 +95,13 @@ def _welch_p(strata: Sequence[Stratum]) -> float | None:
 
 class _WelchError(NamedTuple):
     of_sum: float
-    """The standard error of the sum of the strata's differences."""
+    """It is the standard error of the sum of the strata's differences."""
     df: float
-    """Satterthwaite's degrees of freedom."""
+    """They are Satterthwaite's degrees of freedom."""
 
 
 def _welch_error(strata: Sequence[Stratum]) -> _WelchError | None:
-    """That of Welch's test over all strata; None if a side has a single trial, or none varies."""
+    """Return the error of Welch's test over all strata; None if a side has a single trial, or none varies."""
     parts = []
     for trials in (trials for stratum in strata for trials in stratum):
         if trials.variance is None:
@@ -113,13 +114,13 @@ def _welch_error(strata: Sequence[Stratum]) -> _WelchError | None:
 
 
 type _Table = tuple[int, int, int, int]
-"""The trials and successes before, then those after."""
+"""It has the trials and successes before, then those after."""
 
 
 @lru_cache(maxsize=10_000)
 def _exact_p(tables: tuple[_Table, ...]) -> float:
-    """The exact conditional test of a common odds ratio of 1 (Mehta, Patel and Gray 1985): given the margins of each
-    table, the probability of all sums of successes that are at most as probable as this one. Of one table, it is
+    """This is the exact conditional test of a common odds ratio of 1 (Mehta, Patel and Gray 1985): given the margins of
+    each table, the probability of all sums of successes that are at most as probable as this one. Of one table, it is
     Fisher's exact test."""
     first, law = 0, [1.0]
     for before, passed_before, after, passed_after in tables:
@@ -141,7 +142,8 @@ def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def _cochran_mantel_haenszel_p(tables: Sequence[_Table]) -> float:
-    """The test of Cochran, Mantel and Haenszel, without a correction for continuity; 1 if no table has a variance."""
+    """This is the test of Cochran, Mantel and Haenszel, without a correction for continuity; 1 if no table has a
+    variance."""
     excess = variance = 0.0
     for before, passed_before, after, passed_after in tables:
         total, successes = before + after, passed_before + passed_after

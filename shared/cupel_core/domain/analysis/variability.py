@@ -24,7 +24,7 @@ class ContestedScenario(NamedTuple):
     range: float
     """Between the highest and the lowest mean."""
     noise: float | None = None
-    """The part of the variance that the columns' repeats alone would cause; None without repeats."""
+    """It is the part of the variance that the columns' repeats alone would cause; None without repeats."""
 
     @property
     def excess(self) -> float:
@@ -52,7 +52,8 @@ class Variability:
 
 
 def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[ContestedScenario]:
-    """By the variance of the columns' means beyond the noise of repeats, then by their range and the scenario's id."""
+    """Order scenarios by the variance of the columns' means beyond the noise of repeats, then by their range and the
+    scenario's id."""
     found = (
         made._replace(noise=_noise_of_means(matrix, number))
         for number, means in enumerate(matrix.means_by_scenario())
@@ -62,7 +63,8 @@ def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[Con
 
 
 def _noise_of_means(matrix: CellMatrix, scenario: int) -> float | None:
-    """The expected variance of the columns' means if all answered alike: the mean of the variances of the means."""
+    """Return the expected variance of the columns' means if all answered alike: the mean of the variances of the
+    means."""
     known = []
     for cells, variance in zip(matrix.columns, matrix.answer_variances, strict=True):
         answers = matrix.metric.trials(cells[scenario]).n

@@ -23,7 +23,7 @@ class WinRate:
     rate: float | None
     """Mean over scenarios of the share for it; each scenario counts once. Never 0.5 for want of answers."""
     interval: Interval | None
-    """Of 95 %, Wilson's, with the scenarios as trials; None for fewer than MIN_SCENARIOS."""
+    """It is Wilson's of 95 %, with the scenarios as trials; None for fewer than MIN_SCENARIOS."""
 
 
 def win_rates(favors: Mapping[str, str], cells: Mapping[Cell, int]) -> tuple[WinRate, ...]:

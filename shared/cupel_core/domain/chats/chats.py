@@ -23,7 +23,7 @@ MAX_OPENING_LENGTH = 100
 
 
 def opening_of(message: str) -> str:
-    """The beginning of a message, in one line."""
+    """Return the beginning of a message, in one line."""
     words = " ".join(message[: 10 * MAX_OPENING_LENGTH].split())
     return words if len(words) <= MAX_OPENING_LENGTH else f"{words[: MAX_OPENING_LENGTH - 1]}…"
 

@@ -27,10 +27,10 @@ class RepeatedName(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """Something that a scenario lacks."""
+    """It is something that a scenario lacks."""
 
     field: str
-    """Below the scenario, or below the content if `is_shared`; empty for the scenario itself."""
+    """The field is below the scenario, or below the content if `is_shared`; it is empty for the scenario itself."""
     message: str
     """What a prompt or an assertion needs, as a clause about the scenario."""
     is_shared: bool = False

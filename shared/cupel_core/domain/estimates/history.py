@@ -26,7 +26,7 @@ MIN_SCENARIOS = 5
 
 class PastConversation(NamedTuple):
     scenario: int
-    """The position of its scenario in the definition."""
+    """It is the position of its scenario in the definition."""
     calls: int
     """Of the target."""
     input_tokens: int
@@ -44,7 +44,7 @@ class ColumnHistory:
 
     target_id: str
     probes: int
-    """The number of the column's probes."""
+    """It is the number of the column's probes."""
     scenarios: Collection[int]
     """The positions of the scenarios over which these probes are spread."""
     conversations: Sequence[PastConversation]

@@ -15,7 +15,7 @@ _UNKNOWN_WORST = 2.0
 
 
 class _PredictionError(NamedTuple):
-    """The variance of a predicted mean, and its degrees of freedom."""
+    """It is the variance of a predicted mean, with its degrees of freedom."""
 
     variance: float
     df: float
@@ -28,7 +28,7 @@ class _KnownFigures(NamedTuple):
     shared: Collection[int]
     """These of the known scenarios are among the further figures' scenarios."""
     scenarios: int
-    """The number of the further figures' scenarios."""
+    """It is the number of the further figures' scenarios."""
 
     @property
     def unknown(self) -> int:
@@ -108,5 +108,5 @@ def _unseen_share(sample: _KnownFigures) -> float:
 
 
 def _largest_unseen(known: int) -> float:
-    """About three of `known`."""
+    """It is about three of `known`."""
     return float(1 - (1 - _CONFIDENCE) ** (1 / known))

@@ -26,7 +26,7 @@ class CellResults:
     decisions: Mapping[str, int]
     """Number of repeats by decision code."""
     best: int
-    """Repeats whose answer a comparison found the best."""
+    """It counts the repeats whose answer a comparison found the best."""
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,7 @@ class Run:
     max_attempts: int | None = None
     """Of one call to a target; the default if None."""
     retry_delay_seconds: float | None = None
-    """The longest wait before the second attempt of a call to a target; the default if None."""
+    """This is the longest wait before the second attempt of a call to a target; None is the default."""
     call_timeout_seconds: float | None = None
     """Of one call to a target; the stack's if None."""
     max_turns: int | None = None

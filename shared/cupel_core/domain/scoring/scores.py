@@ -62,7 +62,7 @@ class ColumnScores:
     pass_at_k: MeanOfScenarios
     pass_hat_k: MeanOfScenarios
     scenarios: int
-    """The number of the run's scenarios, also of those without enough results for pass@k and pass^k."""
+    """It is the number of the run's scenarios, also of those without enough results for pass@k and pass^k."""
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
     totals: ColumnTotals

@@ -23,7 +23,7 @@ QUOTATION_DELETED = "deleted with one of the compared answers"
 
 @dataclass(frozen=True)
 class Selection:
-    """The result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
+    """It is the result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
 
     candidates: tuple[int, ...]
     """Indexes of the completed probes whose answers were compared, ascending."""
