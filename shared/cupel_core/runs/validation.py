@@ -7,7 +7,7 @@ import orjson
 
 from cupel_core.accounts import ModelChecks
 from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.fit import MAX_MISFITS, Misfit, misfits, repeated_names
+from cupel_core.domain.definitions.fit import MAX_MISFITS, Misfit, misfits
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.files.references import largest_files_sent
@@ -60,9 +60,10 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
 
 
 def check_fit(content: Content, manifest: Manifest, positions: Sequence[int]) -> None:
-    """Raise Invalid if scenarios at these positions have one name, or lack what a prompt or an assertion needs.
+    """Raise Invalid if scenarios at these positions lack what a prompt or an assertion needs.
 
-    Of a large definition, the first MAX_CHECKED_BYTES are read: a table that lacks a column lacks it in every row.
+    Several may have one name, because stored results name a scenario by its id. Of a large definition, the first
+    MAX_CHECKED_BYTES are read: a table that lacks a column lacks it in every row.
     """
     checked = read_within(manifest, sorted(set(positions)), MAX_CHECKED_BYTES)
     if errors := list(islice(_fit_errors(content, checked), MAX_MISFITS)):
@@ -70,10 +71,6 @@ def check_fit(content: Content, manifest: Manifest, positions: Sequence[int]) ->
 
 
 def _fit_errors(content: Content, checked: Sequence[tuple[int, Scenario]]) -> Iterator[FieldError]:
-    for repeated in repeated_names(scenario.name for _, scenario in checked):
-        numbers = [checked[each][0] + 1 for each in (repeated.first, repeated.position)]
-        why = f"scenarios {numbers[0]} and {numbers[1]} both have the name {repeated.name}, by which results name them"
-        yield FieldError("definitionId", why)
     for position, scenario in checked:
         for misfit in misfits(content, scenario):
             yield FieldError("definitionId", _misfit_message(misfit, position, scenario))

@@ -18,6 +18,13 @@ def test_lists_make_every_combination_and_the_first_changes_slowest() -> None:
     ]
 
 
+def test_tests_with_one_description_have_names_of_their_own() -> None:
+    """A definition file with two scenarios of one name would be refused."""
+    tests = [{"description": "greets", "vars": {"x": each, "y": ""}} for each in "abc"]
+    named = [each.name for each in scenarios({**PROMPT, "tests": tests})]
+    assert named == ["greets", "greets (2)", "greets (3)"]
+
+
 def test_a_list_of_numbers_is_one_value() -> None:
     assert last_messages({**PROMPT, "tests": [{"vars": {"x": [1, 2]}}]}) == ["1,2"]
 

@@ -18,7 +18,8 @@ MAX_LIMITATIONS, MAX_STEPS = 5, 3
 _CONSTANT = "95% interval"
 """A number that is no claim."""
 _NUMBER = re.compile(
-    r"(?P<below>< )?(?P<sign>[-+−])?(?P<digits>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<percent> ?%)?"
+    r"(?P<below>< )?(?P<sign>[-+−])?(?P<digits>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)"
+    r"(?P<percent> ?%| pp\b| percentage points?\b)?"
 )
 _TINY = 1e-9
 

@@ -58,6 +58,7 @@ from cupel_core.imports.promptfoo.variables import (
     resolve_variables,
 )
 from cupel_core.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.imports.samples import UsedNames
 from cupel_core.templating.errors import RenderError
 
 TAG = "promptfoo"
@@ -235,6 +236,8 @@ class _SuiteReader:
             return None
         self.report.count_imported("scenarios", len(with_system))
         system, scenarios = _shared_system(with_system)
+        names = UsedNames()
+        scenarios = tuple(replace(each, name=names.add(each.name)) for each in scenarios)
         models = tuple(dict.fromkeys(provider.model for provider in allowed if provider.model))
         content: dict[str, Any] = {**({"system": system} if system else {}), "maxTurns": _turns(scenarios)}
         if self.derived_metrics:
