@@ -46,7 +46,13 @@ def test_a_schedule_returns_which_graders_it_disables(client: Client, definition
     config = {"temperature": None, "maxTurns": 2, "evaluatorUrl": None}
     identity = create(client, definition_id, {"config": config}).json()["id"]
     shown = {**config, "params": {"temperature": None}, "maxAttempts": None, "callTimeoutSeconds": None}
-    shown |= {"profileId": None, "profileVersion": None, "maxConcurrency": None, "staggerMs": None}
+    shown |= {
+        "profileId": None,
+        "profileVersion": None,
+        "maxConcurrency": None,
+        "staggerMs": None,
+        "retryDelaySeconds": None,
+    }
     assert client.get(f"/v1/schedules/{identity}").json()["run"]["config"] == shown
     body = {"evalRun": {"evalId": eval_id, "config": config}, "name": "x", "expression": "rate(1 day)"}
     assert client.post("/v1/schedules", body).json()["evalRun"]["config"] == shown
@@ -101,6 +107,7 @@ def test_a_schedule_is_created_and_returned(client: Client, definition_id: str) 
             "callTimeoutSeconds": None,
             "maxTurns": 2,
             "maxConcurrency": None,
+            "retryDelaySeconds": None,
             "staggerMs": None,
             "profileId": None,
             "profileVersion": None,
