@@ -42,7 +42,7 @@ def test_the_budget_says_what_is_used_for_what_and_how_to_go_on(cupel: Cupel, ex
         "budget $1.00: $0.95 spent, $0.03 uncertain, $0.02 available",
         "spent on target $0.90, judge $0.05",
         "1 worker at work",
-        "its budget of $1 is used up, and the next call needs $0.080000 more; "
+        "its budget of $1 is used up, and the next call needs $0.08 more; "
         f"cupel budget raise {exhausted.id} --to USD raises it, and the run resumes",
     ]
 

@@ -12,6 +12,7 @@ import cupel
 from cupel import extras
 from cupel.plots.draw import DrawnPlots, draw_plots
 from cupel.plots.style import CODES, labels, text_color_on
+from cupel_core.domain.text.figures import format_decimal
 from tests import plotted_figures
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 
@@ -97,12 +98,12 @@ def test_drawing_leaves_the_readers_settings_alone(analyzed: Analyzed, tmp_path:
 
 def test_the_distribution_has_a_row_per_target_with_its_mean(analyzed: Analyzed, drawn: Path) -> None:
     texts = texts_of(drawn / "distribution.svg")
-    means = [f"mean {column['estimate']['decision']['mean']:.2f}" for column in analyzed.basic["columns"]]
+    means = [f"mean {format_decimal(column['estimate']['decision']['mean'])}" for column in analyzed.basic["columns"]]
     assert {*MODELS, *means, *CODES} <= set(texts)
 
 
 def test_the_agreement_of_each_pair_has_its_number(analyzed: Analyzed, drawn: Path) -> None:
-    kappas = [f"{pair['kappa']:.2f}".replace("-", "−") for pair in analyzed.basic["agreement"]["pairs"]]
+    kappas = [format_decimal(pair["kappa"]) for pair in analyzed.basic["agreement"]["pairs"]]
     texts = texts_of(drawn / "agreement.svg")
     assert all(texts.count(kappa) >= 2 * kappas.count(kappa) for kappa in kappas)
 
