@@ -189,7 +189,7 @@ def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report
     page.get_by_label("Budget in USD").fill("0.10")
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("more than its budget of $0.10,")
+    expect(dialog).to_contain_text("more than its budget of $0.1,")
     dialog.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_text("its provider asks to wait")).to_be_visible(timeout=SLOW_MS)
     priced.configure(rates={})

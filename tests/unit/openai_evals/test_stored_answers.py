@@ -205,14 +205,14 @@ def test_copies_are_erased_before_the_answers_expire(openai: OpenAI, cloud: Sett
     assert copies == []
 
 
-@pytest.mark.parametrize("moment", ["make_definition", "read_rows", "data_creation", "ensure_version"])
+@pytest.mark.parametrize("moment", ["make_definition", "read_rows", "data_creation", "version_of"])
 def test_an_answer_that_is_deleted_while_a_run_starts_is_not_copied(
     openai: OpenAI, client: Client, cloud: Settings, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     source_id = answered(openai, items=MARKED[:1])
     eval_id = create_eval(openai, REPEATED, data_source_config=STORED)
-    module: Any = {"data_creation": openai_evals, "ensure_version": runs}.get(moment, stored_answers)
-    name = "_ensure_version" if module is runs else moment
+    module: Any = {"data_creation": openai_evals, "version_of": runs}.get(moment, stored_answers)
+    name = "_version_of" if module is runs else moment
     step = getattr(module, name)
 
     def with_deletion(*arguments: Any) -> Any:
