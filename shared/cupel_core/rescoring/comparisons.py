@@ -26,7 +26,7 @@ LEAVES_PER_TASK = 100
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _ComparedResult:
     """It is a result with the assertions of its transcript."""
 
     result: RescoreResult
@@ -81,7 +81,7 @@ def _results_by_index(ref: RunRef, rescore: Rescore, indexes: range) -> dict[int
     return {result.index: result for result in stored}
 
 
-def _list_candidates(run: Run, rescore: Rescore, results: Iterable[RescoreResult]) -> list[_Candidate]:
+def _list_candidates(run: Run, rescore: Rescore, results: Iterable[RescoreResult]) -> list[_ComparedResult]:
     snapshot = snapshots.get(run.snapshot_key)
     content = Content.from_json(snapshot.definition)
     candidates = []
@@ -89,7 +89,7 @@ def _list_candidates(run: Run, rescore: Rescore, results: Iterable[RescoreResult
         scenario = snapshot.scenario(run.plan.probe(result.index).case)
         assertions = comparisons(assertions_of(rescore.config, content, scenario))
         if any(assertion.kind == MAX_SCORE for assertion in assertions):
-            candidates.append(_Candidate(result, assertions))
+            candidates.append(_ComparedResult(result, assertions))
     return candidates
 
 
@@ -98,7 +98,7 @@ def _is_comparable(result: RescoreResult) -> bool:
     return result.scoring is not None and (was_graded(result) or not result.scoring.results)
 
 
-async def _compare_one(selections: SelectionRunner, candidate: _Candidate) -> RescoreResult:
+async def _compare_one(selections: SelectionRunner, candidate: _ComparedResult) -> RescoreResult:
     result = candidate.result
     outcome = await selections.select(result.index, candidate.assertions, {}, {MAX_SCORE})
     return result.with_scoring(with_selection_results(result.scoring, outcome.results))

@@ -138,7 +138,7 @@ async def test_decision_usage_cost_and_result_stay_after_expiry(cloud: Settings)
     assert before.result is not None
     assert (after.result.success, after.result.score) == (before.result.success, before.result.score)
     rescored = next(iter(rescore_results.list_range(ref_of(run), "scr_1", range(SHORT, SHORT + 1))))
-    assert (rescored.success, rescored.score, rescored.scoring) == (False, 0.5, None)
+    assert (rescored.success, rescored.score, rescored.scoring) == (False, 0.0, None)
 
 
 async def test_content_that_has_not_expired_stays_and_is_looked_at_again(cloud: Settings) -> None:

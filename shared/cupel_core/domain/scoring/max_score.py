@@ -13,7 +13,7 @@ from cupel_core.domain.scoring.selections import Selection
 from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause, UnscoredCode
 
 
-class _Aggregation(NamedTuple):
+class _ScoreAggregation(NamedTuple):
     """The value of an assertion; a type without a weight has the weight 1."""
 
     method: str
@@ -21,7 +21,7 @@ class _Aggregation(NamedTuple):
     threshold: float | None
 
     @classmethod
-    def of(cls, assertion: Assertion) -> "_Aggregation":
+    def of(cls, assertion: Assertion) -> "_ScoreAggregation":
         value = assertion.value or {}
         return cls(value.get("method", AVERAGE), value.get("weights", {}), value.get("threshold"))
 
@@ -43,7 +43,7 @@ def select_max_score(scorings: Mapping[int, Scoring | None], assertion: Assertio
 
     `scorings` are those of the answers by probe index, ascending. The comparison itself and other ones are ignored.
     """
-    candidates, aggregation = tuple(scorings), _Aggregation.of(assertion)
+    candidates, aggregation = tuple(scorings), _ScoreAggregation.of(assertion)
     results = [tuple(_compared_results(scoring.results)) if scoring else () for scoring in scorings.values()]
     if problem := _problem(results, aggregation):
         error, cause = problem
@@ -69,7 +69,7 @@ def _compared_results(results: Iterable[AssertionResult]) -> Iterator[AssertionR
 
 
 def _problem(
-    results: Sequence[Sequence[AssertionResult]], aggregation: _Aggregation
+    results: Sequence[Sequence[AssertionResult]], aggregation: _ScoreAggregation
 ) -> tuple[str, UnscoredCause] | None:
     """Why the answers cannot be compared by these results, with its cause; None if they can."""
     if len(results) < 2:
