@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
@@ -30,7 +31,7 @@ _HTML_SIGNS = (
 """Each pattern is a sign of HTML, and counts this much."""
 _ENOUGH_HTML_SIGNS = 2
 MAX_WASTED_CHARACTERS = 500_000
-"""Characters that a search for JSON or XML may parse in vain: parsing from every brace of an output is quadratic."""
+"""Characters that a search for JSON may parse in vain: parsing from every brace of an output is quadratic."""
 _BRACE = re.compile(r'\{(?=\s*["}])')
 
 
@@ -111,49 +112,64 @@ def contains_xml(assertion: Assertion, context: AssertionContext) -> CheckResult
 
 
 def _fragments(output: str) -> Iterator[Element]:
-    """The outermost XML elements in a text."""
-    start, wasted = output.find("<"), 0
-    while start >= 0 and wasted <= MAX_WASTED_CHARACTERS:
-        root, end = _read_element(output, start)
-        if root is None:
-            wasted += end - start
-            end = start + 1
-        else:
-            yield root
-        start = output.find("<", end)
+    """The outermost complete XML elements in a text. No part of the text is parsed twice."""
+    start = output.find("<")
+    while start >= 0:
+        if not _may_start_element(output, start):
+            start = output.find("<", start + 1)
+            continue
+        builder, end = _read_element(output, start)
+        yield from builder.outermost_complete()
+        start = output.find("<", max(end, start + 1))
+
+
+def _may_start_element(output: str, start: int) -> bool:
+    """Whether a tag starts here that ends before the next one starts."""
+    next_tag = output.find("<", start + 1)
+    tag_end = output.find(">", start, len(output) if next_tag < 0 else next_tag)
+    return tag_end >= 0 and output[start + 1].isalpha()
 
 
 class _FirstElement(TreeBuilder):
-    """Builds the first element that is complete."""
+    """Builds an element, and knows which of its descendants are complete if it is not."""
 
-    complete: Element | None = None
-    depth = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.root: Element | None = None
+        self.open: list[Element] = []
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
-        self.depth += 1
-        return super().start(tag, attrs)
-
-    def end(self, tag: str, /) -> Element:
-        element = super().end(tag)
-        self.depth -= 1
-        if self.depth == 0:
-            self.complete = element
+        element = super().start(tag, attrs)
+        self.root = self.root if self.root is not None else element
+        self.open.append(element)
         return element
 
+    def end(self, tag: str, /) -> Element:
+        self.open.pop()
+        return super().end(tag)
 
-def _read_element(output: str, start: int) -> tuple[Element | None, int]:
-    """The element that starts here, if it is complete, and where parsing stopped. It cannot declare entities."""
+    @property
+    def is_complete(self) -> bool:
+        return self.root is not None and not self.open
+
+    def outermost_complete(self) -> Iterator[Element]:
+        if self.root is not None and not self.open:
+            yield self.root
+        for element, open_child in zip_longest(self.open, self.open[1:]):
+            yield from (child for child in element if child is not open_child)
+
+
+def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
+    """The element that starts here, as far as it can be read, and where reading ended. It cannot declare entities."""
     builder, end = _FirstElement(), start
-    if not output[start + 1 : start + 2].isalpha():
-        return None, end
     parser = XMLParser(target=builder)  # noqa: S314 - see above
-    while builder.complete is None and (close := output.find(">", end)) >= 0:
+    while not builder.is_complete and (close := output.find(">", end)) >= 0:
         try:
             parser.feed(output[end : close + 1])
         except ParseError:
             break
         end = close + 1
-    return builder.complete, end
+    return builder, end
 
 
 def _required_paths(value: Any) -> list[str]:

@@ -72,6 +72,8 @@ CASES: list[tuple[str, Any, float | None, str, str]] = [
     ("is-xml", {"requiredElements": ["x:a.b"]}, None, "<x:a xmlns:x='u'><x:b/></x:a>", "<a/>"),
     ("contains-xml", None, None, "look: <b>1</b>!", "1 < 2 and <b> 3 > 2"),
     ("contains-xml", ["b.c"], None, "<b/> <br> <b><c/></b>", "<b/> and <c/>"),
+    ("contains-xml", ["b.c"], None, "<p><i>x</i><b><c/></b> and <q", "<p><b>1</b><!-- <b><c/></b> --><q"),
+    ("contains-xml", None, None, "a<b <i/>", "<a><b></a>"),
     ("contains-html", None, None, "look: <p>1</p>", "1 < 2 and 3 > 2"),
     ("contains-html", None, None, "<x-card title='a'>", "<x-card>"),
     ("contains-html", None, None, "<!DOCTYPE\thtml>", "AT&amp;T"),
@@ -231,7 +233,8 @@ async def test_a_set_whose_parts_have_no_weight_passes_with_a_score_of_0() -> No
 
 
 async def test_outputs_made_to_be_slow_are_not() -> None:
-    for output in ("{" * 100_000, '{"a":' * 30_000, "<a>" * 30_000, "<a " * 30_000):
+    tags = ("<a>" * 30_000, "<a " * 30_000, "<a" * 40_000 + ">", "<a></b>" * 10_000, "<x><!-- <b>" * 8_000)
+    for output in ("{" * 100_000, '{"a":' * 30_000, *tags):
         for kind in ("contains-json", "contains-xml", "is-json", "is-xml", "is-refusal"):
             assert (await check({"type": kind}, output)).passed is False
 
