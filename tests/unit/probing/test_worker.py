@@ -470,27 +470,31 @@ def capacity_of(least_mb: float) -> WorkerCapacity:
 async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, capacity = LongScenarios(scenario_count=20).start(), capacity_of(8)
-    small = worker(memory_mb=capacity.memory_mb)
-    receive, start = small._receiver.start_receiving, small._start_probe
+    run, capacity, queue_url = LongScenarios(scenario_count=20).start(), capacity_of(8), cloud.probe_queue_url("sim")
     idle, used = list[float](), list[float]()
 
-    def start_and_measure(*args: Any) -> bool:
-        has_started = start(*args)
-        if small._open_conversations > 1:
-            used.append(small._open.total.mb + small._idle_mb)
-        return has_started
+    def small_worker() -> Worker:
+        small = worker(memory_mb=capacity.memory_mb)
+        receive, start = small._receiver.start_receiving, small._start_probe
 
-    def measure_and_receive(*args: Any) -> None:
-        if small._open_conversations:
-            idle.append(small._idle_mb)
-        receive(*args)
+        def start_and_measure(*args: Any) -> bool:
+            has_started = start(*args)
+            if small._open_conversations > 1:
+                used.append(small._open.total.mb + small._idle_mb)
+            return has_started
 
-    monkeypatch.setattr(small._receiver, "start_receiving", measure_and_receive)
-    monkeypatch.setattr(small, "_start_probe", start_and_measure)
-    deliveries = send_and_receive(slice_message(run, list(range(10))))
-    queues.send(cloud.probe_queue_url("sim"), [slice_message(run, list(range(10, 20)))])
-    assert await small.run(deliveries) == []
+        def measure_and_receive(*args: Any) -> None:
+            if small._open_conversations:
+                idle.append(small._idle_mb)
+            receive(*args)
+
+        monkeypatch.setattr(small._receiver, "start_receiving", measure_and_receive)
+        monkeypatch.setattr(small, "_start_probe", start_and_measure)
+        return small
+
+    queues.send(queue_url, [slice_message(run, list(range(10))), slice_message(run, list(range(10, 20)))])
+    while deliveries := queues.receive(queue_url, 1, 0, HIDDEN_SECONDS):
+        assert await small_worker().run(deliveries) == []
     assert barrier.get_progress(Tree.for_run(run)) == Progress(20, completed=20)
     assert max(idle, default=0.0) < capacity.idle_mb
     assert used
