@@ -24,6 +24,9 @@ class Gate:
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
     the rate alone."""
+    errors_fail: bool = False
+    """Whether errored probes count as failures in the rate. They do not fail the gate by themselves then, unless
+    `allow_errors` says how many may."""
 
     @property
     def is_unconditional(self) -> bool:
@@ -43,10 +46,20 @@ class Gate:
             return
         for model in results:
             subject = f"{model.name}: " if len(results) > 1 else ""
-            if model.pass_rate is None:
+            if (rate := self._rate_of(model)) is None:
                 yield f"{subject}{_why_unjudged([model])}"
-            elif self._is_below(model.pass_rate, self.fail_under):
-                yield f"{subject}{_rate_text(model.pass_rate)} is below {self.fail_under:g}"
+            elif self._is_below(rate, self.fail_under):
+                yield f"{subject}{self._rate_text(rate)} is below {self.fail_under:g}"
+
+    def _rate_of(self, model: ModelResults) -> PassRate | None:
+        rate = model.pass_rate
+        return rate.errors_fail or rate if rate and self.errors_fail else rate
+
+    def _rate_text(self, rate: PassRate) -> str:
+        interval = format_interval(rate.interval, format_percent)
+        of = f", 95% interval {interval}," if interval else ""
+        probes = count_of(rate.judged, "judged or errored probe" if self.errors_fail else "judged probe")
+        return f"pass rate {rate.share:.3f} of {probes}{of}"
 
     def _is_below(self, rate: PassRate, limit: float) -> bool:
         if self.confidence is None:
@@ -56,7 +69,10 @@ class Gate:
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         errored, unscored = sum(model.errored for model in results), sum(model.unscored for model in results)
         allowed = self.allow_errors or 0
-        if errored + unscored > allowed:
+        if self.errors_fail and self.allow_errors is None:
+            if unscored:
+                yield f"{count_of(unscored, 'answer')} could not be scored"
+        elif errored + unscored > allowed:
             yield f"{count_of(errored, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
 
     def _check_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
@@ -65,12 +81,6 @@ class Gate:
             checks = add_checks(model.left_out_checks for model in results)
             missing = left_out_message(partly, sum(model.completed for model in results), checks)
             yield f"{missing}; --allow-left-out-checks accepts that"
-
-
-def _rate_text(rate: PassRate) -> str:
-    interval = format_interval(rate.interval, format_percent)
-    of = f", 95% interval {interval}," if interval else ""
-    return f"pass rate {rate.share:.3f} of {count_of(rate.judged, 'judged probe')}{of}"
 
 
 def _why_unjudged(results: Sequence[ModelResults]) -> str:

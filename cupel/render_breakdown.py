@@ -9,7 +9,9 @@ from cupel.markup import escape
 from cupel.render import column_title
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
-from cupel_core.domain.text.figures import format_decimal, format_percent, with_interval
+from cupel_core.domain.analysis.breakdowns import PERSONA
+from cupel_core.domain.analysis.crossed import MIN_PERSONAS
+from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent, with_interval
 
 
 def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
@@ -31,6 +33,22 @@ def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
     return rows
 
 
+def _persona_lines(breakdown: Json) -> Iterator[str]:
+    """Say whom the intervals are about, if the groups are personas."""
+    if breakdown["by"] != PERSONA:
+        return
+    yield (
+        "all intervals are for exactly these personas; for scenarios and personas like these:"
+        if breakdown["forPersonas"]
+        else f"all intervals are for exactly these personas; from {MIN_PERSONAS} on, users like them can be spoken of"
+    )
+    for column in breakdown["forPersonas"]:
+        rate = format_interval(column["passRateInterval95"], format_percent)
+        decision = format_interval(column["decisionInterval95"], format_decimal)
+        figures = [f"pass rate {rate}"] * bool(rate) + [f"mean decision {decision}"] * bool(decision)
+        yield f"  {column_title(column)}: {', '.join(figures) or 'all results are equal'}"
+
+
 def _cells(estimate: Json, *, has_verdicts: bool, has_decisions: bool) -> Iterator[str]:
     passes, decision = estimate["passRate"], estimate["decision"]
     yield f"{estimate['completed'] + estimate['errored']:,}"
@@ -46,6 +64,7 @@ def breakdown_legend(breakdown: Json) -> list[str]:
     """Say what the rows and intervals mean, and what else the run can be grouped by."""
     by, groups = breakdown["by"], breakdown["groups"]
     lines = ["95%: confidence interval for scenarios like these; for exactly these in groups of fewer than five"]
+    lines += _persona_lines(breakdown)
     if any(group["value"] is None for group in groups):
         lines.append(f"{NO_VALUE}: cases without a value of {by}")
     others = [f"--by {field['name']} ({field['values']:,})" for field in breakdown["fields"] if field["name"] != by]

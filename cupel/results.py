@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -190,6 +190,8 @@ class PassRate:
     """It is the number of independent trials that say as much about scenarios like these."""
     bounds: Interval | None = None
     """It has the share if all errored probes had failed, and if all had passed; None without errors."""
+    errors_fail: "PassRate | None" = None
+    """It counts errored probes as failures; None without errors."""
 
     def upper_bound(self, confidence: float) -> float:
         """Scenarios like these have a lower rate with this confidence; of fewer than five scenarios, exactly these."""
@@ -294,9 +296,14 @@ def _read_decisions(estimate: Json) -> DecisionStatistics:
 
 
 def _read_rate(estimate: Json) -> PassRate | None:
-    rate, bounds = estimate["passRate"], estimate.get("passRateBounds")
-    if not rate["trials"]:
-        return None
+    rate, bounds = _share(estimate["passRate"]), estimate.get("passRateBounds")
+    if not rate.judged or bounds is None:
+        return rate if rate.judged else None
+    errors_fail = _share(bounds["errorsAsFailures"])
+    return replace(rate, bounds=Interval(errors_fail.share, bounds["errorsAsPasses"]["share"]), errors_fail=errors_fail)
+
+
+def _share(rate: Json) -> PassRate:
     return PassRate(
         passed=rate["successes"],
         judged=rate["trials"],
@@ -304,7 +311,6 @@ def _read_rate(estimate: Json) -> PassRate | None:
         share=rate["share"],
         interval=_interval(rate),
         effective_trials=rate["effectiveTrials"],
-        bounds=Interval(bounds["errorsAsFailures"]["share"], bounds["errorsAsPasses"]["share"]) if bounds else None,
     )
 
 

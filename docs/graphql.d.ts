@@ -465,7 +465,7 @@ export interface Caution {
   message: string;
 }
 
-export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS" | "RARE_ANSWERS";
+export type CautionCode = "PARTIAL" | "LEFT_OUT_CHECKS" | "ONE_SCENARIO" | "FEW_SCENARIOS" | "SMALL_SAMPLE" | "MODERATE_SAMPLE" | "NO_DECISIONS" | "NO_RESULTS" | "HIGH_OTHER" | "UNEVEN_ERRORS" | "PARTIAL_DIMENSIONS" | "MANY_DIMENSIONS" | "MANY_LEVELS" | "MANY_TARGETS" | "RARE_ANSWERS" | "PERSONAS";
 
 /** What one target, asked by one prompt, made of a case; counts are of its repeats. */
 export interface CellResults {
@@ -749,6 +749,8 @@ export interface ComparisonRow {
   verdict: ComparisonVerdict;
   /** The verdict in words, with its figures */
   sentence: string;
+  /** What follows for exactly these scenarios, and from errored probes as failures, in words */
+  notes: string[];
   /** Scenarios with results on both sides; each counts once */
   scenarios: number;
   /** Mean of the baseline's scenarios, each once */
@@ -777,6 +779,8 @@ export interface ComparisonRow {
   equivalenceP: number | null;
   /** Null for all pairs together, and in comparisons of earlier releases */
   theseScenarios: OwnDifference | null;
+  /** Difference of pass rates if errored probes count as failures; null without errors */
+  errorsFailDifference: number | null;
   /** Difference in standard deviations of the scenarios */
   effectSize: number | null;
   /** The effect size in a word */
@@ -2283,7 +2287,7 @@ export interface MessageInput {
 
 export type MessageRole = "system" | "user" | "assistant" | "tool";
 
-export type Metric = "DECISION" | "PASS_RATE" | "OTHER_RATE";
+export type Metric = "DECISION" | "PASS_RATE" | "PASS_RATE_ERRORS_FAIL" | "OTHER_RATE";
 
 /** A provider that the workspace cannot call yet. */
 export interface MissingAccess {

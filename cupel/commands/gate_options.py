@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,10 @@ from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.comparing import ComparisonGate, FailIf
 from cupel.errors import UsageError
 from cupel.gates import Gate, pass_rate
-from cupel.json_types import Json
+from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
+from cupel_core.domain.analysis.metrics import Metric
 
 FailUnder = Annotated[
     float | None,
@@ -75,6 +77,24 @@ AllowInconclusive = Annotated[
         "--allow-inconclusive", help="Let the gate pass although there are too few scenarios to tell a difference."
     ),
 ]
+
+
+class ErrorsAs(StrEnum):
+    """What an errored probe counts as in pass rates."""
+
+    MISSING = "missing"
+    FAIL = "fail"
+
+
+ErrorsAsOption = Annotated[
+    ErrorsAs,
+    typer.Option(
+        "--errors-as",
+        case_sensitive=False,
+        help="What errored probes count as in the pass rates of gates: `missing` leaves them out, `fail` counts them "
+        "as failures.",
+    ),
+]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
 
 
@@ -90,6 +110,8 @@ class Baseline:
     alpha: float | None = None
     """None is the default level of comparisons."""
     allow_inconclusive: bool = False
+    errors_fail: bool = False
+    """Whether pass rates are compared that count errored probes as failures."""
 
     @classmethod
     def from_options(
@@ -100,6 +122,7 @@ class Baseline:
         alpha: float | None = None,
         *,
         allow_inconclusive: bool = False,
+        errors_as: ErrorsAs = ErrorsAs.MISSING,
     ) -> "Baseline | None":
         run_id = worse_than or not_worse_than
         if worse_than and not_worse_than:
@@ -110,7 +133,14 @@ class Baseline:
             if unused:
                 raise UsageError(f"{unused[0]}: needs --fail-if-worse-than or --not-worse-than")
             return None
-        return cls(run_id, not_worse_than is not None, margin, alpha, allow_inconclusive)
+        is_margin_tested, errors_fail = not_worse_than is not None, errors_as is ErrorsAs.FAIL
+        return cls(run_id, is_margin_tested, margin, alpha, allow_inconclusive, errors_fail)
+
+    def request(self, run_id: str) -> Json:
+        """Return the request that compares a run with this one."""
+        metric = Metric.PASS_RATE_ERRORS_FAIL if self.errors_fail else None
+        levels = without_none(metric=metric, margin=self.margin, alpha=self.alpha)
+        return {"baseline": {"runId": self.run_id}, "comparison": {"runId": run_id}, **levels}
 
     def gate(self, figures: Json) -> ComparisonGate:
         if self.is_margin_tested:
@@ -129,6 +159,8 @@ class GateOptions:
         cls, gate: Gate, junit: Path | None, baseline: Baseline | None = None, *, waits_for_end: bool
     ) -> "GateOptions":
         """UsageError if options are set although the command does not wait for the end of the run."""
+        if gate.errors_fail and gate.fail_under is None and baseline is None:
+            raise UsageError("--errors-as: needs --fail-under, --fail-if-worse-than or --not-worse-than")
         if gate.confidence is not None and gate.fail_under is None:
             raise UsageError("--confidence: needs --fail-under")
         needs_end = junit is not None or baseline is not None or not gate.is_unconditional

@@ -19,6 +19,8 @@ from cupel.commands.gate_options import (
     Alpha,
     Baseline,
     Confidence,
+    ErrorsAs,
+    ErrorsAsOption,
     FailUnder,
     GateOptions,
     JunitFile,
@@ -204,6 +206,7 @@ def run(
     fail_under: FailUnder = None,
     confidence: Confidence = None,
     allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
@@ -217,9 +220,11 @@ def run(
     session = ctx.ensure_object(Session)
     refuse_other_files([Path(each) for each in definitions])
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
         junit,
-        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
+        Baseline.from_options(
+            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+        ),
         waits_for_end=watch or in_process,
     )
     if in_process:
@@ -338,6 +343,7 @@ def rerun(
     fail_under: FailUnder = None,
     confidence: Confidence = None,
     allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
@@ -350,9 +356,11 @@ def rerun(
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
         junit,
-        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
+        Baseline.from_options(
+            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+        ),
         waits_for_end=watch,
     )
     chosen = chosen_targets(models, targets) if models or targets else {}
@@ -384,6 +392,7 @@ def watch(
     fail_under: FailUnder = None,
     confidence: Confidence = None,
     allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
@@ -396,9 +405,11 @@ def watch(
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
         junit,
-        Baseline.from_options(worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive),
+        Baseline.from_options(
+            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+        ),
         waits_for_end=True,
     )
     with session.connect() as client:
@@ -561,9 +572,7 @@ def _watch_to_end(
 def _worse_targets(
     session: Session, client: "Client", baseline: Baseline, run: Json, *, as_json: bool
 ) -> Sequence[str]:
-    levels = without_none(margin=baseline.margin, alpha=baseline.alpha)
-    request = {"baseline": {"runId": baseline.run_id}, "comparison": {"runId": run["id"]}, **levels}
-    figures = TargetNames(client).in_figures(compare(session, client, request)["figures"])
+    figures = TargetNames(client).in_figures(compare(session, client, baseline.request(run["id"]))["figures"])
     if not as_json:
         session.out.print()
         print_comparison(session, figures)

@@ -28,9 +28,10 @@ def compare_results(
 ) -> ComparisonFigures:
     """Compare two evaluations: paired by scenario name, then by dimension scores; targets by name.
 
-    `metric` is DECISION, PASS_RATE or OTHER_RATE; by default decisions if both have any. Differences below `margin` do
-    not matter. With the same evaluation twice, its targets are not compared with themselves. Raises UsageError if the
-    evaluations have no scenario in common.
+    `metric` is DECISION, PASS_RATE, PASS_RATE_ERRORS_FAIL (an errored probe is a failure) or OTHER_RATE; by default
+    decisions if both have any, else PASS_RATE. Differences below `margin` do not matter. With the same evaluation
+    twice, its targets are not compared with themselves. Raises UsageError if the evaluations have no scenario in
+    common.
     """
     try:
         options = ComparisonOptions(Metric(metric.upper()) if metric else None, alpha, margin)

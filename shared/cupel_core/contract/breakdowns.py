@@ -8,7 +8,14 @@ from pydantic import Field
 from cupel_core.contract.analysis import GroupEstimateResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.analysis.breakdowns import MAX_FIELDS, MAX_GROUPS, Breakdown, GroupFigures
+from cupel_core.domain.analysis.breakdowns import (
+    MAX_FIELDS,
+    MAX_GROUPS,
+    Breakdown,
+    CrossedFigures,
+    GroupFigures,
+)
+from cupel_core.domain.analysis.crossed import MIN_PERSONAS
 from cupel_core.domain.runs.plan import Column
 
 
@@ -49,6 +56,27 @@ class CaseGroupResponse(ResponseModel):
         )
 
 
+class CrossedFiguresResponse(ColumnFields):
+    """Intervals of one target, asked by one prompt, for scenarios and personas like those of the run."""
+
+    name: Annotated[str, Field(description="Of target and prompt, for people")]
+    pass_rate_interval95: Annotated[
+        list[float] | None, Field(description="Of the pass rate; null if nothing was judged, or all results are equal")
+    ]
+    decision_interval95: Annotated[
+        list[float] | None, Field(description="Of the mean decision; null if nothing was decided, or all are equal")
+    ]
+
+    @classmethod
+    def of_column(cls, figures: CrossedFigures, column: Column) -> Self:
+        return cls(
+            **cls.fields_of_column(column),
+            name=column.name,
+            pass_rate_interval95=list(figures.pass_rate) if figures.pass_rate else None,
+            decision_interval95=list(figures.decision) if figures.decision else None,
+        )
+
+
 class BreakdownResponse(ResponseModel):
     """The figures of a run by group of its cases. A case with several values, such as tags, counts in each group."""
 
@@ -63,6 +91,13 @@ class BreakdownResponse(ResponseModel):
         list[CaseGroupResponse],
         Field(description=f"At most {MAX_GROUPS}, and one without a value; numbers by size, then texts"),
     ]
+    for_personas: Annotated[
+        list[CrossedFiguresResponse],
+        Field(
+            description="Intervals for scenarios and personas like those of the run; empty unless the groups are at "
+            f"least {MIN_PERSONAS} personas. All other intervals are for exactly these personas"
+        ),
+    ]
 
     @classmethod
     def of(cls, found: Breakdown, rescore_id: str | None) -> Self:
@@ -72,4 +107,8 @@ class BreakdownResponse(ResponseModel):
             by=found.by,
             fields=[GroupableFieldResponse(name=field.name, values=field.values) for field in found.fields],
             groups=[CaseGroupResponse.of(group, found.columns) for group in found.groups],
+            for_personas=[
+                CrossedFiguresResponse.of_column(figures, column)
+                for figures, column in zip(found.crossed, found.columns, strict=False)
+            ],
         )

@@ -111,7 +111,11 @@ class CreateComparison(RequestModel):
     baseline: SideInput
     comparison: SideInput
     metric: Annotated[
-        Metric | None, Field(description="Null: DECISION if both sides have decisions, else PASS_RATE")
+        Metric | None,
+        Field(
+            description="Null: DECISION if both sides have decisions, else PASS_RATE, for which errors are missing; "
+            "PASS_RATE_ERRORS_FAIL counts them as failures"
+        ),
     ] = None
     margin: Annotated[
         Margin | None,
@@ -201,6 +205,13 @@ class ComparisonRowResponse(ResponseModel):
     is_substituted: Annotated[bool, Field(description="Whether the sides have different targets or prompts")]
     verdict: ComparisonVerdict
     sentence: Annotated[str, Field(description="The verdict in words, with its figures")]
+    notes: Annotated[
+        list[str],
+        Field(
+            default_factory=list,
+            description="What follows for exactly these scenarios, and from errored probes as failures, in words",
+        ),
+    ]
     scenarios: Annotated[int, Field(description="Scenarios with results on both sides; each counts once")]
     baseline_mean: float | None
     comparison_mean: float | None
@@ -225,6 +236,13 @@ class ComparisonRowResponse(ResponseModel):
     these_scenarios: Annotated[
         OwnDifferenceResponse | None,
         Field(description="Null for all pairs together, and in comparisons of earlier releases", default=None),
+    ]
+    errors_fail_difference: Annotated[
+        float | None,
+        Field(
+            description="Difference of pass rates if errored probes count as failures; null without errors",
+            default=None,
+        ),
     ]
     effect_size: Annotated[float | None, Field(description="Difference in standard deviations of the scenarios")]
     effect: Annotated[EffectSize | None, Field(description="The effect size in a word")]

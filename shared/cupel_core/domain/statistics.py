@@ -23,7 +23,7 @@ MIN_SCENARIOS = 5
 """Of fewer scenarios, nothing is said about others like them: what an interval would need to be sure of is wider than
 anything that helps."""
 _CONFIDENCE = 0.95
-_CODE_LIMITS = Interval(1, 5)
+CODE_LIMITS, SHARE_LIMITS = Interval(1, 5), Interval(0, 1)
 _PRIOR_CLUSTERS = 2
 
 
@@ -194,8 +194,8 @@ class ClusterMean:
         """It is Student's of 95 %, for scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
         clusters = self.clusters
         if clusters < MIN_SCENARIOS:
-            return t_interval(self.mean, self.own_error, self.answers - clusters, _CODE_LIMITS)
-        return t_interval(self.mean, self.standard_error, clusters - 1, _CODE_LIMITS)
+            return t_interval(self.mean, self.own_error, self.answers - clusters, CODE_LIMITS)
+        return t_interval(self.mean, self.standard_error, clusters - 1, CODE_LIMITS)
 
     @property
     def mean_size(self) -> float:

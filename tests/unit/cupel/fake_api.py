@@ -10,7 +10,7 @@ from typer.testing import Result
 
 from cupel.client import Client
 from cupel.columns import columns_of
-from cupel.results import ModelResults, tabulate
+from cupel.results import ModelResults, PassRate, tabulate
 
 type Json = dict[str, Any]
 type Connect = Callable[[], Client]
@@ -138,6 +138,18 @@ def an_error(index: int, model: str, code: str = "timeout", message: str = "no a
     return {"index": index, "status": "ERROR", **column_fields(model), "error": error} | named
 
 
+def _share_fields(rate: PassRate | None) -> Json:
+    """An estimate of a share, in the fields of the API."""
+    return {
+        "successes": rate.passed if rate else 0,
+        "trials": rate.judged if rate else 0,
+        "scenarios": rate.scenarios if rate else 0,
+        "share": rate.share if rate else None,
+        "interval95": rate.interval if rate else None,
+        "effectiveTrials": rate.effective_trials if rate else 0.0,
+    }
+
+
 def result_row(found: ModelResults, errors: Json) -> Json:
     """A row of `GET /runs/{id}/results`."""
     decisions, rate = found.decisions, found.pass_rate
@@ -153,17 +165,10 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "distribution": [
             {"code": code, "estimate": {"successes": count}} for code, count in decisions.distribution.items()
         ],
-        "passRate": {
-            "successes": rate.passed if rate else 0,
-            "trials": rate.judged if rate else 0,
-            "scenarios": rate.scenarios if rate else 0,
-            "share": rate.share if rate else None,
-            "interval95": rate.interval if rate else None,
-            "effectiveTrials": rate.effective_trials if rate else 0.0,
-        },
+        "passRate": _share_fields(rate),
         "passRateBounds": rate
         and rate.bounds
-        and {"errorsAsFailures": {"share": rate.bounds.low}, "errorsAsPasses": {"share": rate.bounds.high}},
+        and {"errorsAsFailures": _share_fields(rate.errors_fail), "errorsAsPasses": {"share": rate.bounds.high}},
     }
     duration = None if found.median_duration_ms is None else {"p50": found.median_duration_ms}
     return {

@@ -189,6 +189,7 @@ def test_the_level_of_a_gate_can_be_chosen(cupel: Cupel, baseline: Run, run: Run
     ("arguments", "message"),
     [
         (("--margin", "0.1"), "--margin: needs --fail-if-worse-than or --not-worse-than"),
+        (("--errors-as", "fail"), "--errors-as: needs --fail-under, --fail-if-worse-than or --not-worse-than"),
         (("--allow-inconclusive",), "--allow-inconclusive: needs --fail-if-worse-than or --not-worse-than"),
         (("--confidence", "0.9"), "--confidence: needs --fail-under"),
         (

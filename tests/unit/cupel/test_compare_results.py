@@ -57,7 +57,9 @@ def test_without_common_scenarios_it_is_refused():
 
 
 def test_an_unknown_metric_is_named():
-    with pytest.raises(UsageError, match="'speed' is not one of DECISION, PASS_RATE, OTHER_RATE"):
+    with pytest.raises(
+        UsageError, match="'speed' is not one of DECISION, PASS_RATE, PASS_RATE_ERRORS_FAIL, OTHER_RATE"
+    ):
         cupel.compare_results(evaluated("2"), evaluated("2"), metric="speed")
 
 

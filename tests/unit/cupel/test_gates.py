@@ -129,6 +129,26 @@ def test_with_a_confidence_only_what_is_shown_to_be_lower_fails(passed: int, fai
     assert Gate(fail_under=0.9).violations(found)
 
 
+@pytest.mark.parametrize(
+    ("gate", "found", "violations"),
+    [
+        (Gate(fail_under=0.5, errors_fail=True), results(9, errors=9), 0),
+        (Gate(fail_under=0.6, errors_fail=True), results(9, errors=9), 1),
+        (Gate(fail_under=0.5, allow_errors=8, errors_fail=True), results(9, errors=9), 1),
+        (Gate(fail_under=0.5, errors_fail=True), results(9, errors=1, unscored=1), 1),
+        (Gate(fail_under=0.9, errors_fail=True), results(9, failed=1), 0),
+        (Gate(fail_under=0.9, errors_fail=True, confidence=0.95), results(9, errors=9), 1),
+    ],
+)
+def test_errors_may_count_as_failures(gate: Gate, found: list[ModelResults], violations: int) -> None:
+    assert len(gate.violations(found)) == violations
+
+
+def test_a_rate_with_errors_as_failures_says_what_it_is_of() -> None:
+    (violation,) = Gate(fail_under=0.9, errors_fail=True).violations(results(6, errors=6))
+    assert violation.startswith("pass rate 0.500 of 12 judged or errored probes, 95% interval ")
+
+
 def test_errors_bound_the_rate() -> None:
     """Half of one scenario passed, and all of another errored."""
     rate = results(2, failed=2, errors=2)[0].pass_rate

@@ -18,6 +18,7 @@ export const VERDICTS: Record<Verdict, readonly [sign: string, word: string]> = 
 export const METRICS: Record<Metric, string> = {
   DECISION: "mean decision",
   PASS_RATE: "pass rate",
+  PASS_RATE_ERRORS_FAIL: "pass rate with errors as failures",
   OTHER_RATE: "share of answers without a decision",
 };
 

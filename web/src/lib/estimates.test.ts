@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ColumnResults, TargetProgress } from "../api/queries";
-import { columnName, decisionAxis, etaText } from "./estimates";
+import { boundsText, columnName, decisionAxis, etaText } from "./estimates";
 import { formatSeconds } from "./format";
 
 const column = (...codes: string[]) =>
@@ -16,6 +16,21 @@ test("one code alone is in the middle of its axis", () =>
   expect(decisionAxis([column("3")])).toEqual({ min: 2, max: 4 }));
 
 test("without decisions there is no axis", () => expect(decisionAxis([column("other")])).toBeNull());
+
+test("errors bound the pass rate, and without errors there are no bounds", () => {
+  const bounds = { errorsAsFailures: { share: 0.25 }, errorsAsPasses: { share: 0.75 } };
+  const bounded = (passRateBounds: unknown) =>
+    ({
+      label: "Mine",
+      modelId: "m",
+      promptId: null,
+      estimate: { passRateBounds },
+    }) as unknown as ColumnResults;
+  expect(boundsText(bounded(bounds))).toBe(
+    "Mine: the pass rate is 25.0% if all errored probes had failed, and 75.0% if they had passed",
+  );
+  expect(boundsText(bounded(null))).toBeNull();
+});
 
 test("the time left is approximate, and not given for a target that is done or waits", () => {
   expect(etaText(target({}), formatSeconds)).toBe("about 4 min left");

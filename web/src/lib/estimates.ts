@@ -1,5 +1,6 @@
 /** What a table of results shares between its rows. */
 import type { ColumnResults, TargetProgress } from "../api/queries";
+import { formatShare } from "./format";
 
 export interface Axis {
   readonly min: number;
@@ -31,6 +32,15 @@ export function columnName(column: {
   const target = column.label ?? column.modelId;
   const prompt = column.promptLabel ?? column.promptId;
   return prompt === null ? target : `${target}, ${prompt}`;
+}
+
+/** What the pass rate is at least and at most, if probes errored; the command says the same. */
+export function boundsText(column: ColumnResults): string | null {
+  const bounds = column.estimate.passRateBounds;
+  if (!bounds) return null;
+  const [low, high] = [bounds.errorsAsFailures, bounds.errorsAsPasses].map(({ share }) => formatShare(share));
+  const rate = `the pass rate is ${low} if all errored probes had failed, and ${high} if they had passed`;
+  return `${columnName(column)}: ${rate}`;
 }
 
 export function isSimulated(modelId: string): boolean {

@@ -77,6 +77,6 @@ test("only a measure that must be tested may need another comparison", () => {
 test("each measure has a name of its own, and each metric its measure", () => {
   expect(new Set(PAIR_MEASURES.map(measureName)).size).toBe(PAIR_MEASURES.length);
   expect(measureTitle("passRate")).toBe("Pass rate");
-  for (const metric of ["PASS_RATE", "DECISION", "OTHER_RATE"] as const)
+  for (const metric of ["PASS_RATE", "PASS_RATE_ERRORS_FAIL", "DECISION", "OTHER_RATE"] as const)
     expect(metricOf(measureOf(metric))).toBe(metric);
 });

@@ -5,6 +5,7 @@ import { OPERATING_FIGURES, type OperatingFigure } from "./operating_figures";
 
 export const PAIR_MEASURES = [
   "passRate",
+  "passRateErrorsFail",
   "decision",
   "otherRate",
   "cost",
@@ -23,6 +24,7 @@ interface Source {
 }
 const SOURCES: Record<PairMeasure, Source> = {
   passRate: { name: METRICS.PASS_RATE, metric: "PASS_RATE" },
+  passRateErrorsFail: { name: METRICS.PASS_RATE_ERRORS_FAIL, metric: "PASS_RATE_ERRORS_FAIL" },
   decision: { name: METRICS.DECISION, metric: "DECISION" },
   otherRate: { name: METRICS.OTHER_RATE, metric: "OTHER_RATE", figure: "otherRate" },
   cost: { name: "cost of a conversation", figure: "costUsd" },
@@ -66,6 +68,7 @@ export function measuresOf(comparisons: readonly Figured[]): PairMeasure[] {
   const rows = all.flatMap((each) => allRows(each).map(({ row }) => row));
   const metrics = new Set<Metric>(["PASS_RATE", ...all.map((each) => each.metric)]);
   if (rows.some(hasDecisions)) metrics.add("DECISION");
+  if (rows.some((row) => typeof row.errorsFailDifference === "number")) metrics.add("PASS_RATE_ERRORS_FAIL");
   const figures = OPERATING_FIGURES.filter((each) =>
     rows.some(({ operations }) => operations.difference[each] !== null),
   );

@@ -15,7 +15,7 @@ import { alertsOf } from "../lib/alerts";
 import { csvText } from "../lib/csv";
 import { delayText } from "../lib/delays";
 import { helpOf } from "../lib/error_help";
-import { type Axis, columnName, decisionAxis, etaText, isSimulated } from "../lib/estimates";
+import { type Axis, boundsText, columnName, decisionAxis, etaText, isSimulated } from "../lib/estimates";
 import {
   counted,
   formatCount,
@@ -270,6 +270,13 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
     <section className={styles.section} aria-labelledby="errors">
       <h2 id="errors">Infrastructure errors</h2>
       <p className={styles.note}>These are not failures of a model: no result counts them.</p>
+      {results.columns
+        .flatMap((column) => boundsText(column) ?? [])
+        .map((text) => (
+          <p key={text} className={styles.note}>
+            {visible(text)}
+          </p>
+        ))}
       <CausesTable id={id} label="Errors by target and cause" causes={causes} />
     </section>
   );

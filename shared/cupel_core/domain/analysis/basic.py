@@ -47,6 +47,8 @@ class AnalysisInput:
     favors: Mapping[str, str] = field(default_factory=dict)
     """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
     sample: RunSample | None = None
+    personas: int = 1
+    """The most that a scenario has."""
 
     @classmethod
     def of(
@@ -66,6 +68,7 @@ class AnalysisInput:
             has_decision_rule=content.decision is not None,
             favors=content.decision.favors if content.decision else {},
             sample=sample,
+            personas=max((len(scenario.cases) for scenario in counts.scenarios), default=1),
         )
 
 
@@ -207,6 +210,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
                 given.has_decision_rule,
                 given.totals,
                 agreed,
+                given.personas,
             )
         ),
         sample=given.sample,

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.counts import Cell, RunCounts
+from cupel_core.domain.analysis.crossed import MIN_PERSONAS, CaseAnswers, crossed_interval
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
+from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.plan import Column, Plan
+from cupel_core.domain.statistics import CODE_LIMITS, SHARE_LIMITS, Interval
 
 PERSONA = "persona"
 MAX_GROUPS = 50
@@ -108,6 +111,13 @@ class GroupFigures(NamedTuple):
     """They are in the order of the columns of the run's plan."""
 
 
+class CrossedFigures(NamedTuple):
+    """Of one column: intervals for scenarios and personas like those of the run."""
+
+    pass_rate: Interval | None
+    decision: Interval | None
+
+
 class Breakdown(NamedTuple):
     """The figures of a run by what its cases have in common."""
 
@@ -118,6 +128,8 @@ class Breakdown(NamedTuple):
     """The cases can be grouped by these."""
     groups: list[GroupFigures]
     """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
+    crossed: tuple[CrossedFigures, ...] = ()
+    """By column; empty unless the groups are at least MIN_PERSONAS personas."""
 
 
 class NotGroupable(ValueError):
@@ -132,7 +144,9 @@ def break_down(
     if by is None:
         return Breakdown(run_id, plan.columns, by, fields, [])
     groups = _groups_of_cases(cases, by, fields)
-    return Breakdown(run_id, plan.columns, by, fields, grouped_figures(read_counts(), groups))
+    counts = read_counts()
+    crossed = crossed_figures(counts, groups) if by == PERSONA else ()
+    return Breakdown(run_id, plan.columns, by, fields, grouped_figures(counts, groups), crossed)
 
 
 def _groups_of_cases(cases: Sequence[CaseProperties], by: str, fields: Sequence[Field]) -> list[CaseGroups]:
@@ -165,6 +179,29 @@ def grouped_figures(counts: RunCounts, groups: Sequence[CaseGroups]) -> list[Gro
             figures[value].append(group_estimate(Counter(_sum(cells, cases) for cases in members)))
     ordered = sorted(scenarios, key=_order_of)
     return [GroupFigures(value, len(scenarios[value]), tuple(figures[value])) for value in ordered]
+
+
+def crossed_figures(counts: RunCounts, personas: Sequence[CaseGroups]) -> tuple[CrossedFigures, ...]:
+    """`personas` are those of the cases: one, or none."""
+    if len({persona for persona, *_ in filter(None, personas)}) < MIN_PERSONAS:
+        return ()
+    return tuple(
+        CrossedFigures(
+            pass_rate=crossed_interval(_answers(counts, column, personas, Metric.PASS_RATE), SHARE_LIMITS),
+            decision=crossed_interval(_answers(counts, column, personas, Metric.DECISION), CODE_LIMITS),
+        )
+        for column in range(len(counts.plan.columns))
+    )
+
+
+def _answers(counts: RunCounts, column: int, personas: Sequence[CaseGroups], metric: Metric) -> list[CaseAnswers]:
+    cells = counts.cells_by_case(column)
+    return [
+        CaseAnswers(scenario.position, personas[case][0], metric.trials(cells[case]))
+        for scenario in counts.scenarios
+        for case in scenario.cases
+        if personas[case]
+    ]
 
 
 def _sum(cells: Sequence[Cell], cases: tuple[int, ...]) -> Cell:

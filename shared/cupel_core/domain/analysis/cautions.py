@@ -6,6 +6,7 @@ from enum import StrEnum
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS, Agreement
 from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.crossed import MIN_PERSONAS
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
 from cupel_core.domain.analysis.estimates import GroupEstimate
 from cupel_core.domain.analysis.metrics import Metric
@@ -37,6 +38,7 @@ class CautionCode(StrEnum):
     MANY_LEVELS = "MANY_LEVELS"
     MANY_TARGETS = "MANY_TARGETS"
     RARE_ANSWERS = "RARE_ANSWERS"
+    PERSONAS = "PERSONAS"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class CautionInput:
     totals: Sequence[ColumnTotals] = ()
     """These are the totals of `columns`, in the same order."""
     agreed: Agreement | None = None
+    personas: int = 1
+    """The most that a scenario has."""
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:
@@ -77,7 +81,15 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
         *_dimensions(given),
         *_targets(given),
         *_agreement(given),
+        *_personas(given),
     )
+
+
+def _personas(given: CautionInput) -> Iterator[Caution]:
+    if given.personas > 1:
+        text = f"{given.personas} personas: intervals are for exactly these, and not for users like them"
+        offered = given.personas >= MIN_PERSONAS and given.scenarios >= MIN_SCENARIOS
+        yield Caution(CautionCode.PERSONAS, f"{text}; the breakdown by persona has these" if offered else text)
 
 
 def _agreement(given: CautionInput) -> Iterator[Caution]:

@@ -11,12 +11,18 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
-from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution, data_cautions, size_cautions
+from cupel_core.domain.analysis.comparison_cautions import (
+    ComparisonCaution,
+    data_cautions,
+    error_cautions,
+    size_cautions,
+)
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import (
     ColumnPair,
     ComparisonSide,
     MatchedBy,
+    MatchedScenario,
     SideColumn,
     match_scenarios,
     pair_columns,
@@ -43,7 +49,14 @@ from cupel_core.domain.analysis.paired_samples import (
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, ScenarioChange, most_changed
 from cupel_core.domain.analysis.stratified import OwnDifference, Stratum, own_difference
 from cupel_core.domain.analysis.two_samples import compare_trials
-from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize, Evidence, sentence_of, verdict_of
+from cupel_core.domain.analysis.verdicts import (
+    ComparisonVerdict,
+    EffectSize,
+    Evidence,
+    further_sentences,
+    sentence_of,
+    verdict_of,
+)
 from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
 
 _CODE_RANGE = 4
@@ -108,10 +121,14 @@ class ComparisonRow:
     cautions: tuple[ComparisonCaution, ...]
     verdict: ComparisonVerdict = ComparisonVerdict.INCONCLUSIVE
     sentence: str = ""
+    notes: tuple[str, ...] = ()
+    """They say what the other figures of the row say, in sentences."""
     most_changed: tuple[ScenarioChange, ...] = ()
     """By absolute difference, then id; at most MAX_CHANGES. None for all pairs together."""
     own_difference: OwnDifference | None = None
     """It is the difference on exactly these scenarios; None for all pairs together."""
+    errors_fail_difference: float | None = None
+    """It is the difference of pass rates if errored probes count as failures; None without errors."""
 
     @property
     def is_substituted(self) -> bool:
@@ -153,14 +170,20 @@ def compare(
     columns = pair_columns(baseline, comparison)
     metric = options.metric or primary_metric(baseline, comparison, matched.common)
     levels = _Levels(metric, options.alpha, metric.default_margin if options.margin is None else options.margin)
-    means, sides = _ScenarioMeans(), _ComparedSides(baseline, comparison)
+    means, errors_fail_means, sides = _ScenarioMeans(), _ScenarioMeans(), _ComparedSides(baseline, comparison)
     rows = []
     for pair in columns.pairs:
         sample = paired_sample(pair, baseline, comparison, matched.common, metric)
+        errors_fail = _with_failed_errors(sample, sides, matched.common, metric)
         means.add(sample)
-        rows.append(_row_of(sample, sides, levels, tests=len(columns.pairs)))
-    overall = [means.row(columns.pairs, sides, levels)] if len(rows) > 1 else []
-    concluded = _with_verdicts([*rows, *overall], levels)
+        errors_fail_means.add(errors_fail or sample)
+        row = _row_of(sample, sides, levels, tests=len(columns.pairs))
+        rows.append(_with_errors(row, [each.values for each in errors_fail.scenarios] if errors_fail else None))
+    if len(rows) > 1:
+        has_errors = any(row.errors_fail_difference is not None for row in rows)
+        overall = means.row(columns.pairs, sides, levels)
+        rows.append(_with_errors(overall, errors_fail_means.values if has_errors else None))
+    concluded = _with_verdicts(rows, levels)
     return ComparisonFigures(
         metric=metric,
         alpha=levels.alpha,
@@ -169,8 +192,8 @@ def compare(
         common_scenarios=len(matched.common),
         only_baseline=matched.only_baseline,
         only_comparison=matched.only_comparison,
-        rows=tuple(concluded[: len(rows)]),
-        overall=concluded[-1] if overall else None,
+        rows=tuple(concluded[: len(columns.pairs)]),
+        overall=concluded[-1] if len(columns.pairs) > 1 else None,
         unpaired_baseline=columns.only_baseline,
         unpaired_comparison=columns.only_comparison,
     )
@@ -206,6 +229,24 @@ def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests:
         most_changed=most_changed(sample.scenarios, values, levels.metric),
         own_difference=own_difference(levels.metric, pooled, levels.alpha),
     )
+
+
+def _with_failed_errors(
+    sample: PairedSample, sides: _ComparedSides, common: Sequence[MatchedScenario], metric: Metric
+) -> PairedSample | None:
+    """Return the sample with errored probes as failures; None if that is the same, or if no pass rates are compared."""
+    if metric is not Metric.PASS_RATE or not any(cell.errored for cell in sample.totals):
+        return None
+    return paired_sample(sample.pair, *sides, common, Metric.PASS_RATE_ERRORS_FAIL)
+
+
+def _with_errors(row: ComparisonRow, errors_fail: Sequence[PairedValues] | None) -> ComparisonRow:
+    """`errors_fail` are the scenarios' pass rates with errored probes as failures."""
+    if not errors_fail:
+        return row
+    difference = fmean(each.difference for each in errors_fail)
+    cautions = (*row.cautions, *error_cautions(row.estimate.difference, difference))
+    return replace(row, errors_fail_difference=difference, cautions=cautions)
 
 
 class _TestedEstimate(NamedTuple):
@@ -317,11 +358,15 @@ class _ScenarioMeans:
             pooled = scenario.pooled
             self._numbers[scenario.id] = first + pooled[0].n, second + pooled[1].n
 
-    def row(self, pairs: Sequence[ColumnPair], sides: _ComparedSides, levels: _Levels) -> ComparisonRow:
-        values = [
+    @property
+    def values(self) -> list[PairedValues]:
+        return [
             PairedValues(fmean(each.baseline for each in of_scenario), fmean(each.comparison for each in of_scenario))
             for of_scenario in self._values.values()
         ]
+
+    def row(self, pairs: Sequence[ColumnPair], sides: _ComparedSides, levels: _Levels) -> ComparisonRow:
+        values = self.values
         pair = ColumnPair(
             tuple(column for each in pairs for column in each.baseline),
             tuple(column for each in pairs for column in each.comparison),
@@ -351,7 +396,12 @@ def _with_verdict(row: ComparisonRow, levels: _Levels) -> ComparisonRow:
     )
     verdict = verdict_of(evidence)
     reference = _name(row.baseline) if row.is_substituted else "in the baseline"
-    return replace(row, verdict=verdict, sentence=sentence_of(verdict, evidence, _name(row.comparison), reference))
+    return replace(
+        row,
+        verdict=verdict,
+        sentence=sentence_of(verdict, evidence, _name(row.comparison), reference),
+        notes=tuple(further_sentences(evidence, row.own_difference, row.errors_fail_difference)),
+    )
 
 
 def _name(columns: Sequence[SideColumn]) -> str:

@@ -22,6 +22,7 @@ class ComparisonCaution(StrEnum):
     NO_VARIATION = "NO_VARIATION"
     HIGH_OTHER = "HIGH_OTHER"
     UNEVEN_ERRORS = "UNEVEN_ERRORS"
+    ERRORS_DECIDE = "ERRORS_DECIDE"
     SUBSTITUTED = "SUBSTITUTED"
 
     @property
@@ -37,6 +38,7 @@ _MESSAGES = {
     ComparisonCaution.NO_VARIATION: "Nearly all scenarios differ by the same amount; the interval allows for others.",
     ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
+    ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored probes count as failures.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
 }
 
@@ -63,6 +65,16 @@ def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCa
         yield ComparisonCaution.UNEVEN_ERRORS
     if sample.pair.is_substituted:
         yield ComparisonCaution.SUBSTITUTED
+
+
+def error_cautions(difference: float | None, with_errors: float | None) -> Iterator[ComparisonCaution]:
+    """`with_errors` is the difference if errored probes count as failures; None if that is not asked."""
+    if difference is not None and with_errors is not None and _sign(difference) != _sign(with_errors):
+        yield ComparisonCaution.ERRORS_DECIDE
+
+
+def _sign(difference: float) -> int:
+    return (difference > 0) - (difference < 0)
 
 
 def _share(part: int, whole: int) -> float:

@@ -83,6 +83,11 @@ class GroupEstimate:
         return self.completed + self.errored
 
     @property
+    def errors_fail_rate(self) -> ShareEstimate:
+        """It is the pass rate with errors counted as failures."""
+        return self.pass_rate if self.pass_rate_bounds is None else self.pass_rate_bounds.errors_as_failures
+
+    @property
     def error_rate(self) -> float | None:
         return self.errored / self.probes if self.probes else None
 
@@ -92,6 +97,8 @@ class GroupEstimate:
                 return self.decision.mean
             case Metric.PASS_RATE:
                 return self.pass_rate.share
+            case Metric.PASS_RATE_ERRORS_FAIL:
+                return self.errors_fail_rate.share
             case Metric.OTHER_RATE:
                 return self.other_rate.share
 
@@ -102,6 +109,8 @@ class GroupEstimate:
                 return self.decision.scenarios
             case Metric.PASS_RATE:
                 return self.pass_rate.scenarios
+            case Metric.PASS_RATE_ERRORS_FAIL:
+                return self.errors_fail_rate.scenarios
             case Metric.OTHER_RATE:
                 return self.other_rate.scenarios
 

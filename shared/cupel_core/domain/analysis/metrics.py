@@ -11,6 +11,8 @@ class Metric(StrEnum):
     """The mean of the decision codes 1-5."""
     PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
     """Passed ones among the judged."""
+    PASS_RATE_ERRORS_FAIL = "PASS_RATE_ERRORS_FAIL"  # noqa: S105 - no password
+    """Passed ones among the judged and the errored: an error counts as a failure."""
     OTHER_RATE = "OTHER_RATE"
     """Answers without a readable code among those to which the decision rule was applied."""
 
@@ -29,5 +31,7 @@ class Metric(StrEnum):
                 return Trials(cell.decided, cell.code_sum, cell.code_squares)
             case Metric.PASS_RATE:
                 return Trials(cell.judged, cell.passed, cell.passed)
+            case Metric.PASS_RATE_ERRORS_FAIL:
+                return Trials.of_share(cell.judged + cell.errored, cell.passed)
             case Metric.OTHER_RATE:
                 return Trials(cell.ruled, cell.other, cell.other)

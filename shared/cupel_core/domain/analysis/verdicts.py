@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.stratified import OwnDifference
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 from cupel_core.domain.text.figures import format_decimal, format_percent
 
@@ -86,6 +87,24 @@ def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, re
             return f"Not enough data: {difference} ({_figures(evidence)}).{_power(evidence)}"
 
 
+def further_sentences(evidence: Evidence, own: OwnDifference | None, errors_fail: float | None) -> list[str]:
+    """Say what follows for exactly these scenarios, and from errors as failures, where that is known."""
+    sentences = []
+    if own is not None and own.p is not None and evidence.scenarios > 1:
+        interval = own.interval and f"{round(100 * (1 - evidence.alpha))}% CI {_range(evidence, own.interval)}"
+        figures = ", ".join(_present([interval, f"p {p_text(own.p)}"]))
+        sentences.append(
+            f"On exactly these scenarios, the difference is {_signed(evidence, own.difference)} ({figures})."
+        )
+    if errors_fail is not None:
+        sentences.append(f"With errored probes as failures, the difference is {_signed(evidence, errors_fail)}.")
+    return sentences
+
+
+def _signed(evidence: Evidence, difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{amount(evidence, difference)}"
+
+
 def amount(evidence: Evidence, value: float) -> str:
     """A difference with its unit."""
     return f"{_number(evidence, value)} {'percentage points' if evidence.metric.is_rate else 'points'}"
@@ -96,6 +115,7 @@ def _difference(evidence: Evidence) -> str:
     verb = {
         Metric.DECISION: "rates",
         Metric.PASS_RATE: "has a pass rate that is",
+        Metric.PASS_RATE_ERRORS_FAIL: "has a pass rate, with errors as failures, that is",
         Metric.OTHER_RATE: "has a rate of unreadable answers that is",
     }[evidence.metric]
     return f"{verb} {amount(evidence, abs(difference))} {'lower' if difference < 0 else 'higher'}"

@@ -42,7 +42,9 @@ def run(
     matrix = cell_matrix(counts, rows, ("stakes",))
     totals = [counts.totals.column(number) for number in range(len(plan.columns))]
     names = tuple(column.name for column in plan.columns)
-    return analyze(AnalysisInput(matrix, totals, names, plan.total, has_decision_rule=True, **more))  # type: ignore[arg-type]
+    return analyze(
+        AnalysisInput(matrix, totals, names, plan.total, has_decision_rule=True, personas=personas, **more)  # type: ignore[arg-type]
+    )
 
 
 def score(position: int) -> float:
@@ -317,3 +319,11 @@ def test_alpha_of_few_rare_answers_is_a_caution() -> None:
     assert caution.text == "agreement rests on 1 scenario: to all others, all targets give the most frequent answer"
     varied = answers(plan, lambda _, case: str(case % 5 + 1))
     assert CautionCode.RARE_ANSWERS not in {each.code for each in run(varied, plan).cautions}
+
+
+@pytest.mark.parametrize(("personas", "told"), [(1, None), (4, "not for users like them"), (5, "by persona has these")])
+def test_a_run_with_personas_says_that_its_intervals_are_for_these(personas: int, told: str | None) -> None:
+    plan = Plan(plain_targets("sim/a", "sim/b"), (30 * personas,))
+    found = run(answers(plan, lambda _, case: str(1 + case % 5)), plan, personas)
+    texts = [each.text for each in found.cautions if each.code is CautionCode.PERSONAS]
+    assert [text.endswith(told or "") for text in texts] == [True] * (personas > 1)

@@ -53,6 +53,22 @@ def test_personas_of_one_scenario_are_groups_of_their_own() -> None:
     assert passes(grouped(cases, "persona", positions=(0, 0, 1, 1))) == [("Ada", 2, 2, 4), ("Bob", 2, 1, 4)]
 
 
+def test_five_personas_have_intervals_for_others_like_them() -> None:
+    cases = [case(f"persona {number % 5}") for number in range(35)]
+    found = grouped(cases, "persona", positions=[number // 5 for number in range(35)], targets=2)
+    assert [figures.decision for figures in found.crossed] == [None, None]
+    for figures in found.crossed:
+        assert figures.pass_rate is not None
+        assert 0 <= figures.pass_rate.low < 0.5 < figures.pass_rate.high <= 1
+
+
+def test_four_personas_and_other_groups_have_none() -> None:
+    cases = [case(f"persona {number % 4}", language=str(number % 6)) for number in range(36)]
+    positions = [number // 4 for number in range(36)]
+    assert grouped(cases, "persona", positions).crossed == ()
+    assert grouped(cases, "language", positions).crossed == ()
+
+
 def test_what_several_cases_of_a_scenario_have_in_common_is_one_unit() -> None:
     cases = [case("Ada", topic="x"), case("Bob", topic="x"), case("Ada", topic="x"), case("Bob", topic="x")]
     [group] = grouped(cases, "topic", positions=(0, 0, 1, 1)).groups

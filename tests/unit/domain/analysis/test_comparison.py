@@ -221,6 +221,49 @@ def test_uneven_errors_and_many_unreadable_answers_are_cautions():
     )
 
 
+def test_errors_that_hide_failures_are_told_by_the_difference_with_errors_as_failures():
+    """Each scenario lost a pass, and its two failures errored: of what was judged, all passed."""
+    before, after = ["+++-", "++--", "+++-", "++--", "+++-", "++--"], ["++ee", "+eee"] * 3
+    row = compare_one(before, after)
+    assert row.estimate.difference == pytest.approx(0.375)
+    assert row.errors_fail_difference == pytest.approx(-0.25)
+    assert ComparisonCaution.ERRORS_DECIDE in row.cautions
+    with_errors = compare_one(before, after, metric=Metric.PASS_RATE_ERRORS_FAIL)
+    assert with_errors.estimate.difference == pytest.approx(-0.25)
+    assert (with_errors.errors_fail_difference, ComparisonCaution.ERRORS_DECIDE in with_errors.cautions) == (
+        None,
+        False,
+    )
+
+
+def test_notes_say_what_follows_for_these_scenarios_and_from_errors():
+    row = compare_one(["++++"] * 6, ["++--"] * 5 + ["+--e"])
+    these, errors = row.notes
+    assert these.startswith("On exactly these scenarios, the difference is −52.8 percentage points (95% CI −")
+    assert these.endswith("p below 0.001).")
+    assert errors == "With errored probes as failures, the difference is −54.2 percentage points."
+    assert compare_one(["1", "2", "3", "4", "5"], ["2", "2", "3", "4", "5"]).notes == ()
+
+
+def test_a_sign_that_errors_do_not_change_is_no_caution():
+    row = compare_one(["+++-"] * 6, ["++--"] * 5 + ["++-e"])
+    assert row.errors_fail_difference == pytest.approx(-0.25)
+    assert ComparisonCaution.ERRORS_DECIDE not in row.cautions
+
+
+def test_without_errors_the_difference_with_errors_as_failures_is_not_given():
+    assert compare_one(["+", "-"] * 3, ["-", "-"] * 3).errors_fail_difference is None
+    assert compare_one(["1", "2", "e"] * 2, ["3", "e", "e"] * 2).errors_fail_difference is None
+
+
+def test_targets_without_errors_count_in_the_difference_of_all_with_errors_as_failures():
+    before = side({"m": ["++"] * 6, "n": ["++"] * 6})
+    figures = compare(before, side({"m": ["+e"] * 6, "n": ["++"] * 6}, "run_b"))
+    assert [row.errors_fail_difference for row in figures.rows] == [-0.5, None]
+    assert figures.overall.errors_fail_difference == -0.25
+    assert ComparisonCaution.ERRORS_DECIDE in figures.overall.cautions
+
+
 def test_the_effect_size_has_a_word():
     assert compare_one(["1", "2", "1", "2", "1"], ["4", "5", "5", "4", "4"]).effect_size is EffectSize.LARGE
 

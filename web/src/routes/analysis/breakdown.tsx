@@ -2,7 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Breakdown, breakdownQuery } from "../../api/analyses";
 import { hasDecisions, hasVerdicts } from "../../lib/breakdown";
-import { counted, formatCount, formatDecimal, UNKNOWN, visible, withInterval } from "../../lib/format";
+import {
+  counted,
+  formatCount,
+  formatDecimal,
+  formatInterval,
+  formatShare,
+  UNKNOWN,
+  visible,
+  withInterval,
+} from "../../lib/format";
 import { Share } from "../../ui/estimated";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
@@ -44,7 +53,7 @@ function Groups({ id, by }: { id: string; by: string }) {
   return <GroupsTable breakdown={query.data} />;
 }
 
-function GroupsTable({ breakdown: { by, groups } }: { breakdown: Breakdown }) {
+function GroupsTable({ breakdown: { by, groups, forPersonas } }: { breakdown: Breakdown }) {
   const [judged, decided] = [hasVerdicts(groups), hasDecisions(groups)];
   return (
     <>
@@ -98,6 +107,19 @@ function GroupsTable({ breakdown: { by, groups } }: { breakdown: Breakdown }) {
           {UNKNOWN}: cases without a value of {visible(by ?? "")}.
         </p>
       )}
+      {forPersonas.map((column) => (
+        <p key={column.name} className={styles.note}>
+          {visible(column.name)}, for scenarios and personas like these: {likeThese(column)}.
+        </p>
+      ))}
     </>
   );
+}
+
+function likeThese(column: Breakdown["forPersonas"][number]): string {
+  const figures = [
+    ["pass rate", formatInterval(column.passRateInterval95, formatShare)],
+    ["mean decision", formatInterval(column.decisionInterval95, formatDecimal)],
+  ].filter(([, interval]) => interval);
+  return figures.map((each) => each.join(" ")).join(", ") || "all results are equal";
 }

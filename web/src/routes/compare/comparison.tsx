@@ -59,7 +59,7 @@ export function Comparison({ comparison, figures, again }: Props) {
       <p className={styles.sentence}>
         {verdict && <Verdict verdict={verdict} />}
         {verdict && ": "}
-        {visible(comparison.sentence ?? rows[0]?.row.sentence ?? "")}
+        {visible([comparison.sentence ?? rows[0]?.row.sentence ?? "", ...notesOfOnly(rows)].join(" "))}
       </p>
       <Section title={`Difference of the ${METRICS[figures.metric]}, by target`}>
         <p className={styles.note}>
@@ -173,7 +173,7 @@ function Differences({ figures }: { figures: ComparisonFigures }) {
                 <td>
                   <Verdict verdict={row.verdict} />
                 </td>
-                <td className={styles.words}>{visible(row.sentence)}</td>
+                <td className={styles.words}>{visible([row.sentence, ...(row.notes ?? [])].join(" "))}</td>
               </tr>
             ))}
           </tbody>
@@ -239,6 +239,11 @@ function DifferenceTable({ figures }: { figures: ComparisonFigures }) {
       </tbody>
     </table>
   );
+}
+
+/** Several rows have theirs in a table. */
+function notesOfOnly(rows: ReturnType<typeof allRows>): readonly string[] {
+  return rows.length === 1 ? (rows[0]?.row.notes ?? []) : [];
 }
 
 function Unpaired({ figures }: { figures: ComparisonFigures }) {

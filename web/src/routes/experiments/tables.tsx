@@ -27,6 +27,7 @@ const VERDICTS: Record<Row["verdict"], string> = {
 const METRICS: Record<Row["metric"], string> = {
   DECISION: "mean decision",
   PASS_RATE: "pass rate",
+  PASS_RATE_ERRORS_FAIL: "pass rate with errors as failures",
   OTHER_RATE: "share of decisions “other”",
 };
 

@@ -1,0 +1,84 @@
+"""Intervals for scenarios and personas like those of a run."""
+
+from collections.abc import Sequence
+from math import inf, sqrt
+from random import Random
+
+import numpy as np
+import pytest
+
+from cupel_core.domain.analysis.crossed import CaseAnswers, crossed_interval
+from cupel_core.domain.analysis.distributions import t_quantile
+from cupel_core.domain.statistics import Interval, Trials
+
+ANYWHERE = Interval(-inf, inf)
+
+
+def trials(*codes: int) -> Trials:
+    return Trials(len(codes), sum(codes), sum(code * code for code in codes))
+
+
+def drawn(scenarios: int, personas: int, seed: int, persona_spread: float = 1.0) -> list[CaseAnswers]:
+    """Answers of uneven number to all combinations but a few."""
+    random = Random(seed)
+    ease, mood = ([random.gauss(0, spread) for _ in range(100)] for spread in (1.0, persona_spread))
+    return [
+        CaseAnswers(
+            s, p, trials(*(round(3 + ease[s] + mood[p] + random.gauss(0, 1)) for _ in range(random.choice((1, 2, 5)))))
+        )
+        for s in range(scenarios)
+        for p in range(personas)
+        if random.random() < 0.9
+    ]
+
+
+def interval_by_matrices(cases: Sequence[CaseAnswers]) -> tuple[float, float]:
+    """The sandwich of a weighted mean, from indicator matrices of the clusters."""
+    scenarios, personas = (sorted({each[position] for each in cases}) for position in (0, 1))
+    n = np.array([case.trials.n for case in cases], float)
+    of_scenario = np.array([[case.scenario == each for each in scenarios] for case in cases], float)
+    of_persona = np.array([[case.persona == each for each in personas] for case in cases], float)
+    weight = n / (of_scenario @ (of_scenario.T @ n)) / len(scenarios)
+    means = np.array([case.trials.total for case in cases]) / n
+    mean = weight @ means
+    pull = weight * (means - mean)
+    meats = [(len(rows.T) / (len(rows.T) - 1)) * pull @ rows @ rows.T @ pull for rows in (of_scenario, of_persona)]
+    both = len(cases) / (len(cases) - 1) * pull @ pull
+    variance = max(*meats, sum(meats) - both)
+    reach = t_quantile(0.975, min(len(scenarios), len(personas)) - 1) * sqrt(variance)
+    return mean - reach, mean + reach
+
+
+@pytest.mark.parametrize(("scenarios", "personas", "seed"), [(5, 5, 1), (12, 5, 2), (20, 7, 3), (6, 30, 4)])
+def test_it_is_the_cluster_robust_interval_of_both(scenarios: int, personas: int, seed: int) -> None:
+    cases = drawn(scenarios, personas, seed)
+    assert crossed_interval(cases, ANYWHERE) == pytest.approx(interval_by_matrices(cases), rel=1e-9)
+
+
+def test_personas_that_differ_widen_it() -> None:
+    widths = []
+    for spread in (0.0, 1.0):
+        low, high = crossed_interval(drawn(30, 6, 5, spread), ANYWHERE) or (0, 0)
+        widths.append(high - low)
+    assert widths[1] > 2 * widths[0]
+
+
+def test_it_stays_within_the_limits() -> None:
+    cases = [CaseAnswers(s, p, Trials.of_share(2, 2 - (s == p == 0))) for s in range(5) for p in range(5)]
+    interval = crossed_interval(cases, Interval(0, 1))
+    assert interval is not None
+    assert interval.high == 1
+
+
+@pytest.mark.parametrize(("scenarios", "personas"), [(4, 9), (9, 4)])
+def test_of_few_scenarios_or_personas_nothing_is_said(scenarios: int, personas: int) -> None:
+    assert crossed_interval(drawn(scenarios, personas, 6), ANYWHERE) is None
+
+
+def test_cases_without_answers_are_of_no_persona() -> None:
+    cases = [CaseAnswers(s, p, trials(s % 5 + 1) if p < 4 else trials()) for s in range(9) for p in range(5)]
+    assert crossed_interval(cases, ANYWHERE) is None
+
+
+def test_equal_answers_have_no_interval() -> None:
+    assert crossed_interval([CaseAnswers(s, p, trials(3)) for s in range(6) for p in range(6)], ANYWHERE) is None
