@@ -17,8 +17,8 @@ class TaskLimits:
     memory_mb: int = 160
     """Address space; the interpreter with all its libraries needs 45."""
     max_output_bytes: int = 4 * _MB
-    wall_seconds: float = 20.0
-    """A backstop: a task waits for nothing, but on a busy machine its CPU time takes longer."""
+    wall_seconds: float = 60.0
+    """A backstop: a task waits for nothing, but on a busy machine its imports and its CPU time take longer."""
 
     @property
     def memory_bytes(self) -> int:
