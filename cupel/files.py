@@ -23,6 +23,7 @@ from cupel.other_files import refuse_other_document, refuse_other_kind
 from cupel.scenario_tables import InvalidTable, is_table, load_scenarios
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
+from cupel_core.domain.text.validation_messages import REQUIRED, of_missing
 
 _KEYS = ("id", "name", "folder", "tags", "content", "scenarios", "generate", "personas", "connectors")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -168,9 +169,11 @@ def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
         yield from _unknown_fields(unknown)
     for key in ("id", "name", "folder"):
         if (key in document or key in required) and not _is_text(document.get(key)):
-            yield RefusedField(key, "must be non-empty text")
-    if ("content" in document or "content" in required) and not isinstance(document.get("content"), dict):
-        yield RefusedField("content", "must be a mapping with fields such as system, template and dimensions")
+            yield RefusedField(key, of_missing(document.get(key), "must be non-empty text"))
+    content = document.get("content")
+    if ("content" in document or "content" in required) and not isinstance(content, dict):
+        kind = "must be a mapping with fields such as system, template and dimensions"
+        yield RefusedField("content", of_missing(content, kind))
     yield from _item_problems(document, "tags", str, "text")
     yield from _scenarios_problems(document, is_required=bool(required))
     for key in ("personas", "connectors"):
@@ -197,8 +200,11 @@ def _scenarios_problems(document: Json, *, is_required: bool) -> Problems:
     if document.get("scenarios") == []:
         yield RefusedField("scenarios", "must not be empty")
     generate = document.get("generate", {"mode": ""})
-    if not isinstance(generate, dict) or "mode" not in generate:
-        yield RefusedField("generate", "must be a mapping with a mode, such as {mode: matrix, options: first}")
+    if not isinstance(generate, dict):
+        kind = "must be a mapping with a mode, such as {mode: matrix, options: first}"
+        yield RefusedField("generate", of_missing(generate, kind))
+    elif generate.get("mode") is None:
+        yield RefusedField("generate.mode", f"{REQUIRED}: matrix or llm")
 
 
 def _item_problems(document: Json, key: str, kind: type, description: str) -> Problems:
@@ -217,7 +223,7 @@ def _name_problems(document: Json, key: str) -> Problems:
     for position, resource in enumerate(_mappings(document, key)):
         name = resource.get("name")
         if not isinstance(name, str) or not name.strip():
-            yield RefusedField(f"{key}.{position}.name", "must be non-empty text")
+            yield RefusedField(f"{key}.{position}.name", of_missing(name, "must be non-empty text"))
         elif name.casefold() in seen:
             yield RefusedField(f"{key}.{position}.name", f"{name} is used twice")
         else:

@@ -12,6 +12,7 @@ from cupel.json_types import Json
 from cupel.table_files import table_text
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.text.near_names import unknown_field_message
+from cupel_core.domain.text.validation_messages import of_missing
 
 FIELDS = ("file", "input", "answer", "id", "scorer", "limit", "offset", "format")
 _COLUMNS = ("input", "answer", "id")
@@ -113,9 +114,9 @@ def _parse(value: Mapping[str, Any]) -> ScenarioTable:
     texts = {name: value.get(name) for name in ("file", *_COLUMNS) if name in value}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
-            problems.add(name, "must be non-empty text")
+            problems.add(name, of_missing(text, "must be non-empty text"))
     if "file" not in value:
-        problems.add("file", "must be the path of a table (.csv, .jsonl, …)")
+        problems.add("file", of_missing(None, "must be the path of a table (.csv, .jsonl, …)"))
     limit, offset = value.get("limit"), value.get("offset", 0)
     if limit is not None and (not _is_count(limit) or limit < 1):
         problems.add("limit", "must be a whole number from 1")

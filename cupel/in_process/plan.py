@@ -70,6 +70,8 @@ type TargetSpec = str | Mapping[str, Any] | Agent
 type Targets = TargetSpec | Sequence[TargetSpec]
 
 _SEED_COUNT = 2**31
+_TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}
+"""What a target has besides its model; a connector has none of these fields."""
 _OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
 
 
@@ -354,6 +356,8 @@ def _resolve_target(
         own = parse_target(spec, field)
         resolved = _resolve_target(own.model, f"{field}.model", loaded, accounts)
         return replace(resolved, spec=replace(own, model=resolved.spec.model))
+    if isinstance(spec, Mapping) and _TARGET_FIELDS & spec.keys():
+        raise UsageError(f"{field}.model: is required")
     if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
         if message := simulated_model_error(spec):
             raise UsageError(f"{field}: {message}")

@@ -1,6 +1,6 @@
 """Errors of routes as responses: problem documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from cupel_core.domain.text.validation_messages import field_message, without_union_members
+from cupel_core.domain.text.validation_messages import REQUIRED, field_message, without_union_members
 from cupel_core.errors import AppError, ClientError, FieldError, Invalid
 from cupel_core.gateway.problems import CONTENT_TYPE, document, from_unexpected, headers
 
@@ -49,7 +49,15 @@ def from_validation(error: RequestValidationError, locate: Callable[[Path], Path
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
         return ClientError("the body is not valid JSON")
-    return Invalid.fields(FieldError(_field(detail["loc"], locate), field_message(detail["msg"])) for detail in details)
+    return Invalid.fields(_field_error(detail, locate) for detail in details)
+
+
+def _field_error(detail: Mapping[str, Any], locate: Callable[[Path], Path]) -> FieldError:
+    """If the field is missing that says which kind of object this is, the error is about this field."""
+    location = _field(detail["loc"], locate)
+    if detail["type"] == "union_tag_not_found":
+        return FieldError(f"{location}.{detail['ctx']['discriminator'].strip("'")}", REQUIRED)
+    return FieldError(location, field_message(detail["msg"]))
 
 
 def _field(location: Path, locate: Callable[[Path], Path]) -> str:

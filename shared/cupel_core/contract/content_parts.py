@@ -14,7 +14,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, fields_error, require_one
 from cupel_core.contract.fields import SINGLE_LINE, not_blank
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH
 from cupel_core.domain.files.formats import MEDIA_TYPES
@@ -78,10 +78,14 @@ class ContentPartInput(RequestModel):
     @model_validator(mode="after")
     def _has_what_its_type_needs(self) -> "ContentPartInput":
         if self.type is PartType.TEXT:
-            if self.text is None or self.file_id or self.data_url:
+            if self.text is None:
+                raise fields_error(("text",), "is required with the type text")
+            if self.file_id or self.data_url:
                 raise ValueError("must have a text, and neither fileId nor dataUrl, because its type is text")
-        elif self.text is not None or (self.file_id is None) == (self.data_url is None):
+        elif self.text is not None:
             raise ValueError(f"must have exactly one of fileId and dataUrl, because its type is {self.type}")
+        else:
+            require_one(self, "file_id", "data_url")
         return self
 
     def part(self) -> MessagePart:

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from cupel_core.contract.common import RequestModel, example, require_one, with_defaults
+from cupel_core.contract.common import RequestModel, example, fields_error, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
@@ -148,7 +148,7 @@ class ResponseFormatInput(RequestModel):
     @model_validator(mode="after")
     def _has_schema_if_named(self) -> "ResponseFormatInput":
         if (self.type is FormatType.JSON_SCHEMA) != (self.schema_ is not None):
-            raise ValueError("must have a schema if, and only if, its type is json_schema")
+            raise fields_error(("schema",), "is required with the type json_schema, and only with it")
         return self
 
 

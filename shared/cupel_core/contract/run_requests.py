@@ -6,7 +6,15 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from cupel_core.contract.budgets import BudgetFields, ConfirmedAdditionUsd
-from cupel_core.contract.common import RequestModel, ResponseModel, example, forbid_both, require_one, with_defaults
+from cupel_core.contract.common import (
+    RequestModel,
+    ResponseModel,
+    example,
+    fields_error,
+    forbid_both,
+    require_one,
+    with_defaults,
+)
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.fields import CompleteUrl, Count100, Id, ModelId, Seed
 from cupel_core.contract.parameters import (
@@ -83,7 +91,7 @@ class ProfileChoice(RequestModel):
     @model_validator(mode="after")
     def _has_profile_of_version(self) -> Self:
         if self.profile_version is not None and self.profile_id is None:
-            raise ValueError("must have a profileId with profileVersion")
+            raise fields_error(("profile_id",), "is required with profileVersion")
         return self
 
 

@@ -13,7 +13,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
-from cupel_core.contract.common import RequestModel, example
+from cupel_core.contract.common import RequestModel, example, fields_error
 from cupel_core.contract.content_parts import MessageContent
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
 from cupel_core.contract.left_out_checks import LeftOutChecks
@@ -73,13 +73,15 @@ class MessageInput(RequestModel):
         if self.tool_calls and self.role is not MessageRole.ASSISTANT:
             raise ValueError("must not have toolCalls: only an assistant's message has")
         if (self.tool_call_id is not None) != (self.role is MessageRole.TOOL):
-            raise ValueError("must have a toolCallId if, and only if, its role is tool")
+            raise fields_error(("tool_call_id",), "is required with the role tool, and only with it")
         if self.is_error and self.role is not MessageRole.TOOL:
             raise ValueError("must not have isError: only a tool's message has")
         if not isinstance(self.content, str):
             if self.role is not MessageRole.USER:
                 raise ValueError("must have a text as its content: only a user's message may have parts")
         elif not self.content.strip() and not self.tool_calls and self.role is not MessageRole.TOOL:
+            if "content" not in self.model_fields_set:
+                raise fields_error(("content",), "is required")
             raise ValueError("must have a content that is not blank")
         return self
 

@@ -60,6 +60,30 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
         ({"name": 5, "content": CONTENT}, ("name", "must be text")),
         ({"name": "a" * 201, "content": CONTENT}, ("name", "must have at most 200 characters")),
         ({"name": "a", "content": []}, ("content", "must be an object")),
+        (
+            {"name": "a", "content": CONTENT, "scenarios": [{"messages": [{"role": "user"}]}]},
+            ("scenarios.0.messages.0.content", "is required"),
+        ),
+        (
+            {"name": "a", "content": {"prompts": [{"id": "x", "messages": [{"role": "tool", "content": "5"}]}]}},
+            ("content.prompts.0.messages.0.toolCallId", "is required with the role tool, and only with it"),
+        ),
+        (
+            {
+                "name": "a",
+                "content": {},
+                "scenarios": [{"messages": [{"role": "user", "content": [{"type": "text"}]}]}],
+            },
+            ("scenarios.0.messages.0.content.0.text", "is required with the type text"),
+        ),
+        (
+            {"name": "a", "content": {"params": {"responseFormat": {"type": "json_schema"}}}},
+            ("content.params.responseFormat.schema", "is required with the type json_schema, and only with it"),
+        ),
+        (
+            {"name": "a", "content": {**CONTENT, "assertions": [{"threshold": 1}]}},
+            ("content.assertions.0.type", "is required, and must be the name of an assertion type"),
+        ),
         ({"name": "a", "content": {"maxTurns": "3"}}, ("content.maxTurns", "must be an integer")),
         ({"name": "a", "content": {"maxTurns": 0}}, ("content.maxTurns", "must be at least 1")),
         ({"name": "a", "content": {"followUps": ["a"] * 100}}, ("content.followUps", "must have at most 99 items")),

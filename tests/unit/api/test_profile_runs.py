@@ -154,7 +154,7 @@ def test_an_unknown_profile_is_refused(client: Client, definition_id: str, stran
 
 def test_a_version_needs_a_profile(client: Client, definition_id: str) -> None:
     body = {"definitionId": definition_id, "models": ["sim/steady"], "config": {"profileVersion": 1}}
-    assert client.post("/v1/runs", body).fields() == ["config"]
+    assert client.post("/v1/runs", body).fields() == ["config.profileId"]
 
 
 def test_a_model_that_cannot_be_called_is_refused_at_the_start(client: Client, definition_id: str) -> None:

@@ -65,6 +65,9 @@ def test_a_json_answer_is_the_output() -> None:
     [
         ([{"model": "sim/echo", "lable": "a"}], {}, "targets.0.lable: "),
         ([{"model": "sim/echo", "params": {"topP": 2}}], {}, "targets.0.params.topP: "),
+        ([{"label": "sober", "params": {"topP": 0.1}}], {}, "^targets.0.model: is required$"),
+        (["sim/echo", {"maxAttempts": 2}], {}, "^targets.1.model: is required$"),
+        (["sim/echo", {"type": "json"}], {}, "targets.1.name: is required; targets.1.baseUrl: is required"),
         ([{"model": "sim/nobody", "label": "a"}], {}, "targets.0.model: unknown simulated model"),
         (["sim/echo"], {"params": {"topP": 2}}, "params.topP: "),
         (["sim/echo"], {"retry_delay_seconds": -1}, "retry_delay_seconds: must be a number from 0 to 60"),
@@ -114,3 +117,9 @@ def test_problems_of_targets_name_option_and_field(
 def test_the_command_needs_models_or_targets(cupel: Cupel, options: list[str]) -> None:
     answer = cupel("run", "capitals.json", *options, "--in-process")
     assert (answer.exit_code, "either --models or --targets" in answer.stderr) == (2, True)
+
+
+def test_an_empty_decision_rule_decides_nothing() -> None:
+    definition = {"content": {"maxTurns": 1, "decision": {}}, "scenarios": [{"prompt": "Which?"}]}
+    result = cupel.evaluate(definition, ["sim/steady"]).results[0]
+    assert result.to_json("run_1")["decisionCode"] is None

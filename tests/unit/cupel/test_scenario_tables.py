@@ -81,7 +81,7 @@ def test_assertions_of_the_content_replace_the_comparison(folder: Path) -> None:
     ("table", "message"),
     [
         ("{}", "scenarios"),
-        ("{input: question}", "eval.yaml:2: scenarios.file: must be the path of a table"),
+        ("{input: question}", "eval.yaml:2: scenarios.file: is required, and must be the path of a table"),
         ("{file: support.csv, inptu: x}", "scenarios.inptu: is not a known field (did you mean input?)"),
         ("{file: support.csv, limit: 0}", "scenarios.limit: must be a whole number from 1"),
         ("{file: support.csv, offset: -1}", "scenarios.offset: must be a whole number from 0"),
@@ -108,7 +108,7 @@ def test_a_scenario_may_be_a_text(folder: Path) -> None:
 def test_content_is_optional_with_scenarios(folder: Path) -> None:
     (folder / "eval.yaml").write_text("name: Support\nscenarios: [Hello]\n")
     assert read_definition(folder / "eval.yaml").definition["content"] == {}
-    assert "content: must be a mapping" in refusal(folder, "generate: {mode: matrix}")
+    assert "content: is required, and must be a mapping" in refusal(folder, "generate: {mode: matrix}")
 
 
 def test_files_with_one_table_are_the_prompts_of_one_definition(folder: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_request_that_is_repeated_with_its_key_creates_one_eval(openai: OpenAI
         ({"testing_criteria": []}, "testing_criteria"),
         ({"testing_criteria": {"a": EXACT}}, "testing_criteria"),
         ({"testing_criteria": [EXACT, "exact"]}, "testing_criteria[1]"),
-        ({"testing_criteria": [{"name": "exact"}]}, "testing_criteria[0]"),
+        ({"testing_criteria": [{"name": "exact"}]}, "testing_criteria[0].type"),
         ({"testing_criteria": [{**EXACT, "type": "x" * 100_000}]}, "testing_criteria[0]"),
         ({"testing_criteria": [{**EXACT, "operation": "regex"}]}, "testing_criteria[0].operation"),
         ({"testing_criteria": [{**EXACT, "input": 5}]}, "testing_criteria[0].input"),

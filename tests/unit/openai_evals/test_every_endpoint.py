@@ -58,7 +58,7 @@ BAD: dict[str, list[Bad]] = {
     "listOpenAIEvalRuns": [NOT_FOUND, Bad("status", query={"status": "done"}), Bad("limit", query={"limit": "101"})],
     "createOpenAIEvalRun": [
         Bad("data_source", {}),
-        Bad("data_source.source", {"data_source": {"type": "jsonl", "source": {}}}),
+        Bad("data_source.source.type", {"data_source": {"type": "jsonl", "source": {}}}),
         Bad("name", {"data_source": completions(), "name": "x" * 300}),
         Bad(None, {"data_source": completions()}, status=404),
     ],
@@ -84,7 +84,11 @@ BAD: dict[str, list[Bad]] = {
     "listOpenAIModels": [Bad("x", query={"x": "1"})],
     "getOpenAIModel": [NOT_FOUND],
     "getOpenAIModelOfProvider": [NOT_FOUND],
-    "validateOpenAIGrader": [Bad("grader", {}), Bad("grader.reference", {"grader": {**EXACT, "reference": None}})],
+    "validateOpenAIGrader": [
+        Bad("grader", {}),
+        Bad("grader.type", {"grader": {"name": "exact", "operation": "eq"}}),
+        Bad("grader.reference", {"grader": {**EXACT, "reference": None}}),
+    ],
     "runOpenAIGrader": [
         Bad("model_sample", {"grader": EXACT}),
         Bad("item", {"grader": EXACT, "model_sample": "a", "item": []}),

@@ -108,8 +108,9 @@ class Content:
             matching_rules=tuple(data.get("matchingRules") or ()),
             follow_ups=tuple(data.get("followUps") or ()),
             max_turns=data.get("maxTurns"),
-            decision=decision
-            and DecisionMethod(
+            decision=None
+            if not decision
+            else DecisionMethod(
                 decision.get("pattern"),
                 decision.get("rubric"),
                 decision.get("judgeModel"),

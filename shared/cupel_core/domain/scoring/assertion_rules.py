@@ -13,6 +13,7 @@ from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
 from cupel_core.domain.text.near_names import did_you_mean
+from cupel_core.domain.text.validation_messages import of_missing
 
 MAX_ASSERTIONS = 100
 """Per scenario or definition, including the parts of sets."""
@@ -142,7 +143,7 @@ def value_error(name: str, value: Any, config: Any) -> str | None:
 
 def _type_error(type_name: Any, allow_code: bool) -> str | None:
     if not isinstance(type_name, str) or not type_name:
-        return "must be the name of an assertion type"
+        return of_missing(type_name, "must be the name of an assertion type")
     name = type_name.removeprefix(NOT)
     if name in CODE_KINDS:
         return None if allow_code else f"{type_name} {CODE_REFUSED}"
@@ -160,7 +161,7 @@ def _value_issues(name: str, assertion: Mapping[str, Any], field: str) -> Iterat
     # The value of a variable is only known when a conversation is scored.
     error = value_error(name, value, config)
     if error and not has_variables(value):
-        yield AssertionIssue(f"{field}.value", error)
+        yield AssertionIssue(f"{field}.value", of_missing(value, error))
     elif name in ASSERTION_KINDS and (unusable := placeholder_error(value)):
         yield AssertionIssue(f"{field}.value", unusable)
 
@@ -275,7 +276,7 @@ def _part_issues(name: str, parts: Any, field: str, depth: int, allow_code: bool
         if parts is not None:
             yield AssertionIssue(field, f"is only allowed in an {ASSERT_SET}")
     elif not isinstance(parts, list) or not parts:
-        yield AssertionIssue(field, "must be a list of assertions")
+        yield AssertionIssue(field, of_missing(parts, "must be a list of assertions"))
     elif depth == MAX_NESTING - 1 and ASSERT_SET in map(_type_of, parts):
         yield AssertionIssue(field, f"must not nest sets more than {MAX_NESTING} deep")
     elif comparisons := COMPARISONS.intersection(map(_type_of, parts)):

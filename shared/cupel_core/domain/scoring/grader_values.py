@@ -95,6 +95,9 @@ def _fields_error(value: Any, required: tuple[str, ...], optional: tuple[str, ..
     if isinstance(value, dict) and set(required) <= set(value) <= {*required, *optional}:
         return None
     names = ", ".join((*required, *(f"{name} (optional)" for name in optional)))
+    missing = [name for name in required if name not in value] if isinstance(value, dict) else []
+    if missing:
+        return f"must have {' and '.join(missing)}; its fields are {names}"
     return f"must be an object with these fields: {names}"
 
 

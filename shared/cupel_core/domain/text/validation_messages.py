@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+REQUIRED = "is required"
 _REPLACEMENTS = (
     (re.compile(r"^Value error, "), ""),
-    (re.compile(r"^Field required$"), "is required"),
+    (re.compile(r"^Field required$"), REQUIRED),
     (re.compile(r"^Input should be a valid (dictionary|mapping)( or .*)?$"), "must be an object"),
     (re.compile(r"^Input should be a valid string$"), "must be text"),
     (re.compile(r"^Input should be a valid boolean.*"), "must be true or false"),
@@ -27,6 +28,11 @@ _REPLACEMENTS = (
     (re.compile(r"<\w+\.\w+: ('[^']*')>"), r"\1"),
     (re.compile(r"^\w+ should have (.*?)( after validation, not .*)?$"), r"must have \1"),
 )
+
+
+def of_missing(value: Any, error: str) -> str:
+    """Say of a value that is missing that it is required, and then what it must be."""
+    return error if value is not None or error.startswith(REQUIRED) else f"{REQUIRED}, and {error}"
 
 
 def field_message(message: str) -> str:
