@@ -17,6 +17,7 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import format_duration, format_status
+from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
 from cupel_core.domain.text.figures import format_percent, format_usd
@@ -139,14 +140,14 @@ def changes_line(figures: Json, scenarios: Iterable[Json]) -> str:
     return line
 
 
-def comparisons_table(comparisons: Iterable[Json]) -> Table:
+def comparisons_table(comparisons: Iterable[Json], names: ResourceNames) -> Table:
     columns = table("comparison", "status", "baseline", "run", "verdict", "created")
     for comparison in comparisons:
         columns.add_row(
             escape(comparison["id"]),
             format_status(comparison["status"]),
-            escape(comparison["baseline"]["runId"]),
-            escape(comparison["comparison"]["runId"]),
+            escape(names.of_run(comparison["baseline"]["runId"])),
+            escape(names.of_run(comparison["comparison"]["runId"])),
             comparison["verdict"] or NO_VALUE,
             format_time(comparison["createdAt"]),
         )

@@ -8,12 +8,13 @@ from cupel.comparison_texts import format_difference, format_interval, format_p,
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
+from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time
 
 
-def experiments_table(experiments: Iterable[Json]) -> Table:
+def experiments_table(experiments: Iterable[Json], names: ResourceNames) -> Table:
     columns = table(
         "experiment", "name", "status", "conclusion", "baseline", "hypothesis", "created", texts=["hypothesis"]
     )
@@ -23,7 +24,7 @@ def experiments_table(experiments: Iterable[Json]) -> Table:
             escape(each["name"]),
             each["status"],
             each["conclusion"] or NO_VALUE,
-            escape(each["baselineRunId"] or NO_VALUE),
+            escape(names.of_run(each["baselineRunId"]) if each["baselineRunId"] else NO_VALUE),
             escape(each["hypothesis"]),
             format_time(each["createdAt"]),
         )
@@ -78,6 +79,7 @@ def _named(run_id: str, names: Mapping[str, str]) -> str:
 
 def run_lines(run_id: str, summary: Json) -> Iterator[str]:
     """What an experiment says about one of its runs."""
+    names = run_names(summary)
     experiment, baseline = summary["experiment"], summary["experiment"]["baselineRunId"]
     name = f"experiment {experiment['id']} ({experiment['name']})"
     if baseline is None:
@@ -85,10 +87,11 @@ def run_lines(run_id: str, summary: Json) -> Iterator[str]:
     elif baseline == run_id:
         yield f"{name}: this run is the baseline"
     elif run_id in summary["pendingRunIds"]:
-        yield f"{name}: not compared with the baseline {baseline} yet"
+        yield f"{name}: not compared with the baseline {_named(baseline, names)} yet"
     for row in summary["rows"]:
         if row["runId"] == run_id:
-            yield f"{name}: {row['target']} is {row['verdict']} against the baseline {baseline}{_figures(row, summary)}"
+            against = f"the baseline {_named(baseline, names)}"
+            yield f"{name}: {row['target']} is {row['verdict']} against {against}{_figures(row, summary)}"
 
 
 def _figures(row: Json, summary: Json) -> str:

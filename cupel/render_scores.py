@@ -121,12 +121,12 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
 
 
 def results_table(results: Iterable[Json]) -> Table:
-    """A row per probe of a rescore."""
-    columns = table("probe", "scenario id", "target", "result", "score", right=["probe", "score"])
+    """A row per probe of a rescore, with the name of its scenario."""
+    columns = table("probe", "scenario", "target", "result", "score", right=["probe", "score"])
     for each in results:
         columns.add_row(
             str(each["probeIndex"]),
-            escape(each["scenarioId"]),
+            escape(each["scenarioName"] or each["scenarioId"]),
             escape(column_title(each)),
             "unscored" if each["success"] is None else "passed" if each["success"] else "failed",
             format_decimal(each["score"]),

@@ -10,6 +10,7 @@ from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
 from cupel.render_chat import branches_table, chats_table, exchange_lines, turns_table, variants_table
+from cupel.resource_names import ResourceNames
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel_core.domain.text.transcript_lines import transcript_lines
@@ -238,12 +239,13 @@ def show_session(
     with session.connect() as client:
         branch_id = branch or client.get_chat(chat)["activeBranchId"]
         found = client.get_branch_session(chat, branch_id, profile_id=profile)
+        of_profile = None if as_json else ResourceNames(client).with_id("profileId", found["profileId"])
     if as_json:
         session.print_json(found)
         return
     since = f" since {found['createdAt']}" if found["createdAt"] else ""
     tags = ", ".join(found["tags"]) or "no artifacts"
-    session.out.print(f"{found['id']} of {found['profileId']}{since}: {tags}", markup=False, soft_wrap=True)
+    session.out.print(f"{found['id']} of {of_profile}{since}: {tags}", markup=False, soft_wrap=True)
 
 
 @app.command()

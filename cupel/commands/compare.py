@@ -1,5 +1,6 @@
 """`cupel compare`, `comparisons` and `jobs`: differences between runs, targets or prompts, and whether they matter."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from cupel.comparing import ComparisonGate, FailIf, detectable_drops
 from cupel.comparing import compare as compute
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.resource_names import ResourceNames
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel_core.domain.analysis.jobs import JobStatus
@@ -102,7 +104,9 @@ def list_comparisons(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         listed = client.list_comparisons(run_id=run)
-        print_list(session, listed, limit, render_comparison.comparisons_table, as_json=as_json)
+        names = ResourceNames(client)
+        rendered = partial(render_comparison.comparisons_table, names=names)
+        print_list(session, listed, limit, rendered, as_json=as_json)
 
 
 @app.command()
@@ -152,7 +156,7 @@ def _print(session: Session, client: "Client", comparison: Json, scenarios: int,
     if as_json:
         session.print_json({**comparison, "scenarios": changed})
     elif figures is None:
-        session.out.print(render_comparison.comparisons_table([comparison]))
+        session.out.print(render_comparison.comparisons_table([comparison], ResourceNames(client)))
     else:
         figures = TargetNames(client).in_figures(figures)
         print_comparison(session, figures)

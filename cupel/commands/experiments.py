@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +13,14 @@ from cupel.commands.options import AsJson, RunId
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
+from cupel.resource_names import ResourceNames
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.target_names import TargetNames
 from cupel_core.domain.analysis.experiments import Conclusion, ExpectedDirection
+
+if TYPE_CHECKING:
+    from cupel.client import Client
 
 app = typer.Typer(no_args_is_help=True, help="Group runs under a hypothesis, and compare them with a baseline.")
 
@@ -47,7 +52,7 @@ def create(
     """Create an experiment with a name and a hypothesis, from options or from a file."""
     session = ctx.ensure_object(Session)
     with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
-        _print_experiment(session, client.create_experiment(fields), as_json=as_json)
+        _print_experiment(session, client, client.create_experiment(fields), as_json=as_json)
 
 
 @app.command("list")
@@ -55,7 +60,9 @@ def list_experiments(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: 
     """List experiments, newest first."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        print_list(session, client.list_experiments(), limit, experiments_table, as_json=as_json)
+        names = ResourceNames(client)
+        rendered = partial(experiments_table, names=names)
+        print_list(session, client.list_experiments(), limit, rendered, as_json=as_json)
 
 
 @app.command()
@@ -68,7 +75,7 @@ def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) 
             session.print_json(summary)
             return
         rows = rows_table(summary, TargetNames(client))
-    _print_experiment(session, summary["experiment"], as_json=False)
+        _print_experiment(session, client, summary["experiment"], as_json=False)
     session.out.print(rows)
     for note in notes(summary):
         session.out.print(note, markup=False, soft_wrap=True)
@@ -89,7 +96,7 @@ def update(
     """Change fields of an experiment by options or a file, such as its baseline."""
     session = ctx.ensure_object(Session)
     with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
-        _print_experiment(session, client.update_experiment(experiment, fields), as_json=as_json)
+        _print_experiment(session, client, client.update_experiment(experiment, fields), as_json=as_json)
 
 
 @app.command()
@@ -98,7 +105,7 @@ def add(ctx: typer.Context, experiment: ExperimentId, run_id: RunId, as_json: As
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.add_experiment_run(experiment, run_id)
-        _print_experiment(session, client.get_experiment(experiment), as_json=as_json)
+        _print_experiment(session, client, client.get_experiment(experiment), as_json=as_json)
 
 
 @app.command()
@@ -107,7 +114,7 @@ def remove(ctx: typer.Context, experiment: ExperimentId, run_id: RunId, as_json:
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.remove_experiment_run(experiment, run_id)
-        _print_experiment(session, client.get_experiment(experiment), as_json=as_json)
+        _print_experiment(session, client, client.get_experiment(experiment), as_json=as_json)
 
 
 @app.command()
@@ -124,7 +131,7 @@ def conclude(
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         concluded = client.update_experiment(experiment, {"conclusion": conclusion, **without_none(note=note)})
-        _print_experiment(session, concluded, as_json=as_json)
+        _print_experiment(session, client, concluded, as_json=as_json)
 
 
 @app.command()
@@ -157,8 +164,8 @@ def _fields(
         yield {**source.mapping(), **given}
 
 
-def _print_experiment(session: Session, experiment: Json, *, as_json: bool) -> None:
+def _print_experiment(session: Session, client: "Client", experiment: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(experiment)
     else:
-        session.out.print(experiments_table([experiment]))
+        session.out.print(experiments_table([experiment], ResourceNames(client)))

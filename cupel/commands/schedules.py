@@ -1,6 +1,6 @@
 """`cupel schedules`: runs that start on a schedule."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -36,6 +36,7 @@ from cupel.commands.targets import run_config, split_models, warn_about_unlisted
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
+from cupel.resource_names import REFERENCES, ResourceNames
 from cupel.session import Session
 from cupel.tables import table
 from cupel.target_names import TargetNames
@@ -71,12 +72,10 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
             session.print_json(schedule)
             return
         started = schedule["run"] or schedule["evalRun"]
-        targets = ", ".join(TargetNames(client).of(target["id"]) for target in started.get("targets") or ())
+        lines = [*_started_lines(started, TargetNames(client), ResourceNames(client))]
     _print(session, schedule, as_json=False)
-    for name, value in {**started, **started["config"], "targets": targets}.items():
-        if name != "config" and value not in (None, "", [], {}):
-            text = ", ".join(map(str, value)) if isinstance(value, list) else value
-            session.out.print(f"{name}: {text}", markup=False, soft_wrap=True)
+    for line in lines:
+        session.out.print(line, markup=False, soft_wrap=True)
     firings = table("due", "run", "error", texts=["error"])
     for firing in schedule["firings"]:
         firings.add_row(*map(escape, _firing_cells(firing)))
@@ -227,6 +226,26 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
     else:
         text = f"{schedule['id']} {schedule['expression']} {schedule['timezone']} {schedule['status']}"
         session.out.print(text, markup=False, soft_wrap=True)
+
+
+def _started_lines(started: Json, targets: TargetNames, names: ResourceNames) -> Iterator[str]:
+    """What a schedule starts, field by field; what is not set is left out."""
+    chosen = {field: [targets.of(each) for each in ids] for field, ids in _targets_of(started).items()}
+    for field, value in {**started, **started["config"], **chosen}.items():
+        if field == "config" or value in (None, "", [], {}):
+            continue
+        if field in REFERENCES:
+            yield f"{REFERENCES[field]}: {names.with_id(field, value)}"
+        else:
+            yield f"{field}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def _targets_of(started: Json) -> dict[str, list[str]]:
+    """The models and the targets of a run; an eval has its own."""
+    return {
+        "models": list(started.get("models") or ()),
+        "targets": [target["id"] for target in started.get("targets") or ()],
+    }
 
 
 def _table(schedules: Iterable[Json]) -> Table:

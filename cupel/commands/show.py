@@ -30,6 +30,7 @@ from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.message_texts import content_text
 from cupel.render_sample import sample_lines
+from cupel.resource_names import ResourceNames
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -163,7 +164,8 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
         rows = [row for row in summary["rows"] if row["runId"] == run["id"]] if summary else []
         session.print_json({**document, "experimentRows": rows})
         return table.models
-    for line in render.run_lines(run):
+    named_eval = {"evalTitle": ResourceNames(client).with_id("evalId", run["evalId"])} if run.get("evalId") else {}
+    for line in render.run_lines({**run, **named_eval}):
         session.out.print(line, soft_wrap=True)
     session.out.print()
     names = TargetNames(client)

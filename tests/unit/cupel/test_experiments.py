@@ -35,6 +35,17 @@ def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: P
     assert json.loads(concluded.stdout)["status"] == "CONCLUDED"
 
 
+def test_experiments_name_their_baselines(cupel: Cupel, cloud: Settings) -> None:
+    named, nameless = run_of("def_shared", "+"), run_of("def_shared", "-")
+    cupel("label", named.id, "--name", "Friday")
+    for name, baseline in (("one", named), ("two", nameless), ("three", None)):
+        options = ("--name", name, "--hypothesis", "It helps.", *(("--baseline", baseline.id) if baseline else ()))
+        created = cupel("experiments", "create", *options).stdout
+        assert ("Friday" in created) == (baseline is named)
+    listed = cupel("experiments", "list").stdout
+    assert (named.id in listed, " Friday " in listed, nameless.id in listed) == (False, True, True)
+
+
 def test_an_experiment_is_created_and_given_a_baseline_by_options(
     cupel: Cupel, cloud: Settings, tmp_path: Path
 ) -> None:

@@ -218,6 +218,19 @@ def test_scores_show_each_model_and_scenario(cupel: Cupel, run: Run, file: str) 
     assert "scenario" in shown
 
 
+def test_results_of_a_rescore_name_their_scenarios(cupel: Cupel, run: Run, file: str) -> None:
+    cupel("rescore", run.id, "--file", file, "--watch")
+    rescore_id = output_of(cupel, "rescores", run.id)[0]["id"]
+    probes = output_of(cupel, "scores", run.id, "--rescore", rescore_id, "--probes")
+    shown = cupel("scores", run.id, "--rescore", rescore_id, "--probes").stdout
+    names = {each["probeIndex"]: each["scenarioName"] for each in output_of(cupel, "transcripts", run.id)}
+    lines = {int(line.split()[0]): line for line in shown.splitlines() if line.split()[0].isdecimal()}
+    assert len(lines) == len(probes)
+    for probe in probes:
+        assert f" {names[probe['probeIndex']]} " in lines[probe["probeIndex"]]
+        assert probe["scenarioId"] not in lines[probe["probeIndex"]]
+
+
 def test_without_repeats_there_is_no_pass_at_k(cupel: Cupel, run: Run) -> None:
     shown = cupel("scores", run.id, "-k", "1").stdout
     assert "pass@" not in shown

@@ -149,4 +149,20 @@ def test_an_eval_is_scheduled(client: Client, cupel: Cupel, definition_id: str) 
     assert created.exit_code == 0, created.output
     (schedule,) = client.list_schedules()
     assert (schedule["run"], schedule["evalRun"]["evalId"]) == (None, made["id"])
-    assert f"evalId: {made['id']}" in cupel("show", schedule["id"]).stdout
+    assert f"eval: smoke ({made['id']})" in cupel("show", schedule["id"]).stdout
+
+
+def test_a_schedule_names_what_it_starts(client: Client, cupel: Cupel, definition_id: str) -> None:
+    definition = client.update_definition(definition_id, {"name": "Refunds"})
+    experiment = client.create_experiment({"name": "Tone", "hypothesis": "It helps."})
+    agent = {"name": "Desk", "type": "openai", "baseUrl": "https://desk.example/v1", "config": {"model": "m"}}
+    bot = client.create_connector(agent)
+    run = {"definitionId": definition["id"], "models": [f"connector/{bot['id']}"], "experimentId": experiment["id"]}
+    schedule = client.create_schedule({"name": "often", "expression": "rate(6 hours)", "run": run})
+    shown = cupel("show", schedule["id"]).stdout
+    assert f"definition: Refunds ({definition_id})\n" in shown
+    assert f"experiment: Tone ({experiment['id']})\n" in shown
+    assert "models: connector/Desk\n" in shown
+    assert "targets: connector/Desk\n" in shown
+    client.delete_experiment(experiment["id"])
+    assert f"experiment: {experiment['id']}\n" in cupel("show", schedule["id"]).stdout
