@@ -14,6 +14,7 @@ from cupel.message_texts import content_text
 from cupel.results import ErrorReason, ModelResults, UnscoredReason, is_unscored
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, format_time, shorten
+from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
 from cupel_core.domain.runs.plan import column_name
@@ -113,10 +114,25 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
     return lines
 
 
+def cautions_of_legend(results: Sequence[ModelResults]) -> frozenset[str]:
+    """Return the codes of an analysis' cautions that the legend of these results says already."""
+    codes: set[CautionCode] = set()
+    if _fewest_scenarios(results) < MIN_SCENARIOS:
+        codes |= {CautionCode.ONE_SCENARIO, CautionCode.FEW_SCENARIOS}
+    if any(model.partly_checked for model in results):
+        codes.add(CautionCode.LEFT_OUT_CHECKS)
+    return frozenset(codes)
+
+
+def _fewest_scenarios(results: Sequence[ModelResults]) -> int:
+    """Return of how many scenarios the pass rate of the fewest is; MIN_SCENARIOS without a pass rate."""
+    return min((model.pass_rate.scenarios for model in results if model.pass_rate), default=MIN_SCENARIOS)
+
+
 def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
     """Say what pass rates leave open: other scenarios if there are few, and probes that errored."""
     rates = [(model.name, model.pass_rate) for model in results if model.pass_rate]
-    fewest = min((rate.scenarios for _, rate in rates), default=MIN_SCENARIOS)
+    fewest = _fewest_scenarios(results)
     if fewest < MIN_SCENARIOS:
         yield (
             f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate is for exactly these, "
@@ -391,7 +407,7 @@ def _scenarios(run: Json) -> str:
         return f"{config['samplePercentage']}% of its scenarios (seed {config['sampleSeed']})"
     count = f"{run['scenarioCount']:,} of {count_of(run['scenarioTotal'], 'scenario')}"
     if run.get("evalId"):
-        return f"{count} (chosen by eval {escape(run['evalId'])})"
+        return f"{count} (chosen by eval {escape(run.get('evalTitle') or run['evalId'])})"
     if run.get("playground") or config["samplePercentage"] == 100:
         return count
     return f"{count} ({config['samplePercentage']}%, seed {config['sampleSeed']})"

@@ -26,7 +26,10 @@ BELOW_RESULTS = frozenset({"sample", "extrapolation"})
 def analysis_lines(
     analysis: Json, contested: int = MAX_CONTESTED, without: frozenset[str] = frozenset()
 ) -> Iterator[str]:
-    """What an analysis says, one line each, with a label in front; `without` are kinds of findings to leave out."""
+    """What an analysis says, one line each, with a label in front.
+
+    `without` are kinds of findings and codes of cautions to leave out.
+    """
     if analysis["failure"] is not None:
         yield labeled("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
     if analysis["isStale"]:
@@ -39,7 +42,8 @@ def analysis_lines(
             yield labeled(_LABELS.get(insight["kind"], insight["kind"]), insight["text"])
     yield from contested_lines(figures, contested)
     for caution in figures["cautions"]:
-        yield labeled("caution", caution["text"])
+        if caution["code"] not in without:
+            yield labeled("caution", caution["text"])
 
 
 STALE = {

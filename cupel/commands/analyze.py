@@ -162,7 +162,7 @@ def print_analysis(
     contested: int = MAX_CONTESTED,
     without: frozenset[str] = frozenset(),
 ) -> None:
-    """Agents are called by their names. `without` are kinds of findings to leave out."""
+    """Agents are called by their names. `without` are kinds of findings and codes of cautions to leave out."""
     names = TargetNames(client)
     targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
     for line in analysis_lines(analysis, contested, without):

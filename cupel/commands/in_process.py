@@ -37,6 +37,8 @@ _CONFIG = {
     "temperature": "temperature",
     "params": "params",
     "maxTurns": "max_turns",
+    "maxAttempts": "max_attempts",
+    "retryDelaySeconds": "retry_delay_seconds",
     "judgeModel": "judge_model",
     "personaModel": "persona_model",
     "judgeMaxOutputTokens": "judge_max_output_tokens",

@@ -92,6 +92,19 @@ Stagger = Annotated[
     tuple[int, int] | None,
     typer.Option("--stagger", metavar="MIN MAX", help="Milliseconds between two starts of a worker: from MIN to MAX."),
 ]
+MaxAttempts = Annotated[
+    int | None,
+    typer.Option("--max-attempts", min=1, max=10, help="Attempts of one call to a target, with the first; default: 4."),
+]
+RetryDelay = Annotated[
+    float | None,
+    typer.Option(
+        "--retry-delay-seconds",
+        min=0,
+        max=60,
+        help="Longest wait before the second attempt of a call to a target, which triples; default: 0.5.",
+    ),
+]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, max=1_000, help="Conversations per target, scenario and persona.")
 ]

@@ -40,6 +40,7 @@ from cupel.commands.options import (
     JudgeMaxOutputTokens,
     JudgeModel,
     MakeReport,
+    MaxAttempts,
     MaxTurns,
     Metadata,
     Models,
@@ -48,6 +49,7 @@ from cupel.commands.options import (
     Prices,
     ProfileName,
     Repeats,
+    RetryDelay,
     RunId,
     RunName,
     RunPriority,
@@ -82,8 +84,9 @@ from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
-from cupel.render import format_cost_interval, repair_of_run
+from cupel.render import cautions_of_legend, format_cost_interval, repair_of_run
 from cupel.render_analysis import BELOW_RESULTS
+from cupel.results import ModelResults
 from cupel.server_models import own_server_models
 from cupel.session import Session
 from cupel.target_names import TargetNames
@@ -175,6 +178,8 @@ def run(
     temperature: Temperature = None,
     param: Parameters = None,
     max_turns: MaxTurns = None,
+    max_attempts: MaxAttempts = None,
+    retry_delay_seconds: RetryDelay = None,
     judge_model: JudgeModel = None,
     persona_model: PersonaModel = None,
     judge_max_output_tokens: JudgeMaxOutputTokens = None,
@@ -251,6 +256,8 @@ def run(
         max_turns=max_turns,
         concurrency=None if in_process else concurrency,
         stagger=stagger,
+        max_attempts=max_attempts,
+        retry_delay_seconds=retry_delay_seconds,
         profile=profile,
         judge_model=judge_model,
         persona_model=persona_model,
@@ -320,6 +327,8 @@ def rerun(
     temperature: Temperature = None,
     param: Parameters = None,
     max_turns: MaxTurns = None,
+    max_attempts: MaxAttempts = None,
+    retry_delay_seconds: RetryDelay = None,
     concurrency: Concurrency = None,
     stagger: Stagger = None,
     judge_model: JudgeModel = None,
@@ -372,6 +381,8 @@ def rerun(
         max_turns=max_turns,
         concurrency=concurrency,
         stagger=stagger,
+        max_attempts=max_attempts,
+        retry_delay_seconds=retry_delay_seconds,
         judge_model=judge_model,
         persona_model=persona_model,
         judge_max_output_tokens=judge_max_output_tokens,
@@ -553,7 +564,7 @@ def _watch_to_end(
     results = print_run(session, client, run, as_json=as_json, extra=extra)
     repair = repair_of_run(run, results)
     if not as_json:
-        _print_analysis(session, client, run)
+        _print_analysis(session, client, run, results)
         if run["report"] and run["status"] == RunStatus.COMPLETED:
             print_report(session, client, run)
         _print_next_commands(session, client, run, repair)
@@ -581,10 +592,11 @@ def _worse_targets(
     return baseline.gate(figures).violations(figures)
 
 
-def _print_analysis(session: Session, client: "Client", run: Json) -> None:
+def _print_analysis(session: Session, client: "Client", run: Json, results: Sequence[ModelResults]) -> None:
+    """Print what the results above it have not said yet."""
     if (analysis := find_analysis(client, run["id"])) is not None:
         session.out.print()
-        print_analysis(session, client, analysis, without=BELOW_RESULTS)
+        print_analysis(session, client, analysis, without=BELOW_RESULTS | cautions_of_legend(results))
 
 
 def _print_next_commands(session: Session, client: "Client", run: Json, repair: str | None) -> None:

@@ -5,6 +5,10 @@ from typing import Any
 import httpx
 import pytest
 
+from cupel.columns import RunColumn
+from cupel.render import cautions_of_legend
+from cupel.results import tabulate
+from cupel_core.domain.analysis.cautions import CautionCode
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 
 FIGURES: dict[str, Any] = {
@@ -24,7 +28,7 @@ FIGURES: dict[str, Any] = {
             ("fourth", 0.5, 0.1),
         )
     ],
-    "cautions": [{"text": "12 scenarios: only large effects can be seen"}],
+    "cautions": [{"code": "MODERATE_SAMPLE", "text": "12 scenarios: only large effects can be seen"}],
 }
 ANALYSIS = {"id": "ana_1", "runId": "run_1", "status": "COMPLETED"}
 ANALYSIS |= {"failure": None, "isStale": False, "staleReason": None, "rescoreId": None}
@@ -86,3 +90,29 @@ def test_a_watched_run_ends_with_its_analysis(analyzed: FakeApi, cupel: Cupel) -
 def test_a_run_without_an_analysis_is_shown_all_the_same(api: FakeApi, cupel: Cupel) -> None:
     api.transcripts = [a_transcript(0, SIMULATED, "4")]
     assert cupel("watch", "run_1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "code"), [(1, CautionCode.ONE_SCENARIO), (3, CautionCode.FEW_SCENARIOS), (7, None)]
+)
+def test_a_watched_run_is_cautioned_once_about_few_scenarios(
+    analyzed: FakeApi, cupel: Cupel, scenarios: int, code: CautionCode | None
+) -> None:
+    verdict = {"success": True, "score": None, "reason": None}
+    analyzed.transcripts = [
+        a_transcript(i, SIMULATED, None, scenarioId=f"scn_{i % scenarios}", result=verdict) for i in range(14)
+    ]
+    cautions = [{"code": code or CautionCode.SMALL_SAMPLE, "text": f"about {scenarios}"}]
+    analyzed.documents["runs/run_1/analysis"] = {**ANALYSIS, "figures": {**FIGURES, "cautions": cautions}}
+    watched, analysis = cupel("watch", "run_1").stdout, cupel("analyze", "run_1").stdout
+    assert watched.count("caution") == 1
+    assert (f"about {scenarios}" in watched) == (code is None)
+    assert f"caution    about {scenarios}" in analysis
+
+
+def test_a_watched_run_names_left_out_checks_once() -> None:
+    scoring = {"success": True, "results": [], "reason": None, "leftOutChecks": {"is-sql": 2}}
+    columns = [RunColumn(SIMULATED, SIMULATED)]
+    for left_out, codes in ((scoring, {CautionCode.LEFT_OUT_CHECKS}), (None, set[CautionCode]())):
+        transcripts = [a_transcript(i, SIMULATED, "4", scenarioId=f"scn_{i}", scoring=left_out) for i in range(12)]
+        assert cautions_of_legend(tabulate(columns, 12, transcripts, [])) == codes

@@ -37,6 +37,19 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
     assert api.requests == []
 
 
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_attempts_and_their_delay_hold_in_process(cupel: Cupel, tmp_path: Path, attempts: int) -> None:
+    """Nothing listens at port 9 of this machine."""
+    path = tmp_path / "calls.json"
+    connector = {"name": "bot", "type": "openai", "baseUrl": "http://127.0.0.1:9/v1", "config": {"model": "m"}}
+    document = {"name": "Calls", "scenarios": [{"name": "one", "prompt": "a"}], "connectors": [connector]}
+    path.write_text(json.dumps(document))
+    limits = ("--max-attempts", str(attempts), "--retry-delay-seconds", "0")
+    answer = cupel("run", str(path), "--models", "connector/bot", "--in-process", "--json", *limits)
+    [probe] = json.loads(answer.stdout)["probes"]
+    assert probe["error"]["attempts"] == attempts
+
+
 def test_without_a_terminal_progress_is_a_line_at_the_end(cupel: Cupel, echoes: str) -> None:
     [line] = here(cupel, echoes).stderr.splitlines()
     assert "COMPLETED, 4 completed, 0 errored of 4 (100%)" in line

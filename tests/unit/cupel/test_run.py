@@ -130,6 +130,14 @@ def test_options_become_the_specification_of_the_run(api: FakeApi, cupel: Cupel)
     ]
 
 
+def test_a_run_and_its_repetition_limit_the_attempts_of_calls(api: FakeApi, cupel: Cupel):
+    options = ("--max-attempts", "2", "--retry-delay-seconds", "7.5")
+    cupel("run", "def_7", "--models", "a/x", *options)
+    cupel("rerun", "run_1", *options)
+    bodies = [*api.bodies("POST", "/runs"), *api.bodies("POST", "/runs/run_1/rerun")]
+    assert [body["config"] for body in bodies] == [{"maxAttempts": 2, "retryDelaySeconds": 7.5}] * 2
+
+
 def test_omitted_options_are_left_to_the_api(api: FakeApi, cupel: Cupel):
     cupel("run", "def_7", "--models", "a/x")
     assert api.bodies("POST", "/runs") == [
