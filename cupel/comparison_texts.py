@@ -38,8 +38,3 @@ def format_difference(figures: Json, value: float | None) -> str:
 def format_interval(figures: Json, interval: list[float] | None) -> str:
     """Return a text such as `+0.18 to +0.66`."""
     return NO_VALUE if interval is None else " to ".join(format_difference(figures, bound) for bound in interval)
-
-
-def format_p(p: float | None) -> str:
-    """Return the figure alone, such as `0.034` or `<0.001`."""
-    return NO_VALUE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"

@@ -59,7 +59,7 @@ class Gate:
         interval = format_interval(rate.interval, format_percent)
         of = f", 95% interval {interval}," if interval else ""
         probes = count_of(rate.judged, "judged or errored probe" if self.errors_fail else "judged probe")
-        return f"pass rate {rate.share:.3f} of {probes}{of}"
+        return f"pass rate {format_percent(rate.share)} of {probes}{of}"
 
     def _is_below(self, rate: PassRate, limit: float) -> bool:
         if self.confidence is None:

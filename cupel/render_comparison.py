@@ -8,7 +8,6 @@ from rich.table import Table
 from cupel.comparison_texts import (
     format_difference,
     format_interval,
-    format_p,
     format_value,
     row_title,
     rows_of,
@@ -20,7 +19,7 @@ from cupel.render import format_duration, format_status
 from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
-from cupel_core.domain.text.figures import format_percent, format_usd
+from cupel_core.domain.text.figures import format_p, format_percent, format_signed_percent, format_usd
 
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
 
@@ -79,8 +78,8 @@ def operations_table(figures: Json) -> Table | None:
 
 
 def _change(before: float | None, after: float | None, form: Callable[[float | None], str]) -> str:
-    """`$0.010 → $0.012 (+20 %)`."""
-    share = f" ({100 * (after / before - 1):+.0f}%)".replace("-", "−") if before and after is not None else ""
+    """`$0.010 → $0.012 (+20.0%)`."""
+    share = f" ({format_signed_percent(after / before - 1)})" if before and after is not None else ""
     return f"{form(before)} → {form(after)}{share}"
 
 

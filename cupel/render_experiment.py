@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
 
-from cupel.comparison_texts import format_difference, format_interval, format_p, format_value
+from cupel.comparison_texts import format_difference, format_interval, format_value
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -12,6 +12,7 @@ from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.text.figures import format_p
 
 
 def experiments_table(experiments: Iterable[Json], names: ResourceNames) -> Table:

@@ -16,6 +16,7 @@ from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.text.figures import format_percent
 
 FailUnder = Annotated[
     float | None,
@@ -195,7 +196,7 @@ class GateOptions:
         violations = [*own, *further()]
         if not self.gate.is_unconditional or self.baseline is not None:
             rate = pass_rate(results)
-            print_verdict(session, violations, "" if rate is None else f", pass rate {rate:.3f}")
+            print_verdict(session, violations, "" if rate is None else f", pass rate {format_percent(rate)}")
         return not violations
 
 

@@ -27,6 +27,7 @@ from cupel.render import evaluation_lines
 from cupel.render_matrix import ResultMatrix
 from cupel.session import Session
 from cupel_core.domain.budgets.confirmation import excess_reason, needs_confirmation
+from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
@@ -115,7 +116,7 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
     if too_small := estimate.why_too_small(max_usd):
         raise UsageError(f"--budget: {too_small}")
     if needs_confirmation(estimate.usd, max_usd, None, estimate.reserved_usd):
-        name = f"its budget of ${max_usd:g}"
+        name = f"its budget of {limit_text(max_usd)}"
         reason = excess_reason("the run", estimate.usd, estimate.reserved_usd, max_usd, name)
         confirm_cost(session, f"{reason}, so its last probes would end with the error budget", yes=yes)
 

@@ -18,6 +18,7 @@ from cupel.server_models import SET_TIMEOUT_SECONDS, NoList, Server, list_models
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.text.figures import format_usd
 
 app = typer.Typer(help="List providers and configure their keys, addresses and limits.", invoke_without_command=True)
 
@@ -219,7 +220,7 @@ def _state(provider: Json) -> str:
 
 
 def _price(usd: float | None) -> str:
-    return NO_VALUE if usd is None else f"{usd:,.2f}"
+    return format_usd(usd)
 
 
 def _tokens(count: int | None) -> str:

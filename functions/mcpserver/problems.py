@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from cupel_core.domain.budgets.confirmation import confirmable_usd
+from cupel_core.domain.budgets.money import limit_text
 from cupel_core.errors import AppError, ConfirmationRequired, FieldError, Invalid
 from cupel_core.gateway.problems import document
 from mcpserver.registry import McpTool, list_all_tools
@@ -40,7 +41,7 @@ def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) ->
 def _in_words_of(tool: McpTool, error: AppError, detail: str) -> dict[str, Any]:
     if isinstance(error, ConfirmationRequired):
         usd = confirmable_usd(error.estimate.total_usd)
-        question = f"ask the user whether ${usd:g} is acceptable, then send confirmed_usd of at least {usd}"
+        question = f"ask the user whether {limit_text(usd)} is acceptable, then send confirmed_usd of at least {usd}"
         return {"detail": f"{error.reason}; {question}", "expectedUsd": usd}
     errors = tuple(FieldError(_argument(tool, each.field), _words(tool, each.message)) for each in error.errors)
     if isinstance(error, Invalid) and errors:

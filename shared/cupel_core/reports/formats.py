@@ -18,7 +18,6 @@ from cupel_core.contract.reports import (
 )
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.verdicts import p_text
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.figures import UNKNOWN as NONE
@@ -26,6 +25,7 @@ from cupel_core.domain.text.figures import format_decimal as decimal
 from cupel_core.domain.text.figures import (
     format_difference,
     format_interval,
+    format_p,
     format_points,
     format_signed_percent,
     with_interval,
@@ -272,7 +272,7 @@ def difference_table(content: ReportContentResponse) -> ReportTable:
             number(each.scenarios),
             _difference(each.metric)(each.difference),
             format_interval(each.interval, _difference(each.metric)) or NONE,
-            NONE if each.adjusted_p is None else p_text(each.adjusted_p),
+            format_p(each.adjusted_p),
         )
         for each in content.differences
     )

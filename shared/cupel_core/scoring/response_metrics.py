@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, binary
@@ -20,7 +21,9 @@ def cost(assertion: Assertion, context: AssertionContext) -> CheckResult:
     if context.cost_usd is None:
         raise NotComputable("the model's price is unknown")
     limit = threshold_of(assertion)
-    return binary(context.cost_usd <= limit, f"it cost {context.cost_usd:.6g} USD; the limit is {limit:g} USD")
+    return binary(
+        context.cost_usd <= limit, f"it cost {amount_text(context.cost_usd)}; the limit is {amount_text(limit)}"
+    )
 
 
 _SYNONYMS = {

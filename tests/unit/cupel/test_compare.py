@@ -82,7 +82,7 @@ def test_what_the_sides_took_stands_below_the_verdicts(cupel: Cupel, baseline: R
     printed = cupel("compare", baseline.id, run.id).stdout
     assert "tokens per probe" in printed
     assert "of all probes of either side, described and not tested" in printed
-    assert "7 → 7 (+0%)" in printed
+    assert "7 → 7 (0.0%)" in printed
     assert "without decision" not in printed
 
 
@@ -144,7 +144,7 @@ def test_watching_a_run_fails_if_it_is_worse_than_another(cupel: Cupel, baseline
     worse = cupel("watch", run.id, "--fail-if-worse-than", baseline.id)
     assert (worse.exit_code, worse.stderr.splitlines()[-2:]) == (1, ["gate: sim/steady: LOWER", "gate: failed"])
     better = cupel("watch", baseline.id, "--fail-if-worse-than", run.id)
-    assert (better.exit_code, better.stderr.splitlines()[-1]) == (0, "gate: passed, pass rate 1.000")
+    assert (better.exit_code, better.stderr.splitlines()[-1]) == (0, "gate: passed, pass rate 100.0%")
 
 
 @pytest.mark.parametrize("fail_under", ["0.99", "0.01"])

@@ -98,7 +98,7 @@ def test_a_gate_says_that_nothing_completed() -> None:
 
 def test_a_violation_names_both_numbers() -> None:
     (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
-    assert violation == "pass rate 0.500 of 4 judged probes, 95% interval 15.0% to 85.0%, is below 0.9"
+    assert violation == "pass rate 50.0% of 4 judged probes, 95% interval 15.0% to 85.0%, is below 0.9"
 
 
 def of_scenarios(model: str, passed: int, failed: int) -> list[Json]:
@@ -116,7 +116,7 @@ def test_a_good_target_does_not_hide_a_bad_one() -> None:
     found = tabulate(columns, 20, transcripts, [])
     assert pass_rate(found) == 0.75
     (violation,) = Gate(fail_under=0.7).violations(found)
-    assert violation.startswith("sim/bad: pass rate 0.500 of 10 judged probes")
+    assert violation.startswith("sim/bad: pass rate 50.0% of 10 judged probes")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_errors_may_count_as_failures(gate: Gate, found: list[ModelResults], vio
 
 def test_a_rate_with_errors_as_failures_says_what_it_is_of() -> None:
     (violation,) = Gate(fail_under=0.9, errors_fail=True).violations(results(6, errors=6))
-    assert violation.startswith("pass rate 0.500 of 12 judged or errored probes, 95% interval ")
+    assert violation.startswith("pass rate 50.0% of 12 judged or errored probes, 95% interval ")
 
 
 def test_errors_bound_the_rate() -> None:

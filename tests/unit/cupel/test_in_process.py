@@ -114,11 +114,11 @@ def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
 @pytest.mark.parametrize(
     ("options", "exit_code", "message"),
     [
-        (["--fail-under", "0.75"], 0, "gate: passed, pass rate 0.750"),
+        (["--fail-under", "0.75"], 0, "gate: passed, pass rate 75.0%"),
         (
             ["--fail-under", "0.9"],
             1,
-            "gate: pass rate 0.750 of 4 judged probes, 95% interval 30.1% to 95.4%, is below 0.9",
+            "gate: pass rate 75.0% of 4 judged probes, 95% interval 30.1% to 95.4%, is below 0.9",
         ),
         (["--allow-errors", "0"], 0, "gate: passed"),
     ],

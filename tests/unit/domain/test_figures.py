@@ -16,6 +16,8 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "points apart": figures.format_points_apart,
     "decimal": figures.format_decimal,
     "difference": figures.format_difference,
+    "p": figures.format_p,
+    "confidence": figures.format_confidence,
     "usd": figures.format_usd,
     "interval of percents": lambda interval: figures.format_interval(interval, figures.format_percent),
     "decimal with interval": lambda both: figures.with_interval(*both, figures.format_decimal),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatDifference, formatDifferences, formatP, rowName } from "./comparison";
+import { formatDifference, formatDifferences, rowName } from "./comparison";
 
 test("a difference has its sign, that of rates in percentage points", () => {
   expect(formatDifference("PASS_RATE", 0.083)).toBe("+8.3 pp");
@@ -12,9 +12,6 @@ test("the ends of an interval of differences are told apart by a word", () => {
   expect(formatDifferences("DECISION", [-0.43, -0.2])).toBe("−0.43 to −0.20");
   expect(formatDifferences("PASS_RATE", [0.01, 0.2])).toBe("+1.0 pp to +20.0 pp");
 });
-
-test("a small p is not written as 0", () =>
-  expect([formatP(0.0000001), formatP(0.04)]).toEqual(["< 0.001", "0.040"]));
 
 test("a row is named after its target, or after both if they differ", () => {
   const column = (modelId: string, promptId: string | null = null) => ({

@@ -41,11 +41,6 @@ export function formatDifferences(metric: Metric, interval: readonly number[] | 
   return formatInterval(interval, (value) => formatDifference(metric, value));
 }
 
-export function formatP(p: number | null): string {
-  if (p === null) return UNKNOWN;
-  return p < 0.001 ? "< 0.001" : p.toFixed(3);
-}
-
 /** The targets of a row: one name if both sides have the same. */
 export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): string {
   const [one, other] = [row.baseline.map(columnName).join(" + "), row.comparison.map(columnName).join(" + ")];

@@ -4,9 +4,11 @@ import cases from "./figure_cases.json";
 import {
   counted,
   formatAgo,
+  formatConfidence,
   formatDecimal,
   formatInterval,
   formatMs,
+  formatP,
   formatPoints,
   formatPointsApart,
   formatSeconds,
@@ -23,6 +25,8 @@ const FORMS: Record<keyof typeof cases, (value: never) => string> = {
   points: (value: number | null) => formatPoints(value),
   decimal: (value: number | null) => formatDecimal(value),
   difference: (value: number | null) => formatSigned(value),
+  p: (value: number | null) => formatP(value),
+  confidence: (alpha: number) => formatConfidence(alpha),
   usd: (value: number | null) => formatUsd(value),
   "interval of percents": (value: number[] | null) => formatInterval(value, formatShare),
   "decimal with interval": ([value, interval]: [number | null, number[] | null]) =>

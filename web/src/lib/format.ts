@@ -7,6 +7,7 @@ export const UNKNOWN = "–";
 const MINUS = "−";
 /** From this amount on, money has two decimal places; below, two significant digits. */
 const CENTS = 0.0995;
+const LEAST_P = 0.001;
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export function formatCount(value: number): string {
@@ -56,6 +57,17 @@ export function formatDecimal(value: number | null | undefined): string {
 /** With two decimal places and a sign. */
 export function formatSigned(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : signed(value, 2);
+}
+
+/** A p-value as `0.034`, or `< 0.001`, because none is 0. */
+export function formatP(p: number | null | undefined): string {
+  if (p === null || p === undefined) return UNKNOWN;
+  return p < LEAST_P ? "< 0.001" : fixed(p, 3);
+}
+
+/** The level of intervals, `95%` for 0.05; 99.9% is not rounded to 100%. */
+export function formatConfidence(alpha: number): string {
+  return `${fixed(100 * (1 - alpha), 1).replace(/\.0$/, "")}%`;
 }
 
 function fixed(value: number, places: number): string {

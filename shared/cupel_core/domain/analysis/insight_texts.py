@@ -6,6 +6,7 @@ from typing import Any
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
+from cupel_core.domain.text import figures
 from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
@@ -29,9 +30,7 @@ def format_interval(interval: Interval, metric: Metric) -> str:
 
 def format_p(p: float | None) -> str:
     """`p 0.012`, `p < 0.001`."""
-    if p is None:
-        return "no p"
-    return "p < 0.001" if p < 0.001 else f"p {p:.2g}"
+    return "no p" if p is None else f"p {figures.format_p(p)}"
 
 
 def measure(metric: Metric) -> str:

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 UNKNOWN = "–"
 _MINUS = "−"
+_LEAST_P = 0.001
 _CENTS = 0.0995
 """From this amount on, money has two decimal places; below, two significant digits."""
 
@@ -40,6 +41,16 @@ def format_decimal(value: float | None) -> str:
 def format_difference(value: float | None) -> str:
     """Return two decimal places with a sign."""
     return UNKNOWN if value is None else _signed(value, 2)
+
+
+def format_p(p: float | None) -> str:
+    """Return a p-value as `0.034`, or `< 0.001`, because none is 0."""
+    return UNKNOWN if p is None else "< 0.001" if p < _LEAST_P else _fixed(p, 3)
+
+
+def format_confidence(alpha: float) -> str:
+    """Return the level of intervals, `95%` for 0.05; 99.9% is not rounded to 100%."""
+    return f"{_fixed(100 * (1 - alpha), 1).removesuffix('.0')}%"
 
 
 def format_usd(amount: float | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.pipeline.params import LlmParams, ModelCall, OutputMode, OutputSpec
 from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode
 from cupel_core.domain.text.figures import format_usd
@@ -87,7 +88,7 @@ def _check_limits(call: ModelCall, request: ModelRequest, grader: Grader) -> Non
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, f"the price of {grader.model} is unknown")
     bound = bound_of_call(grader.account, grader.model, request).nano_usd / 1e9
     if bound > call.max_cost_usd:
-        message = f"the call may cost {format_usd(bound)}, more than maxCostUsd: {call.max_cost_usd:g}"
+        message = f"the call may cost {format_usd(bound)}, more than maxCostUsd: {amount_text(call.max_cost_usd)}"
         raise OperationFailed(StepErrorCode.BUDGET_EXCEEDED, message)
 
 

@@ -1,6 +1,5 @@
 import type { DeepFigures } from "../../api/analyses";
-import { formatP } from "../../lib/comparison";
-import { formatDecimal, formatSigned, visible } from "../../lib/format";
+import { formatDecimal, formatP, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type Change, type Comparison, scenarioChangesQuery } from "../../api/comparisons";
-import { formatDifference, formatLevel, formatP, type Metric } from "../../lib/comparison";
-import { visible } from "../../lib/format";
+import { formatDifference, formatLevel, type Metric } from "../../lib/comparison";
+import { formatP, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
 import { ScrollRegion } from "../../ui/scroll";

@@ -6,13 +6,12 @@ import {
   formatDifference,
   formatDifferences,
   formatLevel,
-  formatP,
   METRICS,
   type Metric,
   VERDICTS,
 } from "../../lib/comparison";
 import { columnName } from "../../lib/estimates";
-import { counted, formatCount, UNKNOWN, visible } from "../../lib/format";
+import { counted, formatConfidence, formatCount, formatP, UNKNOWN, visible } from "../../lib/format";
 import type { CompareSearch } from "../../lib/search";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
@@ -67,8 +66,8 @@ export function Comparison({ comparison, figures, again }: Props) {
           {figures.matchedBy === "DIMENSIONS" && ", matched by their dimensions"}
           {figures.onlyBaseline > 0 && `, ${formatCount(figures.onlyBaseline)} only in the baseline`}
           {figures.onlyComparison > 0 && `, ${formatCount(figures.onlyComparison)} only in the other run`}.
-          Each scenario counts once. Intervals have {Math.round(100 * (1 - figures.alpha))}%; differences
-          below {formatDifference(figures.metric, figures.margin).replace("+", "")} do not matter.
+          Each scenario counts once. Intervals have {formatConfidence(figures.alpha)}; differences below{" "}
+          {formatDifference(figures.metric, figures.margin).replace("+", "")} do not matter.
         </p>
         <Differences figures={figures} />
         <Unpaired figures={figures} />

@@ -8,7 +8,7 @@ import type { Experiment, ExperimentSummary } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import { useReadAgain } from "../../api/watching";
 import { formatDifference, formatDifferences, METRICS, VERDICTS } from "../../lib/comparison";
-import { counted, formatCount, visible } from "../../lib/format";
+import { counted, formatConfidence, formatCount, visible } from "../../lib/format";
 import { formatOperating, formatOperatingDifference } from "../../lib/operating_figures";
 import {
   commonMeasure,
@@ -229,7 +229,7 @@ function Basis({ comparisons }: { comparisons: readonly Comparison[] }) {
   const described = measure && operatingFigureOf(measure);
   const tested = figures.filter((each) => measure === undefined || each.metric === metric);
   const metrics = [...new Set(tested.map((each) => METRICS[each.metric]))];
-  const levels = [...new Set(tested.map((each) => `${Math.round(100 * (1 - each.alpha))}%`))];
+  const levels = [...new Set(tested.map((each) => formatConfidence(each.alpha)))];
   return (
     <p className={page.note}>
       The newer run minus the older one

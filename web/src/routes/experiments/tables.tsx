@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ExperimentSummary } from "../../api/resources";
-import { formatDifference, formatDifferences, formatLevel, formatP } from "../../lib/comparison";
+import { formatDifference, formatDifferences, formatLevel } from "../../lib/comparison";
 import { differenceAxis } from "../../lib/experiments";
-import { formatCount, formatUsd, UNKNOWN, visible } from "../../lib/format";
+import { formatConfidence, formatCount, formatP, formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { refusalText } from "../../lib/pairs";
 import { namedTarget } from "../../lib/targets";
 import type { NumberedRun } from "../../lib/trend";
@@ -45,7 +45,7 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
   }
   const axis = differenceAxis(rows);
   const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.definitionName ?? run.runId]));
-  const confidence = `${((1 - summary.experiment.alpha) * 100).toFixed(0)}%`;
+  const confidence = formatConfidence(summary.experiment.alpha);
   return (
     <Section title="Differences from the baseline">
       <ScrollRegion label="Differences from the baseline">

@@ -3,11 +3,11 @@ import type { Report, ReportContent } from "../../api/reports";
 import {
   counted,
   formatCount,
+  formatDecimal,
   formatInterval,
   formatMs,
   formatShare,
   formatUsd,
-  UNKNOWN,
   visible,
 } from "../../lib/format";
 import { unpricedText } from "../../lib/report";
@@ -86,7 +86,7 @@ function Cards({ content }: { content: ReportContent }) {
           {overall.errored > 0 && <small>{counted(overall.errored, "infrastructure error")}</small>}
           {overall.unscored > 0 && <small>{formatCount(overall.unscored)} could not be scored</small>}
         </Card>
-        <Card name="Turns per conversation" value={overall.turns ? overall.turns.mean.toFixed(1) : UNKNOWN}>
+        <Card name="Turns per conversation" value={formatDecimal(overall.turns?.mean)}>
           {overall.turns && <small>95% have at most {formatCount(overall.turns.p95)}</small>}
         </Card>
         <Card name="Time, 95th percentile" value={formatMs(overall.durationMs?.p95)}>

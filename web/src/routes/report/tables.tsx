@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import type { ReportContent, ReportFigures } from "../../api/reports";
-import { formatDifference, formatDifferences, formatP } from "../../lib/comparison";
+import { formatDifference, formatDifferences } from "../../lib/comparison";
 import {
   formatCount,
   formatDecimal,
   formatInterval,
   formatMs,
+  formatP,
   formatShare,
   formatUsd,
   UNKNOWN,
@@ -79,7 +80,7 @@ export function Targets({ content }: { content: ReportContent }) {
           </td>
           <td className="figure">{formatCount(figures.completed)}</td>
           <td className="figure">{formatCount(figures.errored)}</td>
-          <td className="figure">{figures.turns ? figures.turns.mean.toFixed(1) : UNKNOWN}</td>
+          <td className="figure">{formatDecimal(figures.turns?.mean)}</td>
           <td className="figure">{formatMs(figures.durationMs?.p50)}</td>
           <td className="figure">{formatMs(figures.durationMs?.p95)}</td>
           <td className="figure">{formatCount(figures.totalInputTokens + figures.totalOutputTokens)}</td>
