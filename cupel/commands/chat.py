@@ -158,6 +158,9 @@ class Conversation:
             self.client.abort_turn(self.chat_id, turn_id)
 
     def artifacts(self, _: str) -> None:
+        if self.client.get_chat(self.chat_id)["profileId"] is None:
+            self.session.remark("the chat has no operation profile, so nothing is stored on its branches")
+            return
         found = self.client.list_branch_artifacts(self.chat_id, self.branch_id, include=["internal"])
         for each in found:
             self.session.out.print(artifact_line(each), markup=False, soft_wrap=True)

@@ -20,6 +20,7 @@ _OPTIONS = {
     "allowUnpriced": "--allow-unpriced",
     "maxConcurrency": "--concurrency",
     "staggerMs": "--stagger",
+    "profileId": "--profile",
     "systemPrompt": "--system-file",
     "userMessage": "--message",
     "budgets.dayUsd": "--day",

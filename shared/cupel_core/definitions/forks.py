@@ -22,6 +22,7 @@ from cupel_core.files.attachments import attach_to_content
 from cupel_core.ids import new_id
 from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import definition_scenarios, definitions
+from cupel_core.store.definitions import UnknownVersion
 
 MAX_DEPTH = 20
 """Maximum number of ancestors, because resolving a definition reads each."""
@@ -39,12 +40,16 @@ def fork(
     """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited.
 
     The scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from.
-    Raises Invalid for invalid content and for more than MAX_DEPTH ancestors.
+    Raises Invalid for invalid content, an unknown version and more than MAX_DEPTH ancestors.
     """
     parent = definitions.get(workspace, parent_id)
     pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
     overrides = attach_to_content(workspace, overrides, now)
-    merged = merge_overrides(content_of(workspace, parent, pinned.number), overrides)
+    try:
+        inherited = content_of(workspace, parent, pinned.number)
+    except UnknownVersion as unknown:
+        raise Invalid.field("version", unknown.detail) from None
+    merged = merge_overrides(inherited, overrides)
     content = validate_content(merged, has_scenarios=True)  # It shares those of its parent.
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")

@@ -159,7 +159,11 @@ def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> Non
     """Raises Invalid with the run's fields below `run` or `evalRun`."""
     name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
     try:
-        validate(workspace, current_spec(workspace, run), now)
+        spec = current_spec(workspace, run)
+    except NotFound as unknown:
+        raise Invalid.field(f"{name}.evalId", unknown.detail) from unknown
+    try:
+        validate(workspace, spec, now)
     except Invalid as invalid:
         if not invalid.errors:
             raise Invalid.field(name, invalid.detail) from invalid

@@ -128,6 +128,11 @@ def test_a_refusal_names_the_field_and_what_it_accepts(
     assert [(each["field"], each["message"]) for each in answer.json()["errors"]] == [error]
 
 
+def test_a_fork_of_an_unknown_version_names_the_field(client: Client, path: str) -> None:
+    answer = client.post(f"{path}/fork", {"name": "other", "version": 2})
+    assert (answer.status, answer.fields()) == (422, ["version"])
+
+
 def test_a_definition_is_created_with_its_scenarios(client: Client) -> None:
     made = client.post(
         "/v1/definitions", {"name": "one", "content": CONTENT, "scenarios": [{"prompt": "a"}, {"prompt": "b"}]}

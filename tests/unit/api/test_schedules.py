@@ -166,6 +166,14 @@ def test_a_schedule_of_an_unknown_definition_is_refused(client: Client) -> None:
     assert create(client, "def_none").status == 422
 
 
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_schedule_of_an_unknown_eval_is_refused(client: Client, schedule_id: str, method: str) -> None:
+    path, timing = "/v1/schedules", {"name": "often", "expression": "rate(6 hours)"}
+    body = {"evalRun": {"evalId": "eval_none"}}
+    answer = client.post(path, {**timing, **body}) if method == "POST" else client.patch(f"{path}/{schedule_id}", body)
+    assert (answer.status, answer.fields()) == (422, ["evalRun.evalId"])
+
+
 def test_a_schedule_is_disabled(client: Client, schedule_id: str) -> None:
     answer = client.patch(f"/v1/schedules/{schedule_id}", {"enabled": False})
     assert (answer.status, answer.json()["enabled"], answer.json()["status"]) == (200, False, "DISABLED")

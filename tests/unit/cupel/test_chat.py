@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,6 +58,23 @@ def test_operations_are_reported_and_their_artifacts_shown(cupel: Cupel, model: 
     assert "no artifacts" in cupel("chats", "reset", chat["id"]).stdout
     assert cupel("chats", "session", chat["id"]).stdout.endswith(": no artifacts\n")
     assert json.loads(cupel("chats", "session", chat["id"], "--json").stdout)["tags"] == []
+
+
+def test_a_chat_without_a_profile_has_no_artifacts(cupel: Cupel, model: Model) -> None:
+    talked = cupel("chat", "--model", "sim/steady", input="one\n/artifacts\n")
+    assert talked.stdout == "answer 1\n"
+    assert talked.stderr.endswith("the chat has no operation profile, so nothing is stored on its branches\n")
+    (chat,) = json.loads(cupel("chats", "list", "--json").stdout)
+    assert "--profile: is required: the chat has no profile" in cupel("chats", "session", chat["id"]).stderr
+
+
+def test_a_session_names_its_profile(cupel: Cupel, model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(profile(operation("log", params={"template": "x"}), name="Logged")))
+    cupel("profiles", "create", str(path))
+    cupel("chat", "--model", "sim/steady", "--profile", "logged", input="one\n")
+    (chat,) = json.loads(cupel("chats", "list", "--json").stdout)
+    assert f" of Logged ({chat['profileId']})" in cupel("chats", "session", chat["id"]).stdout
 
 
 def test_a_refusal_ends_no_conversation(cupel: Cupel, model: Model) -> None:
