@@ -1,7 +1,16 @@
 /** The statuses of a run. */
+import { counted } from "./format";
 
 const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
 
 export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
+}
+
+/** What happens after the answer to pause or cancel; null without calls in flight, and for other answers. */
+export function callsInFlightNote(changed: object | undefined): string | null {
+  const calls = changed && "callsInFlight" in changed ? Number(changed.callsInFlight) : 0;
+  return calls > 0
+    ? `${counted(calls, "call")} in flight will still be recorded; no call begins later than 5 s from now.`
+    : null;
 }

@@ -6,6 +6,7 @@ import { type Following, useFollowing } from "../api/live";
 import { isTerminal, type Run, resultsQuery, runQuery, sessionQuery } from "../api/queries";
 import { budgetsQuery } from "../api/system";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
+import { callsInFlightNote } from "../lib/run_status";
 import { useNow } from "../ui/now";
 import page from "../ui/page.module.css";
 import { Failure, Loading } from "../ui/states";
@@ -213,6 +214,7 @@ function Controls({ run }: { run: Run }) {
   });
   if (session.data?.role !== "admin" && session.data?.role !== "member") return null;
   const estimate = change.error instanceof ApiError ? change.error.estimate : null;
+  const inFlight = callsInFlightNote(change.data);
   const actions = actionsOf(run).filter((action) => action !== "retry" || retryable !== 0);
   const labels: Record<Action, string> = {
     pause: "Pause",
@@ -266,6 +268,11 @@ function Controls({ run }: { run: Run }) {
           <button type="button" onClick={() => change.reset()}>
             Keep the errors
           </button>
+        </p>
+      )}
+      {(run.status === "PAUSED" || run.status === "CANCELLED") && inFlight && (
+        <p className={styles.question} role="status">
+          {inFlight}
         </p>
       )}
       {change.isError && !estimate && <Failure error={change.error} what="The run was not changed" />}
