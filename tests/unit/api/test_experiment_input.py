@@ -27,7 +27,7 @@ CODES = "must not contain control characters, line breaks, tabs or characters th
         ({"direction": "UP"}, "direction", "must be 'HIGHER', 'LOWER' or 'EQUIVALENT'"),
         ({"target": " "}, "target", "must not be blank"),
         ({"target": "t" * 501}, "target", "must have at most 500 characters"),
-        ({"metric": "SCORE"}, "metric", "must be 'DECISION', 'PASS_RATE' or 'OTHER_RATE'"),
+        ({"metric": "SCORE"}, "metric", "must be 'DECISION', 'PASS_RATE', 'PASS_RATE_ERRORS_FAIL' or 'OTHER_RATE'"),
         ({"minimumEffect": 0}, "minimumEffect", "must be greater than 0"),
         ({"minimumEffect": 5}, "minimumEffect", "must be at most 4"),
         ({"minimumEffect": 2, "metric": "PASS_RATE"}, "minimumEffect", "must be at most 1: PASS_RATE is a share"),
