@@ -114,6 +114,7 @@ BY_NAME: dict[str, Any] = {
     "effectSize": 0.61,
     "equivalenceInterval": [0.22, 0.62],
     "equivalenceP": 0.91,
+    "errorsFailDifference": None,
     "incomparable": {},
     "interval": [0.18, 0.66],
     "isCause": True,
@@ -419,6 +420,9 @@ BY_SCHEMA: dict[str, Any] = {
     **DEEP_ANALYSIS_EXAMPLES,
     **PROFILE_EXAMPLES,
     **CHAT_EXAMPLES,
+    "ComparisonRow.notes": [
+        "On exactly these scenarios, the difference is +0.42 points (95% CI 0.20 to 0.64, p 0.002)."
+    ],
     "UnscoredReason.code": "judge_failed",
     "UnscoredReason.model": "openai/gpt-6.1-terra",
     "UnscoredReason.providerCode": "auth",
