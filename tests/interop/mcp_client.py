@@ -11,8 +11,11 @@ from typing import Any
 
 import httpx2
 from mcp import StdioServerParameters
-from mcp.client import Client
+from mcp.client import Client, session
 from mcp.client.streamable_http import streamable_http_client
+
+session.DISCOVER_TIMEOUT_SECONDS = 120.0
+"""After its ten seconds, the client takes a command that starts slowly, on a busy machine, for an old server."""
 
 
 async def use(client: Client, run_id: str) -> dict[str, Any]:
