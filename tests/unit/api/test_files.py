@@ -281,7 +281,6 @@ def test_a_prompt_of_a_definition_may_have_a_file(client: Client) -> None:
         ({"type": "image", "dataUrl": "https://x.test/a.png"}, "scenarios.0.messages.0.content.1.dataUrl"),
         ({"type": "image", "dataUrl": "data:image/svg+xml;base64,AA=="}, "scenarios.0.messages.0.content.1.dataUrl"),
         ({"type": "image", "fileId": CAT_ID, "name": "a/b"}, "scenarios.0.messages.0.content.1.name"),
-        ({"type": "image"}, "scenarios.0.messages.0.content.1"),
     ],
 )
 def test_a_part_that_is_wrong_is_named(client: Client, part: dict[str, Any], field: str) -> None:
@@ -289,6 +288,12 @@ def test_a_part_that_is_wrong_is_named(client: Client, part: dict[str, Any], fie
     answer = define(client, part)
     assert answer.status == 422
     assert answer.fields() == [field]
+
+
+def test_a_file_that_is_missing_is_named_by_both_fields_that_could_give_it(client: Client) -> None:
+    answer = define(client, {"type": "image"})
+    part = "scenarios.0.messages.0.content.1"
+    assert (answer.status, answer.fields()) == (422, [f"{part}.fileId", f"{part}.dataUrl"])
 
 
 def test_only_a_users_message_may_have_files(client: Client) -> None:
