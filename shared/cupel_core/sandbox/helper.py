@@ -10,17 +10,18 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 _NICENESS = 5
-"""A third of another process's share: enough for an import to end in time on a machine with busy cores."""
+"""A third of another process's share, from the first task on."""
 _MAX_ERROR_LENGTH = 2_000
 
 
 def serve(file_descriptor: int) -> None:
     """Carry out tasks until the other end is closed."""
-    _give_way()
+    _prepare()
     with socket.socket(fileno=file_descriptor) as channel:
         while (size := _receive(channel, 4)) is not None:
             request = _receive(channel, int.from_bytes(size))
@@ -30,9 +31,9 @@ def serve(file_descriptor: int) -> None:
             channel.sendall(len(response).to_bytes(4) + response)
 
 
-def _give_way() -> None:
-    """Below every other process; no interrupts from a terminal: the parent decides when this process ends."""
-    os.nice(_NICENESS)
+def _prepare() -> None:
+    """Bound recursion, and leave it to the parent to decide when this process ends, also if a terminal interrupts
+    both."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     sys.setrecursionlimit(2_000)
@@ -67,11 +68,18 @@ def _respond(request: bytes) -> bytes:
 def _carry_out(request: dict[str, Any]) -> bytes:
     # The import is not the author's: it counts for no limit.
     function = _function(request["task"])
+    _give_way()
     _limit_memory(request["memoryBytes"])
     # At the end of this CPU time the kernel ends the process, whatever it is doing.
     signal.setitimer(signal.ITIMER_PROF, request["cpuSeconds"])
     response = _encode({"result": function(*request["arguments"])})
     return response if len(response) <= request["maxOutputBytes"] else _encode({"limit": "output"})
+
+
+@cache
+def _give_way() -> None:
+    """What authors wrote runs below every other process. The first import does not: the caller waits for it."""
+    os.nice(_NICENESS)
 
 
 def _function(task: str) -> Callable[..., Any]:

@@ -46,6 +46,10 @@ def process_id() -> int:
     return os.getpid()
 
 
+def niceness() -> int:
+    return os.nice(0)
+
+
 def wait_for_file(path: str) -> None:
     while not os.path.exists(path):  # noqa: PTH110 - without an import, as in a helper
         time.sleep(0.01)

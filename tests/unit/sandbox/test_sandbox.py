@@ -27,6 +27,10 @@ def test_a_process_serves_several_tasks() -> None:
     assert sandbox.run_blocking(f"{TASKS}:process_id") == sandbox.run_blocking(f"{TASKS}:process_id")
 
 
+def test_tasks_run_below_their_caller_however_many_a_process_serves() -> None:
+    assert [sandbox.run_blocking(f"{TASKS}:niceness") for _ in range(3)] == [min(19, os.nice(0) + 5)] * 3
+
+
 @pytest.mark.parametrize("task", ["spin", "spin_in_c"])
 def test_a_task_is_ended_at_its_cpu_limit(task: str) -> None:
     with pytest.raises(LimitExceeded, match=r"takes more than 0\.1 s of CPU time"):
