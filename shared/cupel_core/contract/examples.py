@@ -114,7 +114,6 @@ BY_NAME: dict[str, Any] = {
     "effectSize": 0.61,
     "equivalenceInterval": [0.22, 0.62],
     "equivalenceP": 0.91,
-    "errorsFailDifference": None,
     "incomparable": {},
     "interval": [0.18, 0.66],
     "isCause": True,
@@ -420,9 +419,12 @@ BY_SCHEMA: dict[str, Any] = {
     **DEEP_ANALYSIS_EXAMPLES,
     **PROFILE_EXAMPLES,
     **CHAT_EXAMPLES,
+    "ComparisonRow.errorsFailDifference": 0.38,
     "ComparisonRow.notes": [
         "On exactly these scenarios, the difference is +0.42 points (95% CI 0.20 to 0.64, p 0.002)."
     ],
+    "CrossedFigures.passRateInterval95": [0.74, 0.98],
+    "CrossedFigures.decisionInterval95": [3.1, 3.9],
     "UnscoredReason.code": "judge_failed",
     "UnscoredReason.model": "openai/gpt-6.1-terra",
     "UnscoredReason.providerCode": "auth",
