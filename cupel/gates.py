@@ -51,6 +51,11 @@ class Gate:
             elif self._is_below(rate, self.fail_under):
                 yield f"{subject}{self._rate_text(rate)} is below {self.fail_under:g}"
 
+    def pass_rate(self, results: Sequence[ModelResults]) -> float | None:
+        """Return the mean of the rates that this gate tests; None if nothing was judged."""
+        rates = [rate.share for model in results if (rate := self._rate_of(model)) is not None]
+        return fmean(rates) if rates else None
+
     def _rate_of(self, model: ModelResults) -> PassRate | None:
         rate = model.pass_rate
         return rate.errors_fail or rate if rate and self.errors_fail else rate
@@ -109,5 +114,4 @@ def _main_reason(results: Sequence[ModelResults]) -> str:
 
 def pass_rate(results: Sequence[ModelResults]) -> float | None:
     """Return the mean pass rate of the models with judged probes; None if there are none."""
-    rates = [model.pass_rate.share for model in results if model.pass_rate]
-    return fmean(rates) if rates else None
+    return Gate().pass_rate(results)

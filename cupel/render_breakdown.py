@@ -40,13 +40,14 @@ def _persona_lines(breakdown: Json) -> Iterator[str]:
     yield (
         "all intervals are for exactly these personas; for scenarios and personas like these:"
         if breakdown["forPersonas"]
-        else f"all intervals are for exactly these personas; from {MIN_PERSONAS} on, users like them can be spoken of"
+        else f"all intervals are for exactly these personas; others need {MIN_PERSONAS} personas and scenarios"
     )
     for column in breakdown["forPersonas"]:
         rate = format_interval(column["passRateInterval95"], format_percent)
         decision = format_interval(column["decisionInterval95"], format_decimal)
         figures = [f"pass rate {rate}"] * bool(rate) + [f"mean decision {decision}"] * bool(decision)
-        yield f"  {column_title(column)}: {', '.join(figures) or 'all results are equal'}"
+        none = "no interval, because too few have results, or all are equal"
+        yield f"  {column_title(column)}: {', '.join(figures) or none}"
 
 
 def _cells(estimate: Json, *, has_verdicts: bool, has_decisions: bool) -> Iterator[str]:

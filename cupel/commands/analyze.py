@@ -73,7 +73,7 @@ def print_breakdown(session: Session, client: "Client", breakdown: Json, *, as_j
     names = TargetNames(client)
     groups = [{**group, "columns": names.named(group["columns"])} for group in breakdown["groups"]]
     session.out.print(breakdown_table(breakdown["by"], groups))
-    for line in breakdown_legend(breakdown):
+    for line in breakdown_legend(breakdown | {"forPersonas": names.named(breakdown["forPersonas"])}):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 

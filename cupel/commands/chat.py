@@ -159,7 +159,7 @@ class Conversation:
 
     def artifacts(self, _: str) -> None:
         if self.client.get_chat(self.chat_id)["profileId"] is None:
-            self.session.remark("the chat has no operation profile, so nothing is stored on its branches")
+            self.session.remark("the chat has no operation profile whose artifacts could be listed")
             return
         found = self.client.list_branch_artifacts(self.chat_id, self.branch_id, include=["internal"])
         for each in found:

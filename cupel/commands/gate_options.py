@@ -11,7 +11,7 @@ import typer
 from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.comparing import ComparisonGate, FailIf
 from cupel.errors import UsageError
-from cupel.gates import Gate, pass_rate
+from cupel.gates import Gate
 from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
@@ -93,7 +93,7 @@ ErrorsAsOption = Annotated[
         "--errors-as",
         case_sensitive=False,
         help="What errored probes count as in the pass rates of gates: `missing` leaves them out, `fail` counts them "
-        "as failures.",
+        "as failures, also in the comparisons of --fail-if-worse-than and --not-worse-than.",
     ),
 ]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
@@ -195,7 +195,7 @@ class GateOptions:
             session.remark(f"{repair} scores the stored answers again")
         violations = [*own, *further()]
         if not self.gate.is_unconditional or self.baseline is not None:
-            rate = pass_rate(results)
+            rate = self.gate.pass_rate(results)
             print_verdict(session, violations, "" if rate is None else f", pass rate {format_percent(rate)}")
         return not violations
 

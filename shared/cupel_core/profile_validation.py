@@ -12,7 +12,7 @@ from cupel_core.providers import chat_model_error, prices
 from cupel_core.providers.expected_calls import AccountOf
 from cupel_core.providers.parameters import parameter_errors
 
-_TEMPLATE_LIMITS = sandbox.TaskLimits(cpu_seconds=5.0, memory_mb=320)
+_TEMPLATE_LIMITS = sandbox.TaskLimits(cpu_seconds=5.0, memory_mb=320, wall_seconds=20.0)
 """A profile of 256 KB compiles in a second."""
 
 

@@ -17,6 +17,7 @@ from cupel_core.domain.analysis.breakdowns import (
 )
 from cupel_core.domain.analysis.crossed import MIN_PERSONAS
 from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
 
 class GroupableFieldResponse(ResponseModel):
@@ -61,10 +62,10 @@ class CrossedFiguresResponse(ColumnFields):
 
     name: Annotated[str, Field(description="Of target and prompt, for people")]
     pass_rate_interval95: Annotated[
-        list[float] | None, Field(description="Of the pass rate; null if nothing was judged, or all results are equal")
+        list[float] | None, Field(description="Of the pass rate; null if too few scenarios or personas have results")
     ]
     decision_interval95: Annotated[
-        list[float] | None, Field(description="Of the mean decision; null if nothing was decided, or all are equal")
+        list[float] | None, Field(description="Of the mean decision; null if too few have decisions, or all are equal")
     ]
 
     @classmethod
@@ -95,7 +96,7 @@ class BreakdownResponse(ResponseModel):
         list[CrossedFiguresResponse],
         Field(
             description="Intervals for scenarios and personas like those of the run; empty unless the groups are at "
-            f"least {MIN_PERSONAS} personas. All other intervals are for exactly these personas"
+            f"least {MIN_PERSONAS} personas of {MIN_SCENARIOS} scenarios. All others are for exactly these personas"
         ),
     ]
 

@@ -23,7 +23,7 @@ MIN_SCENARIOS = 5
 """Of fewer scenarios, nothing is said about others like them: what an interval would need to be sure of is wider than
 anything that helps."""
 _CONFIDENCE = 0.95
-CODE_LIMITS, SHARE_LIMITS = Interval(1, 5), Interval(0, 1)
+CODE_LIMITS = Interval(1, 5)
 _PRIOR_CLUSTERS = 2
 
 

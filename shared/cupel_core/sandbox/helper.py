@@ -78,7 +78,7 @@ def _carry_out(request: dict[str, Any]) -> bytes:
 
 @cache
 def _give_way() -> None:
-    """What authors wrote runs below every other process. The first import does not: the caller waits for it."""
+    """Lower the priority before an author's code runs; the first import keeps it, because the caller waits for it."""
     os.nice(_NICENESS)
 
 

@@ -32,6 +32,8 @@ _HTML_SIGNS = (
 _ENOUGH_HTML_SIGNS = 2
 MAX_WASTED_CHARACTERS = 500_000
 """Characters that a search for JSON may parse in vain: parsing from every brace of an output is quadratic."""
+_MAX_READ_AGAIN = 2_000
+"""Characters of an XML element that may be read again, because a tag or comment in it has a `>` within."""
 _BRACE = re.compile(r'\{(?=\s*["}])')
 
 
@@ -112,7 +114,7 @@ def contains_xml(assertion: Assertion, context: AssertionContext) -> CheckResult
 
 
 def _fragments(output: str) -> Iterator[Element]:
-    """The outermost complete XML elements in a text. No part of the text is parsed twice."""
+    """The outermost complete XML elements in a text. Hardly any part of it is parsed twice."""
     start = output.find("<")
     while start >= 0:
         if not _may_start_element(output, start):
@@ -137,15 +139,18 @@ class _FirstElement(TreeBuilder):
         super().__init__()
         self.root: Element | None = None
         self.open: list[Element] = []
+        self.tags = 0
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         element = super().start(tag, attrs)
         self.root = self.root if self.root is not None else element
         self.open.append(element)
+        self.tags += 1
         return element
 
     def end(self, tag: str, /) -> Element:
         self.open.pop()
+        self.tags += 1
         return super().end(tag)
 
     @property
@@ -161,11 +166,17 @@ class _FirstElement(TreeBuilder):
 
 def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
     """The element that starts here, as far as it can be read, and where reading ended. It cannot declare entities."""
-    builder, end = _FirstElement(), start
+    builder, end, wasted = _FirstElement(), start, 0
     parser = XMLParser(target=builder)  # noqa: S314 - see above
+    # The parser waits for more of a tag or comment that has a `>` within; older ones neither wait nor have a flush.
+    flush = getattr(parser, "flush", lambda: None)
     while not builder.is_complete and (close := output.find(">", end)) >= 0:
+        tags = builder.tags
         try:
             parser.feed(output[end : close + 1])
+            if builder.tags == tags and wasted <= _MAX_READ_AGAIN:
+                flush()
+                wasted += close - start
         except ParseError:
             break
         end = close + 1

@@ -63,7 +63,7 @@ def test_operations_are_reported_and_their_artifacts_shown(cupel: Cupel, model: 
 def test_a_chat_without_a_profile_has_no_artifacts(cupel: Cupel, model: Model) -> None:
     talked = cupel("chat", "--model", "sim/steady", input="one\n/artifacts\n")
     assert talked.stdout == "answer 1\n"
-    assert talked.stderr.endswith("the chat has no operation profile, so nothing is stored on its branches\n")
+    assert talked.stderr.endswith("the chat has no operation profile whose artifacts could be listed\n")
     (chat,) = json.loads(cupel("chats", "list", "--json").stdout)
     assert "--profile: is required: the chat has no profile" in cupel("chats", "session", chat["id"]).stderr
 

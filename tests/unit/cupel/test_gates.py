@@ -144,6 +144,11 @@ def test_errors_may_count_as_failures(gate: Gate, found: list[ModelResults], vio
     assert len(gate.violations(found)) == violations
 
 
+def test_the_verdict_of_a_gate_has_the_rate_that_it_tests() -> None:
+    found = results(6, errors=6)
+    assert (Gate().pass_rate(found), Gate(errors_fail=True).pass_rate(found)) == (1.0, 0.5)
+
+
 def test_a_rate_with_errors_as_failures_says_what_it_is_of() -> None:
     (violation,) = Gate(fail_under=0.9, errors_fail=True).violations(results(6, errors=6))
     assert violation.startswith("pass rate 50.0% of 12 judged or errored probes, 95% interval ")

@@ -74,6 +74,8 @@ CASES: list[tuple[str, Any, float | None, str, str]] = [
     ("contains-xml", ["b.c"], None, "<b/> <br> <b><c/></b>", "<b/> and <c/>"),
     ("contains-xml", ["b.c"], None, "<p><i>x</i><b><c/></b> and <q", "<p><b>1</b><!-- <b><c/></b> --><q"),
     ("contains-xml", None, None, "a<b <i/>", "<a><b></a>"),
+    ("contains-xml", ["i"], None, '<b at=">"><b at="a>b"><i/>', '<i at=">" <b'),
+    ("contains-xml", ["a.b"], None, "<a><!-- twenty characters, and > --><b/></a> -->", "<!-- > -->"),
     ("contains-html", None, None, "look: <p>1</p>", "1 < 2 and 3 > 2"),
     ("contains-html", None, None, "<x-card title='a'>", "<x-card>"),
     ("contains-html", None, None, "<!DOCTYPE\thtml>", "AT&amp;T"),

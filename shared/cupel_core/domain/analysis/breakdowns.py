@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.counts import Cell, RunCounts
-from cupel_core.domain.analysis.crossed import MIN_PERSONAS, CaseAnswers, crossed_interval
+from cupel_core.domain.analysis.crossed import MIN_PERSONAS, CaseAnswers, interval_of_codes, interval_of_share
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.plan import Column, Plan
-from cupel_core.domain.statistics import CODE_LIMITS, SHARE_LIMITS, Interval
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 PERSONA = "persona"
 MAX_GROUPS = 50
@@ -129,7 +129,7 @@ class Breakdown(NamedTuple):
     groups: list[GroupFigures]
     """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
     crossed: tuple[CrossedFigures, ...] = ()
-    """By column; empty unless the groups are at least MIN_PERSONAS personas."""
+    """By column; empty unless the groups are at least MIN_PERSONAS personas, of MIN_SCENARIOS scenarios."""
 
 
 class NotGroupable(ValueError):
@@ -183,12 +183,13 @@ def grouped_figures(counts: RunCounts, groups: Sequence[CaseGroups]) -> list[Gro
 
 def crossed_figures(counts: RunCounts, personas: Sequence[CaseGroups]) -> tuple[CrossedFigures, ...]:
     """`personas` are those of the cases: one, or none."""
-    if len({persona for persona, *_ in filter(None, personas)}) < MIN_PERSONAS:
+    named = {persona for persona, *_ in filter(None, personas)}
+    if len(named) < MIN_PERSONAS or len(counts.scenarios) < MIN_SCENARIOS:
         return ()
     return tuple(
         CrossedFigures(
-            pass_rate=crossed_interval(_answers(counts, column, personas, Metric.PASS_RATE), SHARE_LIMITS),
-            decision=crossed_interval(_answers(counts, column, personas, Metric.DECISION), CODE_LIMITS),
+            pass_rate=interval_of_share(_answers(counts, column, personas, Metric.PASS_RATE)),
+            decision=interval_of_codes(_answers(counts, column, personas, Metric.DECISION)),
         )
         for column in range(len(counts.plan.columns))
     )

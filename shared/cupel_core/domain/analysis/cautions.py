@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS, Agreement
+from cupel_core.domain.analysis.breakdowns import MAX_GROUPS
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.crossed import MIN_PERSONAS
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
@@ -88,7 +89,7 @@ def cautions(given: CautionInput) -> tuple[Caution, ...]:
 def _personas(given: CautionInput) -> Iterator[Caution]:
     if given.personas > 1:
         text = f"{given.personas} personas: intervals are for exactly these, and not for users like them"
-        offered = given.personas >= MIN_PERSONAS and given.scenarios >= MIN_SCENARIOS
+        offered = MIN_PERSONAS <= given.personas <= MAX_GROUPS and given.scenarios >= MIN_SCENARIOS
         yield Caution(CautionCode.PERSONAS, f"{text}; the breakdown by persona has these" if offered else text)
 
 

@@ -235,7 +235,8 @@ def _with_failed_errors(
     sample: PairedSample, sides: _ComparedSides, common: Sequence[MatchedScenario], metric: Metric
 ) -> PairedSample | None:
     """Return the sample with errored probes as failures; None if that is the same, or if no pass rates are compared."""
-    if metric is not Metric.PASS_RATE or not any(cell.errored for cell in sample.totals):
+    before, after = sample.totals
+    if metric is not Metric.PASS_RATE or not (before.errored or after.errored) or not (before.judged or after.judged):
         return None
     return paired_sample(sample.pair, *sides, common, Metric.PASS_RATE_ERRORS_FAIL)
 

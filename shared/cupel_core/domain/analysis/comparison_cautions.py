@@ -69,12 +69,8 @@ def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCa
 
 def error_cautions(difference: float | None, with_errors: float | None) -> Iterator[ComparisonCaution]:
     """`with_errors` is the difference if errored probes count as failures; None if that is not asked."""
-    if difference is not None and with_errors is not None and _sign(difference) != _sign(with_errors):
+    if difference is not None and with_errors is not None and difference * with_errors < 0:
         yield ComparisonCaution.ERRORS_DECIDE
-
-
-def _sign(difference: float) -> int:
-    return (difference > 0) - (difference < 0)
 
 
 def _share(part: int, whole: int) -> float:

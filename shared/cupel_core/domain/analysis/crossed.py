@@ -10,10 +10,20 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import fsum, sqrt
 from typing import NamedTuple
 
-from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, Trials, t_interval
+from cupel_core.domain.statistics import (
+    CODE_LIMITS,
+    MIN_SCENARIOS,
+    Interval,
+    Proportion,
+    Trials,
+    share_interval,
+    t_interval,
+)
 
 MIN_PERSONAS = 5
 """Of fewer personas, nothing is said about others like them."""
+_ROUNDING = 1e-20
+"""A smaller variance is that of equal answers, but for rounding."""
 
 
 class CaseAnswers(NamedTuple):
@@ -24,32 +34,76 @@ class CaseAnswers(NamedTuple):
     trials: Trials
 
 
-def crossed_interval(cases: Sequence[CaseAnswers], limits: Interval) -> Interval | None:
-    """Return the interval of 95 % of the mean over scenarios, each of which counts once.
+class _CrossedMean(NamedTuple):
+    """The mean over scenarios, each of which counts once."""
+
+    mean: float
+    variance: float
+    """For scenarios and personas like these."""
+    clusters: int
+    """The smaller of the numbers of scenarios and personas that have answers."""
+
+
+def interval_of_codes(cases: Sequence[CaseAnswers]) -> Interval | None:
+    """Return Student's interval of 95 %.
 
     None if fewer than MIN_SCENARIOS scenarios or MIN_PERSONAS personas have answers, or if all answers are equal.
     """
+    found = _mean(cases)
+    if found is None or found.variance < _ROUNDING:
+        return None
+    return t_interval(found.mean, sqrt(found.variance), found.clusters - 1, CODE_LIMITS)
+
+
+def interval_of_share(cases: Sequence[CaseAnswers]) -> Interval | None:
+    """Return Wilson's interval of 95 %, with as many trials as have this variance.
+
+    It is never narrower than that for exactly these personas. None if fewer than MIN_SCENARIOS scenarios or
+    MIN_PERSONAS personas have answers.
+    """
+    found = _mean(cases)
+    if found is None:
+        return None
+    trials, spread = _by_scenario(cases).effective_trials, found.mean * (1 - found.mean)
+    if found.variance > _ROUNDING:
+        trials = min(trials, spread / found.variance)
+    return share_interval(found.mean, trials, found.clusters)
+
+
+def _by_scenario(cases: Iterable[CaseAnswers]) -> Proportion:
+    sums: dict[Hashable, Trials] = {}
+    for case in cases:
+        known = sums.get(case.scenario, Trials(0, 0, 0))
+        sums[case.scenario] = Trials(*(mine + its for mine, its in zip(known, case.trials, strict=True)))
+    proportion = Proportion()
+    for trials in sums.values():
+        proportion.add(trials)
+    return proportion
+
+
+def _mean(cases: Sequence[CaseAnswers]) -> _CrossedMean | None:
+    """None if too few scenarios or personas have answers."""
     answered = [case for case in cases if case.trials.n]
     answers = _sums((case.scenario, case.trials.n) for case in answered)
     scenarios, personas = len(answers), len({case.persona for case in answered})
     if scenarios < MIN_SCENARIOS or personas < MIN_PERSONAS:
         return None
     mean = fsum(case.trials.total / answers[case.scenario] for case in answered) / scenarios
-    pulls = [
+    influences = [
         (case, (case.trials.total - mean * case.trials.n) / (answers[case.scenario] * scenarios)) for case in answered
     ]
-    by_scenario = _variance((case.scenario, pull) for case, pull in pulls)
-    by_persona = _variance((case.persona, pull) for case, pull in pulls)
-    by_both = _variance(((case.scenario, case.persona), pull) for case, pull in pulls)
+    by_scenario = _variance((case.scenario, influence) for case, influence in influences)
+    by_persona = _variance((case.persona, influence) for case, influence in influences)
+    by_both = _variance(((case.scenario, case.persona), influence) for case, influence in influences)
     variance = max(by_scenario, by_persona, by_scenario + by_persona - by_both)
-    return t_interval(mean, sqrt(variance), min(scenarios, personas) - 1, limits) if variance else None
+    return _CrossedMean(mean, variance, min(scenarios, personas))
 
 
-def _variance(pulls: Iterable[tuple[Hashable, float]]) -> float:
-    """Of the mean, from how far each case pulls it; those of a cluster are added up."""
-    sums = _sums(pulls)
+def _variance(influences: Iterable[tuple[Hashable, float]]) -> float:
+    """Return the variance of the mean, from the influence of each case on it, by the cluster it is in."""
+    sums = _sums(influences)
     clusters = len(sums)
-    return fsum(pull * pull for pull in sums.values()) * clusters / (clusters - 1)
+    return fsum(influence * influence for influence in sums.values()) * clusters / (clusters - 1)
 
 
 def _sums(amounts: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:

@@ -135,9 +135,10 @@ class Tally:
         self._completed += cell.completed * times
         self._passed.add(Metric.PASS_RATE.trials(cell), times)
         self._errored += cell.errored * times
-        answers = cell.judged + cell.errored
-        self._errors_failed.add(Trials.of_share(answers, cell.passed), times)
-        self._errors_passed.add(Trials.of_share(answers, cell.passed + cell.errored), times)
+        failed = Metric.PASS_RATE_ERRORS_FAIL.trials(cell)
+        self._errors_failed.add(failed, times)
+        if failed.n:
+            self._errors_passed.add(Trials.of_share(failed.n, cell.passed + cell.errored), times)
 
     def estimate(self) -> GroupEstimate:
         shares = [share_estimate(share) for share in self._shares]

@@ -32,6 +32,8 @@ class Metric(StrEnum):
             case Metric.PASS_RATE:
                 return Trials(cell.judged, cell.passed, cell.passed)
             case Metric.PASS_RATE_ERRORS_FAIL:
-                return Trials.of_share(cell.judged + cell.errored, cell.passed)
+                # Where answers are not judged, an error would be no failure of a check either.
+                is_judged = cell.judged or not cell.completed
+                return Trials.of_share((cell.judged + cell.errored) if is_judged else 0, cell.passed)
             case Metric.OTHER_RATE:
                 return Trials(cell.ruled, cell.other, cell.other)

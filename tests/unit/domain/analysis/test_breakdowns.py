@@ -62,6 +62,11 @@ def test_five_personas_have_intervals_for_others_like_them() -> None:
         assert 0 <= figures.pass_rate.low < 0.5 < figures.pass_rate.high <= 1
 
 
+def test_five_personas_of_four_scenarios_have_none() -> None:
+    cases = [case(f"persona {number % 5}") for number in range(20)]
+    assert grouped(cases, "persona", positions=[number // 5 for number in range(20)]).crossed == ()
+
+
 def test_four_personas_and_other_groups_have_none() -> None:
     cases = [case(f"persona {number % 4}", language=str(number % 6)) for number in range(36)]
     positions = [number // 4 for number in range(36)]

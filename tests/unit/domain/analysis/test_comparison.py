@@ -261,7 +261,15 @@ def test_targets_without_errors_count_in_the_difference_of_all_with_errors_as_fa
     figures = compare(before, side({"m": ["+e"] * 6, "n": ["++"] * 6}, "run_b"))
     assert [row.errors_fail_difference for row in figures.rows] == [-0.5, None]
     assert figures.overall.errors_fail_difference == -0.25
-    assert ComparisonCaution.ERRORS_DECIDE in figures.overall.cautions
+    assert ComparisonCaution.ERRORS_DECIDE not in figures.overall.cautions
+
+
+@pytest.mark.parametrize("answers", [["1e"] * 60, ["+"] * 30 + ["oe"] * 30])
+def test_errors_are_no_failures_where_nothing_is_judged(answers: list[str]):
+    """There, an answer would not have failed a check either."""
+    row = compare_one(answers, answers, metric=Metric.PASS_RATE_ERRORS_FAIL)
+    assert row.estimate.scenarios == sum("+" in each for each in answers)
+    assert compare_one(["1e"] * 9, ["1e"] * 9, metric=Metric.PASS_RATE).notes == ()
 
 
 def test_the_effect_size_has_a_word():

@@ -1,17 +1,15 @@
 """Intervals for scenarios and personas like those of a run."""
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import sqrt
 from random import Random
 
 import numpy as np
 import pytest
 
-from cupel_core.domain.analysis.crossed import CaseAnswers, crossed_interval
+from cupel_core.domain.analysis.crossed import CaseAnswers, interval_of_codes, interval_of_share
 from cupel_core.domain.analysis.distributions import t_quantile
-from cupel_core.domain.statistics import Interval, Trials
-
-ANYWHERE = Interval(-inf, inf)
+from cupel_core.domain.statistics import Proportion, Trials
 
 
 def trials(*codes: int) -> Trials:
@@ -51,34 +49,45 @@ def interval_by_matrices(cases: Sequence[CaseAnswers]) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("scenarios", "personas", "seed"), [(5, 5, 1), (12, 5, 2), (20, 7, 3), (6, 30, 4)])
 def test_it_is_the_cluster_robust_interval_of_both(scenarios: int, personas: int, seed: int) -> None:
-    cases = drawn(scenarios, personas, seed)
-    assert crossed_interval(cases, ANYWHERE) == pytest.approx(interval_by_matrices(cases), rel=1e-9)
+    cases = drawn(scenarios, personas, seed, persona_spread=0.3)
+    low, high = interval_by_matrices(cases)
+    assert interval_of_codes(cases) == pytest.approx((max(1.0, low), min(5.0, high)), rel=1e-9)
 
 
 def test_personas_that_differ_widen_it() -> None:
     widths = []
-    for spread in (0.0, 1.0):
-        low, high = crossed_interval(drawn(30, 6, 5, spread), ANYWHERE) or (0, 0)
+    for spread in (0.0, 0.7):
+        low, high = interval_of_codes(drawn(30, 6, 5, spread)) or (0, 0)
         widths.append(high - low)
-    assert widths[1] > 2 * widths[0]
+    assert widths[1] > 1.5 * widths[0]
 
 
-def test_it_stays_within_the_limits() -> None:
-    cases = [CaseAnswers(s, p, Trials.of_share(2, 2 - (s == p == 0))) for s in range(5) for p in range(5)]
-    interval = crossed_interval(cases, Interval(0, 1))
+@pytest.mark.parametrize("failures", [0, 1, 5])
+def test_that_of_a_share_is_never_narrower_than_for_exactly_these_personas(failures: int) -> None:
+    cases = [CaseAnswers(s, p, Trials.of_share(1, int(s * 5 + p >= failures))) for s in range(100) for p in range(5)]
+    own = Proportion()
+    for scenario in range(100):
+        own.add(Trials.of_share(5, sum(case.trials.total for case in cases if case.scenario == scenario)))
+    interval = interval_of_share(cases)
     assert interval is not None
-    assert interval.high == 1
+    assert own.interval is not None
+    assert interval.low <= own.interval.low
+    assert interval.high >= own.interval.high
 
 
 @pytest.mark.parametrize(("scenarios", "personas"), [(4, 9), (9, 4)])
 def test_of_few_scenarios_or_personas_nothing_is_said(scenarios: int, personas: int) -> None:
-    assert crossed_interval(drawn(scenarios, personas, 6), ANYWHERE) is None
+    cases = drawn(scenarios, personas, 6)
+    assert interval_of_codes(cases) is None
+    assert interval_of_share([each._replace(trials=Trials.of_share(1, 1)) for each in cases]) is None
 
 
 def test_cases_without_answers_are_of_no_persona() -> None:
     cases = [CaseAnswers(s, p, trials(s % 5 + 1) if p < 4 else trials()) for s in range(9) for p in range(5)]
-    assert crossed_interval(cases, ANYWHERE) is None
+    assert interval_of_codes(cases) is None
 
 
-def test_equal_answers_have_no_interval() -> None:
-    assert crossed_interval([CaseAnswers(s, p, trials(3)) for s in range(6) for p in range(6)], ANYWHERE) is None
+@pytest.mark.parametrize("personas", [5, 6, 11])
+def test_equal_answers_have_no_interval(personas: int) -> None:
+    cases = [CaseAnswers(s, p, trials(3)) for s in range(6) for p in range(personas)]
+    assert interval_of_codes(cases) is None

@@ -121,5 +121,8 @@ function likeThese(column: Breakdown["forPersonas"][number]): string {
     ["pass rate", formatInterval(column.passRateInterval95, formatShare)],
     ["mean decision", formatInterval(column.decisionInterval95, formatDecimal)],
   ].filter(([, interval]) => interval);
-  return figures.map((each) => each.join(" ")).join(", ") || "all results are equal";
+  return (
+    figures.map((each) => each.join(" ")).join(", ") ||
+    "no interval, because too few have results, or all are equal"
+  );
 }
