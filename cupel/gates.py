@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from statistics import fmean
 
 from cupel.counts import count_of
@@ -10,6 +11,13 @@ from cupel.results import ModelResults, PassRate
 from cupel.terminal import shorten
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
 from cupel_core.domain.text.figures import format_interval, format_percent
+
+
+class ErrorsAs(StrEnum):
+    """It says what an errored probe counts as in a pass rate."""
+
+    MISSING = "missing"
+    FAIL = "fail"
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,9 @@ class Gate:
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
     the rate alone."""
-    errors_fail: bool = False
-    """Whether errored probes count as failures in the rate. They do not fail the gate by themselves then, unless
-    `allow_errors` says how many may."""
+    errors_as: ErrorsAs = ErrorsAs.MISSING
+    """Errored probes that count as failures in the rate do not fail the gate in any other way, unless `allow_errors`
+    says how many there may be."""
 
     @property
     def is_unconditional(self) -> bool:
@@ -58,12 +66,16 @@ class Gate:
 
     def _rate_of(self, model: ModelResults) -> PassRate | None:
         rate = model.pass_rate
-        return rate.errors_fail or rate if rate and self.errors_fail else rate
+        if rate is None or self.errors_as is ErrorsAs.MISSING:
+            return rate
+        return rate.errors_fail or rate
 
     def _rate_text(self, rate: PassRate) -> str:
         interval = format_interval(rate.interval, format_percent)
         of = f", 95% interval {interval}," if interval else ""
-        probes = count_of(rate.judged, "judged or errored probe" if self.errors_fail else "judged probe")
+        probes = count_of(
+            rate.judged, "judged probe" if self.errors_as is ErrorsAs.MISSING else "judged or errored probe"
+        )
         return f"pass rate {format_percent(rate.share)} of {probes}{of}"
 
     def _is_below(self, rate: PassRate, limit: float) -> bool:
@@ -74,7 +86,7 @@ class Gate:
     def _error_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         errored, unscored = sum(model.errored for model in results), sum(model.unscored for model in results)
         allowed = self.allow_errors or 0
-        if self.errors_fail and self.allow_errors is None:
+        if self.errors_as is ErrorsAs.FAIL and self.allow_errors is None:
             if unscored:
                 yield f"{count_of(unscored, 'answer')} could not be scored"
         elif errored + unscored > allowed:

@@ -26,7 +26,7 @@ BELOW_RESULTS = frozenset({"sample", "extrapolation"})
 def analysis_lines(
     analysis: Json, contested: int = MAX_CONTESTED, without: frozenset[str] = frozenset()
 ) -> Iterator[str]:
-    """What an analysis says, one line each, with a label in front.
+    """Yield what an analysis says, a line each, with a label in front.
 
     `without` are kinds of findings and codes of cautions to leave out.
     """

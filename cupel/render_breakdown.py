@@ -40,7 +40,7 @@ def _persona_lines(breakdown: Json) -> Iterator[str]:
     yield (
         "all intervals are for exactly these personas; for scenarios and personas like these:"
         if breakdown["forPersonas"]
-        else f"all intervals are for exactly these personas; others need {MIN_PERSONAS} personas and scenarios"
+        else f"all intervals are for exactly these personas; for others, at least {MIN_PERSONAS} are needed"
     )
     for column in breakdown["forPersonas"]:
         rate = format_interval(column["passRateInterval95"], format_percent)

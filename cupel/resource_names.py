@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ResourceNames:
-    """What was deleted, and what has no name, is called by its id."""
+    """It reads the names of resources, and calls those by their ids that were deleted or have no name."""
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -44,4 +44,4 @@ class ResourceNames:
 
 
 REFERENCES = {"definitionId": "definition", "evalId": "eval", "experimentId": "experiment", "profileId": "profile"}
-"""What fields with an id refer to."""
+"""It says for each field with an id what the id is of."""

@@ -3668,6 +3668,8 @@ export interface RescoreResult {
   probeIndex: number;
   /** Id of the scenario */
   scenarioId: string;
+  /** Null only if the run's snapshot is gone */
+  scenarioName: string | null;
   /** Id of the persona; null for none */
   personaId: string | null;
   /** Null if nothing was graded or grading failed */

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +10,11 @@ import typer
 from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.comparing import ComparisonGate, FailIf
 from cupel.errors import UsageError
-from cupel.gates import Gate
+from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
+from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.text.figures import format_percent
 
@@ -69,7 +69,10 @@ Margin = Annotated[
 Alpha = Annotated[
     float | None,
     typer.Option(
-        "--alpha", min=0.0001, max=0.5, help="Level of the tests: how often equal runs may be called different."
+        "--alpha",
+        min=MIN_ALPHA,
+        max=MAX_ALPHA,
+        help="Level of the tests: how often equal runs may be called different.",
     ),
 ]
 AllowInconclusive = Annotated[
@@ -78,15 +81,6 @@ AllowInconclusive = Annotated[
         "--allow-inconclusive", help="Let the gate pass although there are too few scenarios to tell a difference."
     ),
 ]
-
-
-class ErrorsAs(StrEnum):
-    """What an errored probe counts as in pass rates."""
-
-    MISSING = "missing"
-    FAIL = "fail"
-
-
 ErrorsAsOption = Annotated[
     ErrorsAs,
     typer.Option(
@@ -111,8 +105,7 @@ class Baseline:
     alpha: float | None = None
     """None is the default level of comparisons."""
     allow_inconclusive: bool = False
-    errors_fail: bool = False
-    """Whether pass rates are compared that count errored probes as failures."""
+    errors_as: ErrorsAs = ErrorsAs.MISSING
 
     @classmethod
     def from_options(
@@ -134,12 +127,11 @@ class Baseline:
             if unused:
                 raise UsageError(f"{unused[0]}: needs --fail-if-worse-than or --not-worse-than")
             return None
-        is_margin_tested, errors_fail = not_worse_than is not None, errors_as is ErrorsAs.FAIL
-        return cls(run_id, is_margin_tested, margin, alpha, allow_inconclusive, errors_fail)
+        return cls(run_id, not_worse_than is not None, margin, alpha, allow_inconclusive, errors_as)
 
     def request(self, run_id: str) -> Json:
         """Return the request that compares a run with this one."""
-        metric = Metric.PASS_RATE_ERRORS_FAIL if self.errors_fail else None
+        metric = Metric.PASS_RATE_ERRORS_FAIL if self.errors_as is ErrorsAs.FAIL else None
         levels = without_none(metric=metric, margin=self.margin, alpha=self.alpha)
         return {"baseline": {"runId": self.run_id}, "comparison": {"runId": run_id}, **levels}
 
@@ -160,7 +152,7 @@ class GateOptions:
         cls, gate: Gate, junit: Path | None, baseline: Baseline | None = None, *, waits_for_end: bool
     ) -> "GateOptions":
         """UsageError if options are set although the command does not wait for the end of the run."""
-        if gate.errors_fail and gate.fail_under is None and baseline is None:
+        if gate.errors_as is not ErrorsAs.MISSING and gate.fail_under is None and baseline is None:
             raise UsageError("--errors-as: needs --fail-under, --fail-if-worse-than or --not-worse-than")
         if gate.confidence is not None and gate.fail_under is None:
             raise UsageError("--confidence: needs --fail-under")

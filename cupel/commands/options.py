@@ -11,6 +11,7 @@ import typer
 from cupel.commands.suggestions import complete_model, parse_time
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel_core.domain.limits.backoff import BASE_SECONDS, MAX_ATTEMPTS, MOST_ATTEMPTS, MOST_DELAY_SECONDS
 from cupel_core.domain.runs.run import Priority
 
 
@@ -94,15 +95,20 @@ Stagger = Annotated[
 ]
 MaxAttempts = Annotated[
     int | None,
-    typer.Option("--max-attempts", min=1, max=10, help="Attempts of one call to a target, with the first; default: 4."),
+    typer.Option(
+        "--max-attempts",
+        min=1,
+        max=MOST_ATTEMPTS,
+        help=f"Attempts of one call to a target, with the first; default: {MAX_ATTEMPTS}.",
+    ),
 ]
 RetryDelay = Annotated[
     float | None,
     typer.Option(
         "--retry-delay-seconds",
         min=0,
-        max=60,
-        help="Longest wait before the second attempt of a call to a target, which triples; default: 0.5.",
+        max=MOST_DELAY_SECONDS,
+        help=f"Longest wait before the second attempt of a call to a target, which triples; default: {BASE_SECONDS}.",
     ),
 ]
 Repeats = Annotated[

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cupel import render_scores
 from cupel.commands.analyze import print_breakdown
@@ -149,15 +148,10 @@ def _list_results(
         raise UsageError(f"--probes: needs --rescore; {command_name()} transcripts {run_id} has the run's own results")
     with session.connect() as client:
         listed = client.list_rescore_results(run_id, rescore_id, model=model)
-        targets = TargetNames(client)
-
-        def rows(found: list[Json]) -> Table:
-            transcripts = client.list_transcripts(run_id, model=model).first(limit)
-            names = {transcript["probeIndex"]: transcript["scenarioName"] for transcript in transcripts}
-            named = ({**each, "scenarioName": names.get(each["probeIndex"])} for each in targets.named(found))
-            return render_scores.results_table(named)
-
-        print_list(session, listed, limit, rows, as_json=as_json)
+        names = TargetNames(client)
+        print_list(
+            session, listed, limit, lambda found: render_scores.results_table(names.named(found)), as_json=as_json
+        )
 
 
 def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json: bool) -> None:

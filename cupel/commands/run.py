@@ -19,7 +19,6 @@ from cupel.commands.gate_options import (
     Alpha,
     Baseline,
     Confidence,
-    ErrorsAs,
     ErrorsAsOption,
     FailUnder,
     GateOptions,
@@ -80,7 +79,7 @@ from cupel.commands.targets import (
 from cupel.comparing import compare, detectable_drops
 from cupel.counts import count_of
 from cupel.errors import ApiProblem, UsageError
-from cupel.gates import Gate
+from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
@@ -225,7 +224,7 @@ def run(
     session = ctx.ensure_object(Session)
     refuse_other_files([Path(each) for each in definitions])
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
         junit,
         Baseline.from_options(
             worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
@@ -365,7 +364,7 @@ def rerun(
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
         junit,
         Baseline.from_options(
             worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
@@ -416,7 +415,7 @@ def watch(
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
     gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as is ErrorsAs.FAIL),
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
         junit,
         Baseline.from_options(
             worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as

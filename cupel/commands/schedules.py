@@ -229,7 +229,7 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
 
 
 def _started_lines(started: Json, targets: TargetNames, names: ResourceNames) -> Iterator[str]:
-    """What a schedule starts, field by field; what is not set is left out."""
+    """Yield a line for each field that is set of what the schedule starts."""
     chosen = {field: [targets.of(each) for each in ids] for field, ids in _targets_of(started).items()}
     for field, value in {**started, **started["config"], **chosen}.items():
         if field == "config" or value in (None, "", [], {}):

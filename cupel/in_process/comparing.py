@@ -37,6 +37,8 @@ def compare_results(
         options = ComparisonOptions(Metric(metric.upper()) if metric else None, alpha, margin)
     except ValueError:
         raise UsageError(f"metric: {metric!r} is not one of {', '.join(Metric)}") from None
+    if issue := options.alpha_issue:
+        raise UsageError(f"alpha: {issue}")
     if issue := options.margin_issue:
         raise UsageError(f"margin: {issue}")
     try:

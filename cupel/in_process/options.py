@@ -14,6 +14,7 @@ from cupel.in_process.probes import Probe
 from cupel.in_process.tools import ToolFunction
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.run_labels import LabelFields
+from cupel_core.domain.limits.backoff import MOST_ATTEMPTS, MOST_DELAY_SECONDS
 from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
@@ -37,8 +38,8 @@ _RANGES = {
     "temperature": (0, 2),
     "max_turns": (1, 100),
     "judge_max_output_tokens": (1, 10_000_000),
-    "max_attempts": (1, 10),
-    "retry_delay_seconds": (0, 60),
+    "max_attempts": (1, MOST_ATTEMPTS),
+    "retry_delay_seconds": (0, MOST_DELAY_SECONDS),
     "max_concurrency": (1, 1_000),
     "call_timeout_seconds": (0.001, 86_400),
     "budget_usd": (0.000001, 1_000_000),

@@ -71,7 +71,7 @@ type Targets = TargetSpec | Sequence[TargetSpec]
 
 _SEED_COUNT = 2**31
 _TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}
-"""What a target has besides its model; a connector has none of these fields."""
+"""A target has these fields besides its model, and a connector has none of them."""
 _OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from cupel_core.clock import from_optional_iso
 from cupel_core.contract.chats import MessageText
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, fields_error
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_exactly_with
 from cupel_core.contract.fields import Id, ModelId
 from cupel_core.contract.results import SpendResponse
 from cupel_core.domain.chats.drafts import Feed, TextPiece
@@ -64,8 +64,7 @@ class StartTurn(RequestModel):
 
     @model_validator(mode="after")
     def _has_content_to_answer(self) -> Self:
-        if (self.content is not None) is not (self.trigger is Trigger.GENERATE):
-            raise fields_error(("content",), "is required with the trigger generate, and only with it")
+        require_exactly_with(self, "content", "the trigger generate", applies=self.trigger is Trigger.GENERATE)
         return self
 
     @property

@@ -91,6 +91,14 @@ def forbid_both(model: BaseModel, first: str, second: str) -> None:
         raise fields_error((first, second), f"at most one of {_joined((first, second))} may be given")
 
 
+def require_exactly_with(model: BaseModel, name: str, reason: str, *, applies: bool) -> None:
+    """The same unless the field is given where `reason` applies, such as `the role tool`, and nowhere else."""
+    is_given = getattr(model, name) is not None
+    if is_given != applies:
+        alias = type(model).model_fields[name].alias or name
+        raise fields_error((alias,), f"is {'only possible' if is_given else 'required'} with {reason}")
+
+
 def fields_error(names: Iterable[str], message: str) -> ValidationError:
     """An error of each of these fields, by a rule about them together; for validators of a model to raise."""
     kind = PydanticCustomError("fields", "{message}", {"message": message})

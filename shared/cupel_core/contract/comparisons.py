@@ -8,7 +8,7 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
-from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest
+from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA, ComparisonOptions, SignificanceTest
 from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus
@@ -23,7 +23,7 @@ ColumnName = Annotated[
 ]
 Names = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
 _ALL: tuple[str, ...] = ()
-Alpha = Annotated[float, Field(strict=True, ge=0.001, le=0.2)]
+Alpha = Annotated[float, Field(strict=True, ge=MIN_ALPHA, le=MAX_ALPHA)]
 Margin = Annotated[float, Field(strict=True, gt=0, le=4)]
 
 

@@ -16,8 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from cupel_core.contract.common import RequestModel, example, fields_error, require_one, with_defaults
+from cupel_core.contract.common import RequestModel, example, require_exactly_with, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
+from cupel_core.domain.limits.backoff import MOST_ATTEMPTS, MOST_DELAY_SECONDS
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets
@@ -53,14 +54,15 @@ CallTimeout = Annotated[
 ]
 _GapMs = Annotated[int, Field(strict=True, ge=0, le=MAX_STAGGER_MS)]
 MaxAttempts = Annotated[
-    int, Field(strict=True, ge=1, le=10, description="Of one call to the target, with the first; 4 by default")
+    int,
+    Field(strict=True, ge=1, le=MOST_ATTEMPTS, description="Of one call to the target, with the first; 4 by default"),
 ]
 RetryDelay = Annotated[
     FiniteFloat,
     Field(
         strict=True,
         ge=0,
-        le=60,
+        le=MOST_DELAY_SECONDS,
         description="Longest wait before the second attempt of a call to a target, 0.5 by default; each further one is "
         "three times as long, up to 20 s. A wait that the provider asks for is respected instead",
     ),
@@ -147,8 +149,8 @@ class ResponseFormatInput(RequestModel):
 
     @model_validator(mode="after")
     def _has_schema_if_named(self) -> "ResponseFormatInput":
-        if (self.type is FormatType.JSON_SCHEMA) != (self.schema_ is not None):
-            raise fields_error(("schema",), "is required with the type json_schema, and only with it")
+        is_named = self.type is FormatType.JSON_SCHEMA
+        require_exactly_with(self, "schema_", "the type json_schema", applies=is_named)
         return self
 
 

@@ -155,6 +155,7 @@ class RescorePage(ResponseModel):
 class RescoreResultResponse(ColumnFields):
     probe_index: int
     scenario_id: str
+    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
     persona_id: str | None
     success: Annotated[bool | None, Field(description="Null if nothing was graded or grading failed")]
     score: Annotated[float | None, Field(description="From 0 to 1")]
@@ -169,6 +170,7 @@ class RescoreResultResponse(ColumnFields):
             **cls.fields_of_column(view.column),
             probe_index=result.index,
             scenario_id=result.scenario_id,
+            scenario_name=view.scenario_name,
             persona_id=result.persona_id,
             success=result.success,
             score=result.score,

@@ -13,7 +13,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
-from cupel_core.contract.common import RequestModel, example, fields_error
+from cupel_core.contract.common import RequestModel, example, fields_error, require_exactly_with
 from cupel_core.contract.content_parts import MessageContent
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
 from cupel_core.contract.left_out_checks import LeftOutChecks
@@ -72,8 +72,7 @@ class MessageInput(RequestModel):
     def _fits_its_role(self) -> "MessageInput":
         if self.tool_calls and self.role is not MessageRole.ASSISTANT:
             raise ValueError("must not have toolCalls: only an assistant's message has")
-        if (self.tool_call_id is not None) != (self.role is MessageRole.TOOL):
-            raise fields_error(("tool_call_id",), "is required with the role tool, and only with it")
+        require_exactly_with(self, "tool_call_id", "the role tool", applies=self.role is MessageRole.TOOL)
         if self.is_error and self.role is not MessageRole.TOOL:
             raise ValueError("must not have isError: only a tool's message has")
         if not isinstance(self.content, str):

@@ -9,7 +9,7 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreResultView, Resco
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import probe_ranges
-from cupel_core.store import budgets, rescore_results, rescores, runs
+from cupel_core.store import budgets, rescore_results, rescores, runs, snapshots
 from cupel_core.store.budgets import RescoreRef
 
 
@@ -52,7 +52,11 @@ def list_results(
     return (
         Entry(
             encode_cursor(str(result.index)),
-            RescoreResultView(result.readable_at(now), run.plan.column_of(result.index)),
+            RescoreResultView(
+                result.readable_at(now),
+                run.plan.column_of(result.index),
+                snapshots.get_case(run.snapshot_key, run.plan.probe(result.index).case).scenario_name,
+            ),
         )
         for result in stored
     )

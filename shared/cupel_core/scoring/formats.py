@@ -114,7 +114,7 @@ def contains_xml(assertion: Assertion, context: AssertionContext) -> CheckResult
 
 
 def _fragments(output: str) -> Iterator[Element]:
-    """The outermost complete XML elements in a text. Hardly any part of it is parsed twice."""
+    """Yield the outermost complete XML elements in a text; hardly any part of it is parsed twice."""
     start = output.find("<")
     while start >= 0:
         if not _may_start_element(output, start):
@@ -140,10 +140,12 @@ class _FirstElement(TreeBuilder):
         self.root: Element | None = None
         self.open: list[Element] = []
         self.tags = 0
+        """It counts the tags that were read, to tell whether the parser waits."""
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         element = super().start(tag, attrs)
-        self.root = self.root if self.root is not None else element
+        if self.root is None:
+            self.root = element
         self.open.append(element)
         self.tags += 1
         return element
@@ -158,7 +160,7 @@ class _FirstElement(TreeBuilder):
         return self.root is not None and not self.open
 
     def outermost_complete(self) -> Iterator[Element]:
-        if self.root is not None and not self.open:
+        if self.root is not None and self.is_complete:
             yield self.root
         for element, open_child in zip_longest(self.open, self.open[1:]):
             yield from (child for child in element if child is not open_child)
@@ -166,7 +168,7 @@ class _FirstElement(TreeBuilder):
 
 def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
     """The element that starts here, as far as it can be read, and where reading ended. It cannot declare entities."""
-    builder, end, wasted = _FirstElement(), start, 0
+    builder, end, read_again = _FirstElement(), start, 0
     parser = XMLParser(target=builder)  # noqa: S314 - see above
     # The parser waits for more of a tag or comment that has a `>` within; older ones neither wait nor have a flush.
     flush = getattr(parser, "flush", lambda: None)
@@ -174,9 +176,9 @@ def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
         tags = builder.tags
         try:
             parser.feed(output[end : close + 1])
-            if builder.tags == tags and wasted <= _MAX_READ_AGAIN:
+            if builder.tags == tags and read_again <= _MAX_READ_AGAIN:
                 flush()
-                wasted += close - start
+                read_again += close - start
         except ParseError:
             break
         end = close + 1

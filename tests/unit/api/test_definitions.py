@@ -66,7 +66,7 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
         ),
         (
             {"name": "a", "content": {"prompts": [{"id": "x", "messages": [{"role": "tool", "content": "5"}]}]}},
-            ("content.prompts.0.messages.0.toolCallId", "is required with the role tool, and only with it"),
+            ("content.prompts.0.messages.0.toolCallId", "is required with the role tool"),
         ),
         (
             {
@@ -78,7 +78,11 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
         ),
         (
             {"name": "a", "content": {"params": {"responseFormat": {"type": "json_schema"}}}},
-            ("content.params.responseFormat.schema", "is required with the type json_schema, and only with it"),
+            ("content.params.responseFormat.schema", "is required with the type json_schema"),
+        ),
+        (
+            {"name": "a", "content": {"params": {"responseFormat": {"type": "json", "schema": {}}}}},
+            ("content.params.responseFormat.schema", "is only possible with the type json_schema"),
         ),
         (
             {"name": "a", "content": {**CONTENT, "assertions": [{"threshold": 1}]}},

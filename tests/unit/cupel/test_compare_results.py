@@ -56,6 +56,12 @@ def test_without_common_scenarios_it_is_refused():
         cupel.compare_results(evaluated("2"), evaluated("2", ["other 1", "other 2"]))
 
 
+@pytest.mark.parametrize("alpha", [0.0005, 0.21, 0.0])
+def test_a_level_beyond_its_range_is_refused(alpha: float):
+    with pytest.raises(UsageError, match=r"alpha: must be from 0\.001 to 0\.2"):
+        cupel.compare_results(evaluated("2"), evaluated("2"), alpha=alpha)
+
+
 def test_an_unknown_metric_is_named():
     with pytest.raises(
         UsageError, match="'speed' is not one of DECISION, PASS_RATE, PASS_RATE_ERRORS_FAIL, OTHER_RATE"

@@ -3,7 +3,7 @@
 import pytest
 
 from cupel.columns import RunColumn
-from cupel.gates import Gate, pass_rate
+from cupel.gates import ErrorsAs, Gate, pass_rate
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
@@ -132,12 +132,12 @@ def test_with_a_confidence_only_what_is_shown_to_be_lower_fails(passed: int, fai
 @pytest.mark.parametrize(
     ("gate", "found", "violations"),
     [
-        (Gate(fail_under=0.5, errors_fail=True), results(9, errors=9), 0),
-        (Gate(fail_under=0.6, errors_fail=True), results(9, errors=9), 1),
-        (Gate(fail_under=0.5, allow_errors=8, errors_fail=True), results(9, errors=9), 1),
-        (Gate(fail_under=0.5, errors_fail=True), results(9, errors=1, unscored=1), 1),
-        (Gate(fail_under=0.9, errors_fail=True), results(9, failed=1), 0),
-        (Gate(fail_under=0.9, errors_fail=True, confidence=0.95), results(9, errors=9), 1),
+        (Gate(fail_under=0.5, errors_as=ErrorsAs.FAIL), results(9, errors=9), 0),
+        (Gate(fail_under=0.6, errors_as=ErrorsAs.FAIL), results(9, errors=9), 1),
+        (Gate(fail_under=0.5, allow_errors=8, errors_as=ErrorsAs.FAIL), results(9, errors=9), 1),
+        (Gate(fail_under=0.5, errors_as=ErrorsAs.FAIL), results(9, errors=1, unscored=1), 1),
+        (Gate(fail_under=0.9, errors_as=ErrorsAs.FAIL), results(9, failed=1), 0),
+        (Gate(fail_under=0.9, errors_as=ErrorsAs.FAIL, confidence=0.95), results(9, errors=9), 1),
     ],
 )
 def test_errors_may_count_as_failures(gate: Gate, found: list[ModelResults], violations: int) -> None:
@@ -146,11 +146,11 @@ def test_errors_may_count_as_failures(gate: Gate, found: list[ModelResults], vio
 
 def test_the_verdict_of_a_gate_has_the_rate_that_it_tests() -> None:
     found = results(6, errors=6)
-    assert (Gate().pass_rate(found), Gate(errors_fail=True).pass_rate(found)) == (1.0, 0.5)
+    assert (Gate().pass_rate(found), Gate(errors_as=ErrorsAs.FAIL).pass_rate(found)) == (1.0, 0.5)
 
 
 def test_a_rate_with_errors_as_failures_says_what_it_is_of() -> None:
-    (violation,) = Gate(fail_under=0.9, errors_fail=True).violations(results(6, errors=6))
+    (violation,) = Gate(fail_under=0.9, errors_as=ErrorsAs.FAIL).violations(results(6, errors=6))
     assert violation.startswith("pass rate 50.0% of 12 judged or errored probes, 95% interval ")
 
 

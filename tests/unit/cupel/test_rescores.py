@@ -227,7 +227,8 @@ def test_results_of_a_rescore_name_their_scenarios(cupel: Cupel, run: Run, file:
     lines = {int(line.split()[0]): line for line in shown.splitlines() if line.split()[0].isdecimal()}
     assert len(lines) == len(probes)
     for probe in probes:
-        assert f" {names[probe['probeIndex']]} " in lines[probe["probeIndex"]]
+        assert probe["scenarioName"] == names[probe["probeIndex"]]
+        assert f" {probe['scenarioName']} " in lines[probe["probeIndex"]]
         assert probe["scenarioId"] not in lines[probe["probeIndex"]]
 
 

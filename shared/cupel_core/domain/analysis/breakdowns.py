@@ -112,7 +112,7 @@ class GroupFigures(NamedTuple):
 
 
 class CrossedFigures(NamedTuple):
-    """Of one column: intervals for scenarios and personas like those of the run."""
+    """It has the intervals of one column for scenarios and personas like those of the run."""
 
     pass_rate: Interval | None
     decision: Interval | None
@@ -129,7 +129,7 @@ class Breakdown(NamedTuple):
     groups: list[GroupFigures]
     """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
     crossed: tuple[CrossedFigures, ...] = ()
-    """By column; empty unless the groups are at least MIN_PERSONAS personas, of MIN_SCENARIOS scenarios."""
+    """It has an entry for each column, or none with fewer than MIN_PERSONAS personas or MIN_SCENARIOS scenarios."""
 
 
 class NotGroupable(ValueError):

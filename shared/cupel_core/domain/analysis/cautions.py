@@ -90,7 +90,8 @@ def _personas(given: CautionInput) -> Iterator[Caution]:
     if given.personas > 1:
         text = f"{given.personas} personas: intervals are for exactly these, and not for users like them"
         offered = MIN_PERSONAS <= given.personas <= MAX_GROUPS and given.scenarios >= MIN_SCENARIOS
-        yield Caution(CautionCode.PERSONAS, f"{text}; the breakdown by persona has these" if offered else text)
+        hint = "; the breakdown by persona has intervals for those" if offered else ""
+        yield Caution(CautionCode.PERSONAS, f"{text}{hint}")
 
 
 def _agreement(given: CautionInput) -> Iterator[Caution]:

@@ -59,6 +59,7 @@ from cupel_core.domain.analysis.verdicts import (
 )
 from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
 
+MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
 _CODE_RANGE = 4
 """Decisions reach from 1 to 5."""
 
@@ -80,6 +81,12 @@ class ComparisonOptions:
     alpha: float = 0.05
     margin: float | None = None
     """The metric's default if None."""
+
+    @property
+    def alpha_issue(self) -> str | None:
+        """Why the level cannot be used."""
+        is_usable = MIN_ALPHA <= self.alpha <= MAX_ALPHA
+        return None if is_usable else f"must be from {MIN_ALPHA:g} to {MAX_ALPHA:g}"
 
     @property
     def margin_issue(self) -> str | None:
@@ -174,15 +181,17 @@ def compare(
     rows = []
     for pair in columns.pairs:
         sample = paired_sample(pair, baseline, comparison, matched.common, metric)
-        errors_fail = _with_failed_errors(sample, sides, matched.common, metric)
+        errors_fail = _sample_with_errors(sample, sides, matched.common, metric)
         means.add(sample)
         errors_fail_means.add(errors_fail or sample)
         row = _row_of(sample, sides, levels, tests=len(columns.pairs))
-        rows.append(_with_errors(row, [each.values for each in errors_fail.scenarios] if errors_fail else None))
+        rows.append(
+            _with_errors_difference(row, [each.values for each in errors_fail.scenarios] if errors_fail else None)
+        )
     if len(rows) > 1:
         has_errors = any(row.errors_fail_difference is not None for row in rows)
         overall = means.row(columns.pairs, sides, levels)
-        rows.append(_with_errors(overall, errors_fail_means.values if has_errors else None))
+        rows.append(_with_errors_difference(overall, errors_fail_means.values if has_errors else None))
     concluded = _with_verdicts(rows, levels)
     return ComparisonFigures(
         metric=metric,
@@ -231,7 +240,7 @@ def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests:
     )
 
 
-def _with_failed_errors(
+def _sample_with_errors(
     sample: PairedSample, sides: _ComparedSides, common: Sequence[MatchedScenario], metric: Metric
 ) -> PairedSample | None:
     """Return the sample with errored probes as failures; None if that is the same, or if no pass rates are compared."""
@@ -241,7 +250,7 @@ def _with_failed_errors(
     return paired_sample(sample.pair, *sides, common, Metric.PASS_RATE_ERRORS_FAIL)
 
 
-def _with_errors(row: ComparisonRow, errors_fail: Sequence[PairedValues] | None) -> ComparisonRow:
+def _with_errors_difference(row: ComparisonRow, errors_fail: Sequence[PairedValues] | None) -> ComparisonRow:
     """`errors_fail` are the scenarios' pass rates with errored probes as failures."""
     if not errors_fail:
         return row

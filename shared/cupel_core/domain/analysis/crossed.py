@@ -21,7 +21,7 @@ from cupel_core.domain.statistics import (
 )
 
 MIN_PERSONAS = 5
-"""Of fewer personas, nothing is said about others like them."""
+"""Fewer personas say nothing about others like them."""
 _ROUNDING = 1e-20
 """A smaller variance is that of equal answers, but for rounding."""
 
@@ -39,7 +39,7 @@ class _CrossedMean(NamedTuple):
 
     mean: float
     variance: float
-    """For scenarios and personas like these."""
+    """It is that of the mean for scenarios and personas like these."""
     clusters: int
     """The smaller of the numbers of scenarios and personas that have answers."""
 
@@ -82,7 +82,7 @@ def _by_scenario(cases: Iterable[CaseAnswers]) -> Proportion:
 
 
 def _mean(cases: Sequence[CaseAnswers]) -> _CrossedMean | None:
-    """None if too few scenarios or personas have answers."""
+    """Return the mean and its variance; None if too few scenarios or personas have answers."""
     answered = [case for case in cases if case.trials.n]
     answers = _sums((case.scenario, case.trials.n) for case in answered)
     scenarios, personas = len(answers), len({case.persona for case in answered})

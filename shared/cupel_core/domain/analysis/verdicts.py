@@ -7,7 +7,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.stratified import OwnDifference
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
-from cupel_core.domain.text.figures import format_decimal, format_percent
+from cupel_core.domain.text.figures import format_confidence, format_decimal, format_p, format_percent
 
 
 class ComparisonVerdict(StrEnum):
@@ -79,7 +79,7 @@ def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, re
             return f"{subject} {_difference(evidence)} than {reference} ({_figures(evidence)})."
         case ComparisonVerdict.EQUIVALENT:
             interval = evidence.equivalence_interval
-            level = f"{round(100 * (1 - 2 * evidence.alpha))}% CI {_range(evidence, interval)}" if interval else ""
+            level = _interval(evidence, interval, 2 * evidence.alpha) if interval else ""
             scenarios = _count(evidence.scenarios)
             return f"No difference of {amount(evidence, evidence.margin)} or more ({level}, {scenarios})."
         case ComparisonVerdict.INCONCLUSIVE:
@@ -91,8 +91,8 @@ def further_sentences(evidence: Evidence, own: OwnDifference | None, errors_fail
     """Say what follows for exactly these scenarios, and from errors as failures, where that is known."""
     sentences = []
     if own is not None and own.p is not None and evidence.scenarios > 1:
-        interval = own.interval and f"{round(100 * (1 - evidence.alpha))}% CI {_range(evidence, own.interval)}"
-        figures = ", ".join(_present([interval, f"p {p_text(own.p)}"]))
+        interval = own.interval and _interval(evidence, own.interval, evidence.alpha)
+        figures = ", ".join(_present([interval, f"p {format_p(own.p)}"]))
         sentences.append(
             f"On exactly these scenarios, the difference is {_signed(evidence, own.difference)} ({figures})."
         )
@@ -123,8 +123,8 @@ def _difference(evidence: Evidence) -> str:
 
 def _figures(evidence: Evidence) -> str:
     figures = [
-        evidence.interval and f"{round(100 * (1 - evidence.alpha))}% CI {_range(evidence, evidence.interval)}",
-        evidence.adjusted_p is not None and f"adjusted p {p_text(evidence.adjusted_p)}",
+        evidence.interval and _interval(evidence, evidence.interval, evidence.alpha),
+        evidence.adjusted_p is not None and f"adjusted p {format_p(evidence.adjusted_p)}",
         _count(evidence.scenarios),
     ]
     return ", ".join(_present(figures))
@@ -138,12 +138,9 @@ def _power(evidence: Evidence) -> str:
     return f" It had an 80% chance to detect {detectable} or more; {needed}."
 
 
-def p_text(p: float) -> str:
-    return "below 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
-
-
-def _range(evidence: Evidence, interval: Interval) -> str:
-    return f"{_number(evidence, interval.low)} to {_number(evidence, interval.high)}"
+def _interval(evidence: Evidence, interval: Interval, alpha: float) -> str:
+    bounds = f"{_number(evidence, interval.low)} to {_number(evidence, interval.high)}"
+    return f"{format_confidence(alpha)} CI {bounds}"
 
 
 def _number(evidence: Evidence, value: float) -> str:

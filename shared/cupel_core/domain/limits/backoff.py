@@ -4,6 +4,8 @@ from random import Random
 
 MAX_ATTEMPTS = 4
 """It counts calls that may be billed; a run or a target may set another number. Requested waits do not count."""
+MOST_ATTEMPTS, MOST_DELAY_SECONDS = 10, 60
+"""A run or a target may set no more than these."""
 BASE_SECONDS = 0.5
 """Most failed calls succeed the next time: the first wait is short."""
 GROWTH = 3.0

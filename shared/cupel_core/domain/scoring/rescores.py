@@ -220,6 +220,8 @@ class RescoreResult:
 class RescoreResultView(NamedTuple):
     result: RescoreResult
     column: Column
+    scenario_name: str | None
+    """It is None only if the run's snapshot is gone."""
 
 
 class RescoreView(NamedTuple):

@@ -321,7 +321,9 @@ def test_alpha_of_few_rare_answers_is_a_caution() -> None:
     assert CautionCode.RARE_ANSWERS not in {each.code for each in run(varied, plan).cautions}
 
 
-@pytest.mark.parametrize(("personas", "told"), [(1, None), (4, "not for users like them"), (5, "by persona has these")])
+@pytest.mark.parametrize(
+    ("personas", "told"), [(1, None), (4, "not for users like them"), (5, "has intervals for those")]
+)
 def test_a_run_with_personas_says_that_its_intervals_are_for_these(personas: int, told: str | None) -> None:
     plan = Plan(plain_targets("sim/a", "sim/b"), (30 * personas,))
     found = run(answers(plan, lambda _, case: str(1 + case % 5)), plan, personas)

@@ -52,7 +52,7 @@ def test_a_clear_rise_is_higher():
     row = compare_one(["1", "2", "1", "2", "1", "2"], ["4", "5", "5", "5", "4", "4"])
     assert row.verdict is ComparisonVerdict.HIGHER
     assert row.sentence == (
-        "m rates 3.00 points higher than in the baseline (95% CI 2.34 to 3.66, adjusted p below 0.001, 6 scenarios)."
+        "m rates 3.00 points higher than in the baseline (95% CI 2.34 to 3.66, adjusted p < 0.001, 6 scenarios)."
     )
 
 
@@ -240,7 +240,7 @@ def test_notes_say_what_follows_for_these_scenarios_and_from_errors():
     row = compare_one(["++++"] * 6, ["++--"] * 5 + ["+--e"])
     these, errors = row.notes
     assert these.startswith("On exactly these scenarios, the difference is −52.8 percentage points (95% CI −")
-    assert these.endswith("p below 0.001).")
+    assert these.endswith("p < 0.001).")
     assert errors == "With errored probes as failures, the difference is −54.2 percentage points."
     assert compare_one(["1", "2", "3", "4", "5"], ["2", "2", "3", "4", "5"]).notes == ()
 
