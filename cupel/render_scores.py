@@ -126,7 +126,7 @@ def results_table(results: Iterable[Json]) -> Table:
     for each in results:
         columns.add_row(
             str(each["probeIndex"]),
-            escape(each["scenarioName"] or each["scenarioId"]),
+            escape(scenario_title(each)),
             escape(column_title(each)),
             "unscored" if each["success"] is None else "passed" if each["success"] else "failed",
             format_decimal(each["score"]),
