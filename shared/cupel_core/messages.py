@@ -7,8 +7,10 @@ has that name as its alias, because messages sent by an earlier version must sta
 from functools import cache
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
+
+from cupel_core.deferred_models import DeferredModel
 
 
 class RunRef(NamedTuple):
@@ -25,10 +27,8 @@ class ChatRef(NamedTuple):
     chat_id: str
 
 
-class QueueMessage(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
-    )
+class QueueMessage(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
     def to_body(self) -> str:
         return self.model_dump_json(by_alias=True)
@@ -46,10 +46,10 @@ class RunMessage(QueueMessage):
         return RunRef(self.workspace, self.run_id)
 
 
-class Cause(BaseModel):
+class Cause(DeferredModel):
     """The error of a failed state, as Step Functions reports it."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize, defer_build=True)
+    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
 
     error: str
     cause: str = ""
@@ -75,7 +75,7 @@ class ProbeSlice(RunMessage):
     """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
     failures: int = 0
     """How often in a row an internal error stopped these probes."""
-    begun: list[int] = []
+    begun: list[int] = Field(default_factory=list)
     """The conversations of these `indexes` have begun already."""
 
 

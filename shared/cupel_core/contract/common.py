@@ -20,6 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from cupel_core.clock import to_iso
+from cupel_core.deferred_models import DeferredModel
 from cupel_core.domain.text.near_names import unknown_field_message
 
 MAX_ERRORS = 100
@@ -29,10 +30,10 @@ MAX_ERRORS = 100
 _models_of_defaults: set[type[BaseModel]] = set()
 
 
-class RequestModel(BaseModel):
+class RequestModel(DeferredModel):
     """Refuses unknown fields with a message that lists the known ones."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -131,10 +132,10 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
 
 
-class ResponseModel(BaseModel):
+class ResponseModel(DeferredModel):
     """A class `RunResponse` is published as the schema `Run`."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 Time = Annotated[

@@ -55,7 +55,7 @@ class UpdateOpenAIEval(OpenAIRequest):
 class DataRow(OpenAIRequest):
     """Lines of an export of OpenAI's dashboard have further fields, such as `grades`."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     item: JsonObject
     sample: JsonObject | None = None

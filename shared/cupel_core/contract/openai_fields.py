@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import (
     AfterValidator,
     AliasChoices,
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -20,6 +19,7 @@ from pydantic import (
 
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Seed, not_blank
 from cupel_core.contract.parameters import JsonSchema
+from cupel_core.deferred_models import DeferredModel
 from cupel_core.domain.openai_evals.graders import COSINE, NAMESPACES
 from cupel_core.domain.openai_evals.rows import ITEM, as_text
 from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
@@ -47,10 +47,10 @@ ReadOnly = Annotated[Any, Field(exclude=True), _Ignored(is_read_only=True)]
 """The service assigns it, so that leaving it out loses nothing."""
 
 
-class OpenAIRequest(BaseModel):
+class OpenAIRequest(DeferredModel):
     """Unknown fields are refused; `None` is the type of fields that OpenAI's service returns as null."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def ignored_fields(value: Any, path: str = "") -> Iterator[str]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeAliasType, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from cupel_core.deferred_models import DeferredModel
 from cupel_core.domain.text.control_characters import without_control_characters
 from cupel_core.domain.text.lenient_json import JsonObject, TooIntricate, find_objects, plain
 from cupel_core.domain.text.reasoning import separate_reasoning
@@ -30,11 +31,11 @@ class UnusableReply(ValueError):
     """A reply has no verdict, or more than one; its text says why."""
 
 
-class StructuredReply(BaseModel):
+class StructuredReply(DeferredModel):
     """A model must give a reply of this type. Its schema is strict, and what is read need not be: keys may have another
     style, other keys are ignored, and fields are converted by the validators below."""
 
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid")
 
     explanations: ClassVar[frozenset[str]] = frozenset({"reason"})
     """These fields explain the verdict, by their names in JSON. They may be missing, and do not change it."""

@@ -5,10 +5,11 @@ from dataclasses import field
 from typing import Protocol
 
 import orjson
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from cupel_core.deferred import dataclass
+from cupel_core.deferred_models import DeferredModel
 from cupel_core.domain.files.formats import FileFormat
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.parts import FilePart
@@ -26,10 +27,8 @@ class WireRequest:
     is_form: bool = False
 
 
-class WireModel(BaseModel):
+class WireModel(DeferredModel):
     """Part of what a provider sends. Its validator is made with the first that arrives."""
-
-    model_config = ConfigDict(defer_build=True)
 
 
 class CamelModel(WireModel):

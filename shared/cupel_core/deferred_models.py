@@ -1,0 +1,36 @@
+"""The base of pydantic models that are built when they are first used: few of them are in a process's life."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+_building = threading.RLock()
+
+
+class DeferredModel(BaseModel):
+    """Several threads may use a model for the first time at once.
+
+    Pydantic before 2.14 then may take the validator of the base class, which knows no fields, so that values are lost
+    without an error (https://github.com/pydantic/pydantic/pull/13438). One thread at a time builds models here.
+    """
+
+    model_config = ConfigDict(defer_build=True)
+
+    @classmethod
+    def model_rebuild(
+        cls,
+        *,
+        force: bool = False,
+        raise_errors: bool = True,
+        _parent_namespace_depth: int = 2,
+        _types_namespace: Mapping[str, Any] | None = None,
+    ) -> bool | None:
+        with _building:
+            return super().model_rebuild(
+                force=force,
+                raise_errors=raise_errors,
+                _parent_namespace_depth=_parent_namespace_depth + 1,  # This method is a further frame.
+                _types_namespace=_types_namespace,
+            )
