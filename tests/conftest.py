@@ -46,9 +46,9 @@ _CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, hea
 
 @pytest.fixture(scope="session", autouse=True)
 def _moto_is_changed() -> None:
-    moto_services.handle_one_request_at_a_time()
     moto_services.save_only_the_items_of_a_transaction()
     moto_services.answer_sooner()
+    moto_services.handle_one_request_at_a_time()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -78,10 +78,14 @@ _BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py", "test_other_
 """Of the files in `web`, those that run with all tests, in one process: 75 s, and another 75 s beside a stack."""
 
 
+_MUTATIONS = ("test_mutations.py", "test_chat_mutations.py")
+"""Of the files in `simulation`, those that run with `make mutations`: they show that a simulation finds injected bugs."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     folder = collection_path.parent.name
     name = collection_path.name
-    is_slow = folder in _ON_REQUEST and name.startswith("test_") and name not in _BROWSED
+    is_slow = (folder in _ON_REQUEST and name.startswith("test_") and name not in _BROWSED) or name in _MUTATIONS
     is_requested = any(f"tests/{folder}" in argument for argument in config.args)
     return True if is_slow and not is_requested else None
 
