@@ -19,7 +19,7 @@ from cupel_core.providers.adaptation import ADAPTER, with_omitted
 from cupel_core.providers.attempt_log import AttemptLog, CallAttempts
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
-from cupel_core.providers.reply_ends import answer_of
+from cupel_core.providers.reply_ends import answer_of, cut_at
 from cupel_core.providers.reply_limits import bounded_reply
 from cupel_core.providers.wire_format import strip_code_fence
 
@@ -78,7 +78,8 @@ async def adapted_call(
     try:
         async with asyncio.timeout(timeout_seconds):
             keeps_reasoning = bool(request.parameters.keep_reasoning)
-            reply = bounded_reply(answer_of(await call(adapted), keeps_reasoning=keeps_reasoning))
+            received = cut_at(_unnamed_limit(model, adapted), await call(adapted))
+            reply = bounded_reply(answer_of(received, keeps_reasoning=keeps_reasoning))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ParameterRejected:
@@ -90,6 +91,15 @@ async def adapted_call(
     if request.wants_json:
         reply = replace(reply, text=strip_code_fence(reply.text))
     return with_omitted(reply, adaptation.omitted)
+
+
+def _unnamed_limit(model: str, request: ModelRequest) -> int | None:
+    """The limit of a reply's tokens, if its server may not say that it was reached, as of the Responses API."""
+    if wire_format_of(model) != "openai-responses":
+        return None
+    from cupel_core.providers import openai_responses
+
+    return openai_responses.sent_limit(request.parameters)
 
 
 def _note_shutdown(error: ProviderError, model: str) -> None:

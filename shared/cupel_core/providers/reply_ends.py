@@ -22,6 +22,17 @@ def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
     return reply
 
 
+def cut_at(limit: int | None, reply: Reply) -> Reply:
+    """The reply as one that was cut, if it has as many tokens as its request allows and the server calls it complete.
+
+    A model that ends by itself needs one token more for its end. Calls are left as they are: a cut one is no JSON.
+    """
+    is_complete = end_of(reply.finish_reason) is ReplyEnd.COMPLETE and not reply.tool_calls
+    if limit is None or not is_complete or reply.usage is None or reply.usage.output_tokens < limit:
+        return reply
+    return replace(reply, finish_reason="length")
+
+
 def check_end(text: str, reason: str | None, usage: Usage | None, cost_usd: float | None) -> None:
     """Raises `ProviderError` for an end that is the server's failure, and for no answer at an end that is unknown.
 

@@ -1,5 +1,6 @@
 """OpenAI's Responses API: which models use it, its requests, and responses as OpenAI documents them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,6 +165,32 @@ def test_an_answer_cut_off_by_the_limit_has_the_finish_reason_of_chat_completion
     cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     reply = openai_responses.parse(response(text("Half"), **cut))
     assert (reply.text, reply.finish_reason) == ("Half", "length")
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [(30, "length"), (20, "length"), (31, "stop"), (None, "stop")],
+    ids=["as many tokens", "more", "fewer", "no limit"],
+)
+async def test_an_answer_is_cut_if_it_has_all_tokens_that_its_request_allows(limit: int | None, reason: str) -> None:
+    """As of llama.cpp's server, which calls every response completed."""
+    request = replace(TALK, parameters=ModelParameters(max_output_tokens=limit))
+    reply = await complete(OPENAI, "openai/responses:gpt-5", request, 5, answering(200, response(text("Half"))))
+    assert (reply.text, reply.finish_reason) == ("Half", reason)
+
+
+async def test_a_limit_below_the_least_of_the_api_is_the_one_that_was_sent() -> None:
+    usage = {"input_tokens": 19, "output_tokens": 15, "total_tokens": 34}
+    request = replace(TALK, parameters=ModelParameters(max_output_tokens=5))
+    answer = answering(200, response(text("Whole"), usage=usage))
+    assert (await complete(OPENAI, "openai/responses:gpt-5", request, 5, answer)).finish_reason == "stop"
+
+
+async def test_calls_with_all_tokens_stay_calls() -> None:
+    call = {"type": "function_call", "call_id": "call_1", "name": "find", "arguments": "{}"}
+    request = replace(TALK, parameters=ModelParameters(max_output_tokens=30))
+    reply = await complete(OPENAI, "openai/responses:gpt-5", request, 5, answering(200, response(output=[call])))
+    assert (reply.tool_calls[0].name, reply.finish_reason) == ("find", "stop")
 
 
 def test_an_answer_withheld_by_the_api_is_content_filtered() -> None:
