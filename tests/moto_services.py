@@ -97,7 +97,7 @@ def answer_sooner() -> None:
         UpdateExpressionParser.make
     )  # Those who change the parsed expression copy it.
     MockAWS._enable_patching = _answer_botocore_only  # type: ignore[method-assign]
-    botocore.handlers.BUILTIN_HANDLERS.append(("choose-signer.dynamodb", lambda **_: UNSIGNED))
+    botocore.handlers.BUILTIN_HANDLERS.append(("choose-signer.dynamodb", _sign_only_for_a_stack))
     process = BotocoreStubber.process_request
 
     def process_directly(self: BotocoreStubber, request: Any) -> Any:
@@ -106,6 +106,11 @@ def answer_sooner() -> None:
         return process(self, request)
 
     BotocoreStubber.process_request = process_directly  # type: ignore[method-assign]
+
+
+def _sign_only_for_a_stack(**_: Any) -> Any:
+    """A stack of the embedded cloud refuses requests that its key has not signed."""
+    return UNSIGNED if botocore_stubber.enabled else None
 
 
 def _answer_botocore_only(self: MockAWS, reset: bool = True) -> None:
