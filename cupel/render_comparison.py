@@ -26,8 +26,11 @@ _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "ad
 
 def rows_table(figures: Json) -> Table:
     """One row per pair of columns, and one of all pairs together."""
-    columns = table("target", *_FIGURES, "verdict", right=_FIGURES)
-    for row in rows_of(figures):
+    columns, rows = table("target", *_FIGURES, "verdict", right=_FIGURES), rows_of(figures)
+    if len(rows) > 1:
+        columns.caption = f"intervals: of each row alone; adjusted p: over {len(rows)} rows"
+        columns.caption_justify = "left"
+    for row in rows:
         columns.add_row(
             escape(row_title(row)),
             f"{row['scenarios']:,}",

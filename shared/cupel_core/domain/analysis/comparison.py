@@ -400,6 +400,7 @@ def _with_verdict(row: ComparisonRow, levels: _Levels) -> ComparisonRow:
         difference=row.estimate.difference,
         interval=row.estimate.interval,
         equivalence_interval=row.estimate.equivalence_interval,
+        p=row.estimate.p,
         adjusted_p=row.adjusted_p,
         detectable_effect=row.detectable_effect,
         scenarios_needed=row.scenarios_needed,

@@ -177,6 +177,7 @@ def _verdict(figures: Mapping[str, Any], row: Mapping[str, Any], p: float | None
             difference=row["difference"],
             interval=_interval(row["interval"]),
             equivalence_interval=_interval(row["equivalenceInterval"]),
+            p=row["p"],
             adjusted_p=p,
             detectable_effect=row["minimumDetectableEffect"],
             scenarios_needed=row["scenariosNeeded"],

@@ -48,6 +48,8 @@ class Evidence:
     difference: float | None
     interval: Interval | None
     equivalence_interval: Interval | None
+    p: float | None
+    """Of this difference alone, as its interval is."""
     adjusted_p: float | None
     detectable_effect: float | None
     """The minimum detectable effect."""
@@ -124,10 +126,19 @@ def _difference(evidence: Evidence) -> str:
 def _figures(evidence: Evidence) -> str:
     figures = [
         evidence.interval and _interval(evidence, evidence.interval, evidence.alpha),
-        evidence.adjusted_p is not None and f"adjusted p {format_p(evidence.adjusted_p)}",
+        _p(evidence),
         _count(evidence.scenarios),
     ]
     return ", ".join(_present(figures))
+
+
+def _p(evidence: Evidence) -> str | None:
+    """The adjusted p, and beside it that of the difference alone, to which the interval belongs, if it is another."""
+    if evidence.adjusted_p is None:
+        return None
+    adjusted = f"adjusted p {format_p(evidence.adjusted_p)}"
+    is_same = evidence.p is None or format_p(evidence.p) == format_p(evidence.adjusted_p)
+    return adjusted if is_same else f"p {format_p(evidence.p)} alone, {adjusted}"
 
 
 def _power(evidence: Evidence) -> str:

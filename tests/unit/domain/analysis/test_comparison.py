@@ -10,6 +10,7 @@ from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired_samples import Incomparable
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, shrunken_differences
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
+from cupel_core.domain.text.figures import format_p
 from tests.compared_sides import scenario, side
 
 answers = st.lists(st.text("12345o", min_size=1, max_size=3), min_size=5, max_size=12)
@@ -103,6 +104,15 @@ def test_noise_is_inconclusive_and_says_what_could_have_been_detected():
     row = compare_one(["1", "5", "3", "2", "4", "3"], ["2", "3", "5", "1", "4", "4"])
     assert row.verdict is ComparisonVerdict.INCONCLUSIVE
     assert "It had an 80% chance to detect 2.10 points or more; about 423 scenarios would detect 0.25." in row.sentence
+
+
+def test_of_several_rows_the_p_of_each_alone_stands_beside_the_adjusted_one():
+    """Its interval excludes zero, and only the adjustment makes it inconclusive."""
+    before, fallen = ["+"] * 20, ["-"] * 6 + ["+"] * 14
+    figures = compare(side({"a": before, "b": before}), side({"a": fallen, "b": before}, "run_b"))
+    row = figures.rows[0]
+    assert row.estimate.p < row.adjusted_p
+    assert f"p {format_p(row.estimate.p)} alone, adjusted p {format_p(row.adjusted_p)}, 20 scenarios" in row.sentence
 
 
 def test_two_to_four_scenarios_are_not_comparable():
