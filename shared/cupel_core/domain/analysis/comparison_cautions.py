@@ -24,6 +24,7 @@ class ComparisonCaution(StrEnum):
     UNEVEN_ERRORS = "UNEVEN_ERRORS"
     ERRORS_DECIDE = "ERRORS_DECIDE"
     SUBSTITUTED = "SUBSTITUTED"
+    PERSONAS = "PERSONAS"
 
     @property
     def message(self) -> str:
@@ -40,6 +41,7 @@ _MESSAGES = {
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
     ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored probes count as failures.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
+    ComparisonCaution.PERSONAS: "Several personas: intervals are for exactly these, and not for users like them.",
 }
 
 
@@ -65,6 +67,8 @@ def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCa
         yield ComparisonCaution.UNEVEN_ERRORS
     if sample.pair.is_substituted:
         yield ComparisonCaution.SUBSTITUTED
+    if any(len(scenario.cases) > 1 for scenario in sample.scenarios):
+        yield ComparisonCaution.PERSONAS
 
 
 def error_cautions(difference: float | None, with_errors: float | None) -> Iterator[ComparisonCaution]:

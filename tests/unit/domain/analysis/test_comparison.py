@@ -42,6 +42,12 @@ def test_personas_of_one_side_only_do_not_count():
     assert (row.baseline_mean, row.comparison_mean) == (1, 3)
 
 
+@pytest.mark.parametrize(("personas", "is_said"), [({"p": 0, "q": 1}, True), ({"p": 0}, False), ({None: 0}, False)])
+def test_of_several_personas_the_interval_is_for_exactly_these(personas: dict[str | None, int], is_said: bool):
+    sides = [side({"m": ["1"] * len(personas)}, run, [scenario("a", personas)]) for run in ("run_a", "run_b")]
+    assert (ComparisonCaution.PERSONAS in compare(*sides).rows[0].cautions) is is_said
+
+
 def test_a_scenario_without_a_common_persona_is_incomparable():
     before = side({"m": ["1"]}, scenarios=[scenario("a", {"p": 0})])
     row = compare(before, side({"m": ["3"]}, "run_b", [scenario("a", {None: 0})])).rows[0]
