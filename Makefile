@@ -11,7 +11,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots
+.PHONY: help ready run down test test-model test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -42,7 +42,7 @@ test: ready ## run the test suite; starts a stack of its own
 	@$(BIN)/pytest -n 4
 
 test-all: export HYPOTHESIS_PROFILE = searching
-test-all: test faults hostile statistics connectors mutations simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, injected bugs, more simulations, and new examples of properties
+test-all: test faults hostile statistics connectors test-model mutations simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, a real model, injected bugs, more simulations, and new examples of properties
 
 check: ready ## check lint, formatting, types, import rules, the template, the links of the documentation, and the web page
 	@$(BIN)/ruff check .
@@ -98,6 +98,9 @@ statistics: ready ## simulate comparisons: how often tests are wrong and interva
 
 mutations: ready ## inject each known bug into the run protocol and chats, and check that the simulation finds it
 	@$(BIN)/pytest -n 2 tests/simulation/test_mutations.py tests/simulation/test_chat_mutations.py
+
+test-model: ready ## evaluate a small real model behind llama.cpp's server, and LiteLLM's proxy; installs them below .cupel
+	@$(BIN)/pytest tests/model
 
 connectors: ready ## test third-party agent servers; installs them below .cupel/connectors
 	@$(BIN)/pytest tests/connectors

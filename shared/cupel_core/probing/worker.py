@@ -391,7 +391,8 @@ class Worker:
         if run_slot is not None:
             run_slot.release()
         self._lease_holder_of(claimed).end_conversation()
-        self._committer.add(FinishedProbe(claimed, index, probe.result()))
+        if not probe.cancelled():  # The process ends otherwise, and the probe is delivered again.
+            self._committer.add(FinishedProbe(claimed, index, probe.result()))
         self._wake.set()
 
     def _postpone_backlog(self) -> None:

@@ -331,6 +331,31 @@ async def test_the_cost_of_a_damaged_checkpoint_is_unknown(
     assert error.spending.total.cost_usd is None
 
 
+async def test_a_worker_that_ends_in_the_middle_of_a_conversation_reports_no_failure(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at the end of the process, when the event loop cancels all tasks."""
+    begun, reported = asyncio.Event(), list[dict[str, Any]]()
+
+    async def never_ends(*_: Any, **__: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(probe_runner, "run_conversation", never_ends)
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: reported.append(context))
+    running = set(asyncio.all_tasks())
+    working = loop.create_task(worker().run(send_and_receive(slice_message(RunSetup().start(), [0]))))
+    await begun.wait()
+    tasks = asyncio.all_tasks() - running
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    await asyncio.sleep(0)
+    assert working.cancelled()
+    assert reported == []
+
+
 async def test_a_worker_counts_what_a_conversation_has_cost_that_a_cancellation_ends(
     cloud: Settings, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

