@@ -60,7 +60,7 @@ def free_port() -> int:
 
 
 def _uv(*arguments: str) -> None:
-    subprocess.run(["uv", *arguments], check=True, timeout=600)
+    subprocess.run([Path(sys.executable).with_name("uv"), *arguments], check=True, timeout=600)
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

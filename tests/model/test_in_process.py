@@ -3,6 +3,7 @@
 A small model may answer anything. So these tests ask only what holds for every answer.
 """
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -23,6 +24,15 @@ CLOSED: Json = {
     "type": "object",
     "properties": {"verdict": {"type": "string", "enum": VERDICTS}},
     "required": ["verdict"],
+    "additionalProperties": False,
+}
+
+
+CITIES = ["Paris", "Rome"]
+CITY: Json = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "enum": CITIES}},
+    "required": ["city"],
     "additionalProperties": False,
 }
 
@@ -72,7 +82,7 @@ def test_no_answer_has_a_text_that_stops_it(llama: LlamaServer) -> None:
     (answer,) = answers(found)
     assert not {"e", "a"} & set(answer["content"])
     (found,) = transcripts(evaluate(llama, {"params": {**SHORT, "stop": ["e", "a"]}}, "Hi.", models=RESPONSES))
-    assert found["omittedParameters"] == ["stop"]
+    assert found["omittedParameters"] == ["seed", "stop"]
 
 
 @pytest.mark.parametrize("model", BOTH)
@@ -100,6 +110,23 @@ def test_the_responses_api_of_llama_cpp_ignores_schemas(llama: LlamaServer) -> N
     content = {"params": {**SHORT, "responseFormat": response_format}}
     (found,) = transcripts(evaluate(llama, content, "Tell a story.", models=RESPONSES))
     assert answers(found)[0]["content"]
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_calls_of_tools_are_answered_by_scripts(llama: LlamaServer, model: str) -> None:
+    """The bias makes the model begin a call, and the server's grammar lets it write no other than one of the tool."""
+    tool = {"name": "weather", "description": "The weather of a city", "parameters": CITY}
+    params = {"tools": [tool], "toolChoice": "required", "maxToolRounds": 1, "maxOutputTokens": 100, "temperature": 0}
+    content = {
+        "params": {**params, "extraBody": {"logit_bias": [["<tool_call>\n", 100]]}},
+        "toolResults": [{"name": "weather", "result": "It rains."}],
+    }
+    (found,) = transcripts(evaluate(llama, content, "What is the weather in Paris?", models=model))
+    _, call, result, *_ = found["content"]["messages"]
+    assert (found["toolRounds"], result["role"], result["content"]) == (1, "tool", "It rains.")
+    assert call["toolCalls"][0]["name"] == "weather"
+    assert json.loads(call["toolCalls"][0]["arguments"])["city"] in CITIES
+    assert call["toolCalls"][0]["id"] == result["toolCallId"]
 
 
 def test_a_request_beyond_the_context_is_refused_with_the_servers_words(llama: LlamaServer) -> None:
