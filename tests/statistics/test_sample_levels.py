@@ -81,3 +81,17 @@ def test_the_interval_of_a_mean_covers_that_of_scenarios_like_these(scenarios: i
     found = share(TRIALS, 2, covers)
     print(f"coverage, mean: {scenarios} scenarios, {repeats} repeats: {found:.3f}")
     assert 0.93 <= found <= 0.97
+
+
+@pytest.mark.parametrize(("scenarios", "repeats"), [(5, 3), (5, 10), (12, 3), (12, 10), (20, 3), (50, 10)])
+def test_the_interval_of_a_mean_covers_it_if_some_scenarios_have_many_answers(scenarios: int, repeats: int) -> None:
+    """Every fifth scenario has five times as many answers as `repeats`, and the others have one."""
+
+    def covers(rng: Random) -> bool:
+        cells = (decided(5 * repeats if number % 5 == 0 else 1, rng) for number in range(scenarios))
+        interval = estimated(cells).decision.interval
+        return interval is not None and interval.low <= 3 <= interval.high
+
+    found = share(TRIALS, 3, covers)
+    print(f"coverage, mean with uneven answers: {scenarios} scenarios, up to {5 * repeats} answers: {found:.3f}")
+    assert 0.93 <= found <= 0.97
