@@ -63,6 +63,7 @@ bench: ready ## measure runs through the embedded cloud with a local model serve
 	@$(BIN)/python -m bench.run
 	@$(BIN)/python -m bench.reads
 	@$(BIN)/python -m bench.chats
+	@$(BIN)/python -m bench.waiting
 	@$(BIN)/python -m bench.imports
 	@$(BIN)/python -m bench.units
 	@$(BIN)/python -m bench.analysis
