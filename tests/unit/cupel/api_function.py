@@ -13,9 +13,9 @@ from tests.unit.cupel.fake_api import Cupel
 
 
 def connect_to_api_function() -> Client:
-    """An admin's client. It needs the fixture `cloud`."""
+    """An admin's client, which repeats refused requests without waiting. It needs the fixture `cloud`."""
     api = ApiClient(None)
-    return Client("http://api.test", api.issue(), transport=api_transport(api))
+    return Client("http://api.test", api.issue(), transport=api_transport(api), sleep=lambda _: None)
 
 
 def command_of(client: Client) -> Cupel:

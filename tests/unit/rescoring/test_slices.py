@@ -16,7 +16,7 @@ from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
+from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress, leaf_ranges
 from cupel_core.domain.runs.run import Action, Run, RunFailure
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, UnusableJudgement
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -188,12 +188,15 @@ HIGHEST = Assertion("max-score")
 LONG = Assertion("word-count", value={"min": 2})
 
 
-async def test_scores_are_compared_when_all_transcripts_are_graded(cloud: Settings) -> None:
+async def test_scores_are_compared_when_all_transcripts_are_graded(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The two answers to the last case are in slices of their own."""
-    scenarios = tuple(asking(YES) for _ in range(1_001))
+    monkeypatch.setattr(leaf_ranges, "__defaults__", (1,))  # Slices of a hundred transcripts instead of a thousand.
+    scenarios = tuple(asking(YES) for _ in range(101))
     answered = AnsweredRun(scenarios, answer=lambda index: "yes" if index % 2 else "yes, yes")
     found = await rescore_with(answered.completed(), ScriptedJudge(), assertions=(LONG, HIGHEST))
-    pairs = list(zip(found[:1_001], found[1_001:], strict=True))
+    pairs = list(zip(found[:101], found[101:], strict=True))
     assert {(first.index % 2, first.success, first.score, second.success) for first, second in pairs} == {
         (0, True, 1.0, False),
         (1, False, 0.0, True),
