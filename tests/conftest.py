@@ -123,7 +123,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-class CloudFormationLoader(yaml.SafeLoader):
+class CloudFormationLoader(yaml.CSafeLoader):
     """Reads `!Ref X` as `{"Ref": "X"}` and `!Sub ...` as `{"Fn::Sub": ...}`."""
 
 
@@ -150,7 +150,8 @@ def template() -> dict[str, Any]:
 def create_table(name: str) -> None:
     properties = dict(template()["Resources"]["Table"]["Properties"])
     copied = ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")
-    clients.dynamodb().create_table(TableName=name, **{key: properties[key] for key in copied})
+    request = {"TableName": name, **{key: properties[key] for key in copied}}
+    moto_services.create_table(name, lambda: clients.dynamodb().create_table(**request))
 
 
 @pytest.fixture
@@ -162,8 +163,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     with mock_aws():
         moto_services.create_queues()
         create_table("cupel-test")
-        clients.s3().create_bucket(Bucket="cupel-test")
-        clients.scheduler().create_schedule_group(Name="cupel-test")
+        moto_services.create_bucket_and_schedules("cupel-test")
         environment = {
             "STACK_NAME": "cupel-test",
             "TABLE_NAME": "cupel-test",

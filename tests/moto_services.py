@@ -1,6 +1,8 @@
 """What the tests change in moto: one request at a time, and no work that a test does not need."""
 
 import copy
+from collections import deque
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import product
 from threading import RLock
@@ -9,21 +11,29 @@ from typing import Any
 
 import botocore.handlers
 from botocore import UNSIGNED
+from botocore.regions import EndpointRulesetResolver
 from moto.core import DEFAULT_ACCOUNT_ID, responses
+from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import MockAWS, botocore_stubber
-from moto.core.serialize import ResponseSerializer
-from moto.dynamodb.models import DynamoDBBackend
+from moto.core.parse import BaseJSONParser
+from moto.core.serialize import BaseJSONSerializer, ResponseSerializer
+from moto.dynamodb.comparisons import ConditionExpressionParser
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler
+from moto.s3.models import s3_backends
+from moto.scheduler.models import scheduler_backends
+from moto.sqs import models as sqs_models
 from moto.sqs.models import Queue, sqs_backends
 
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.settings import Lane
 
+_REQUEST_ID = "0" * 52
 _LANES = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
 _QUEUES = {
     f"cupel-test-{name}"
@@ -47,6 +57,35 @@ class _Queues(dict[str, Queue]):
 
 def create_queues() -> None:
     sqs_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].queues = _Queues()
+
+
+def create_bucket_and_schedules(name: str) -> None:
+    """As by requests, each of which took several milliseconds of every test."""
+    s3_backends[DEFAULT_ACCOUNT_ID]["aws"].create_bucket(name, "us-east-1")
+    scheduler_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].create_schedule_group(name, [])
+
+
+_created_tables: dict[str, dict[str, Any]] = {}
+"""What the first request for a table of that name was understood as."""
+
+
+def create_table(name: str, request: Callable[[], object]) -> None:
+    """Sends the request the first time; later tests of the process get a table of the same properties without it."""
+    backend = dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
+    if name in _created_tables:
+        backend.create_table(**copy.deepcopy(_created_tables[name]))
+        return
+    create = backend.create_table
+
+    def note(name: str, **properties: Any) -> Table:
+        _created_tables[name] = copy.deepcopy({"name": name, **properties})
+        return create(name, **properties)
+
+    backend.create_table = note  # type: ignore[method-assign]
+    try:
+        request()
+    finally:
+        del backend.create_table  # type: ignore[method-assign]
 
 
 def handle_one_request_at_a_time() -> None:
@@ -96,6 +135,8 @@ def answer_sooner() -> None:
     UpdateExpressionParser.make = lru_cache(1_000)(
         UpdateExpressionParser.make
     )  # Those who change the parsed expression copy it.
+    _remember_what_does_not_change()
+    _skip_absent_members_of_values()
     MockAWS._enable_patching = _answer_botocore_only  # type: ignore[method-assign]
     botocore.handlers.BUILTIN_HANDLERS.append(("choose-signer.dynamodb", _sign_only_for_a_stack))
     process = BotocoreStubber.process_request
@@ -106,6 +147,73 @@ def answer_sooner() -> None:
         return process(self, request)
 
     BotocoreStubber.process_request = process_directly  # type: ignore[method-assign]
+
+
+def _remember_what_does_not_change() -> None:
+    """What moto and botocore find out for every request: parts of a condition, URLs of a service, and its backends."""
+    lex, get_urls = ConditionExpressionParser._lex_condition_expression, BaseBackend.urls.fget  # type: ignore[attr-defined]
+    get_backend, construct = BackendDict.__getitem__, EndpointRulesetResolver.construct_endpoint
+    lexed = lru_cache(1_000)(lambda text: tuple(lex(ConditionExpressionParser(text, None, None))))
+    urls: dict[type, dict[str, Any]] = {}
+
+    def get_urls_of_service(self: BaseBackend) -> dict[str, Any]:
+        if type(self) not in urls:
+            urls[type(self)] = get_urls(self)
+        return urls[type(self)]
+
+    def get_existing(self: BackendDict[Any], account: str) -> Any:
+        return self.get(account) or get_backend(self, account)
+
+    def construct_once(self: Any, operation_model: Any, call_args: Any, request_context: Any) -> Any:
+        if self._service_model.service_name != "dynamodb":
+            return construct(self, operation_model, call_args, request_context)
+        if not hasattr(self, "constructed"):
+            self.constructed = construct(self, operation_model, call_args, request_context)
+        return self.constructed
+
+    ConditionExpressionParser._lex_condition_expression = lambda self: deque(  # type: ignore[method-assign]
+        lexed(self.condition_expression)
+    )
+    BaseBackend.urls = property(get_urls_of_service)  # type: ignore[assignment, method-assign]
+    BackendDict.__getitem__ = get_existing  # type: ignore[method-assign]
+    EndpointRulesetResolver.construct_endpoint = construct_once
+    responses.gen_amzn_requestid_long = _add_request_id
+    sqs_models.camelcase_to_underscores = cache(sqs_models.camelcase_to_underscores)
+
+
+def _skip_absent_members_of_values() -> None:
+    """A value of DynamoDB has one of ten members; moto looked for all ten in each value that it read or returned."""
+    serialize, parse = BaseJSONSerializer._serialize_type_structure, BaseJSONParser._parse_structure
+
+    def serialize_value(self: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
+        if shape.name != "AttributeValue" or type(value) is not dict:
+            serialize(self, serialized, value, shape, key)
+            return
+        serialized[key] = members = {}
+        for kind, content in value.items():
+            if type(content) is str and kind in ("S", "N"):
+                members[kind] = content
+            else:
+                self._serialize_structure_member(members, value, shape.members[kind], kind)
+
+    def parse_value(self: Any, shape: Any, value: Any) -> Any:
+        if shape.name != "AttributeValue" or type(value) is not dict:
+            return parse(self, shape, value)
+        return {
+            kind: content if type(content) is str and kind in ("S", "N") else self._parse_shape(member, content)
+            for kind, content in value.items()
+            if content is not None and (member := shape.members.get(kind)) is not None
+        }
+
+    BaseJSONSerializer._serialize_type_structure = serialize_value  # type: ignore[method-assign]
+    BaseJSONParser._parse_structure = parse_value  # type: ignore[method-assign]
+
+
+def _add_request_id(headers: dict[str, Any] | None = None) -> str:
+    """Always the same: moto drew 52 random characters."""
+    if headers is not None:
+        headers["x-amzn-requestid"] = _REQUEST_ID
+    return _REQUEST_ID
 
 
 def _sign_only_for_a_stack(**_: Any) -> Any:
