@@ -1,7 +1,9 @@
 """Isolation forest (Liu, Ting and Zhou 2008): rows that random cuts set apart early are unlike the others."""
 
 from dataclasses import field
-from math import ceil, log, log2
+from functools import cache
+from math import ceil, log, log2, nextafter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ _TRIED_AT_ONCE = 8
 _LEAF = -1
 
 
+@cache
 def average_path_length(size: int) -> float:
     """Of an unsuccessful search in a binary tree with so many leaves: what path lengths are measured against."""
     if size < 2:
@@ -51,16 +54,15 @@ class _IsolationTree:
 
     def _add(self, rows: Floats, depth: int, limit: int, generator: np.random.Generator) -> int:
         number = len(self.features)
-        feature = _varying_feature(rows, generator) if depth < limit and len(rows) > 1 else _LEAF
-        self.features.append(feature)
+        varying = _varying_feature(rows, generator) if depth < limit and len(rows) > 1 else None
+        self.features.append(varying.feature if varying else _LEAF)
         self.values.append(0.0)
         self.sides.append((number, number))
         self.lengths.append(depth + average_path_length(len(rows)))
-        if feature != _LEAF:
-            column = rows[:, feature]
-            low, high = float(column.min()), float(column.max())
-            self.values[number] = cut = min(float(generator.uniform(low, high)), float(np.nextafter(high, low)))
-            is_low = column <= cut
+        if varying:
+            feature, low, high = varying
+            self.values[number] = cut = min(generator.uniform(low, high), nextafter(high, low))
+            is_low = rows[:, feature] <= cut
             below = self._add(rows[is_low], depth + 1, limit, generator)
             above = self._add(rows[~is_low], depth + 1, limit, generator)
             self.sides[number] = (below, above)
@@ -80,11 +82,24 @@ class _IsolationTree:
         return found
 
 
-def _varying_feature(rows: Floats, generator: np.random.Generator) -> int:
-    """One of the features in which the rows differ, each equally likely; _LEAF if there is none."""
+class _Varying(NamedTuple):
+    """A feature in which rows differ, with its least and greatest value."""
+
+    feature: int
+    low: float
+    high: float
+
+
+def _varying_feature(rows: Floats, generator: np.random.Generator) -> _Varying | None:
+    """One of the features in which the rows differ, each equally likely; None if there is none."""
     tried = generator.integers(rows.shape[1], size=_TRIED_AT_ONCE)
-    varying = tried[np.ptp(rows[:, tried], axis=0) > 0]
+    columns = rows[:, tried]
+    lows, highs = np.minimum.reduce(columns), np.maximum.reduce(columns)
+    first = int((lows < highs).argmax())
+    if lows[first] < highs[first]:
+        return _Varying(int(tried[first]), float(lows[first]), float(highs[first]))
+    varying = np.flatnonzero(np.ptp(rows, axis=0) > 0)
     if not len(varying):
-        varying = np.flatnonzero(np.ptp(rows, axis=0) > 0)
-        return int(generator.choice(varying)) if len(varying) else _LEAF
-    return int(varying[0])
+        return None
+    feature = int(generator.choice(varying))
+    return _Varying(feature, float(rows[:, feature].min()), float(rows[:, feature].max()))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
 from cupel_core.analysis.deep.answer_sums import AnswerSums, CompleteMatrix
+from cupel_core.analysis.deep.components import components
 from cupel_core.analysis.deep.isolation_forest import forest_scores
+from cupel_core.analysis.deep.outliers import outlier_targets
+from cupel_core.domain.analysis.agreement import leave_one_out
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.deep import DeepAnalysis, DeepCautionCode, DeepPart, OutlierIndicator
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
@@ -72,8 +76,12 @@ def test_the_dimension_that_divides_targets_names_the_component() -> None:
 
 
 def test_targets_that_differ_by_chance_have_no_component_above_it() -> None:
-    above = [deep(noisy(6, 40, seed=seed), GRID, seed).components for seed in range(20)]
-    assert sum(each.above_chance > 0 for each in above if each) <= 3
+    above = []
+    for seed in range(20):
+        sums = AnswerSums.of(matrix(noisy(6, 40, seed=seed), GRID))
+        generator = np.random.default_rng(seed)
+        above.append(components(CompleteMatrix.of(sums), sums.scores, sums.dimensions, generator).above_chance)
+    assert sum(each > 0 for each in above) <= 3
 
 
 def test_the_largest_loading_of_a_component_is_positive() -> None:
@@ -103,8 +111,11 @@ def test_from_five_targets_on_two_indicators_must_agree() -> None:
 
 
 def test_targets_alike_are_no_outliers() -> None:
-    flagged = [deep(noisy(8, 40, seed=seed), GRID, seed).outlier_targets for seed in range(15)]
-    assert not any(each.is_outlier for found in flagged if found for each in found.targets)
+    for seed in range(15):
+        cells = matrix(noisy(8, 40, seed=seed), GRID)
+        without = leave_one_out(cells.columns, cells.metric)
+        found = outlier_targets(CompleteMatrix.of(AnswerSums.of(cells)), without, np.random.default_rng(seed))
+        assert not any(each.is_outlier for each in found.targets)
 
 
 def test_a_scenario_that_is_answered_unlike_all_others_has_the_highest_score() -> None:
@@ -372,12 +383,17 @@ PARTS = {
 }
 
 
-@settings(max_examples=25, deadline=None)
+@cache
+def _four_noisy_targets() -> DeepAnalysis:
+    return deep(noisy(4, 40, repeats=2), GRID)
+
+
+@settings(max_examples=10, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_figures_do_not_depend_on_the_order_of_scenarios(source: Random) -> None:
     answers, order = noisy(4, 40, repeats=2), list(range(40))
     source.shuffle(order)
-    first = deep(answers, GRID)
+    first = _four_noisy_targets()
     second = deep([[column[number] for number in order] for column in answers], [GRID[number] for number in order])
     assert first.components is not None
     assert second.components is not None

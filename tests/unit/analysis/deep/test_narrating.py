@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
@@ -55,6 +55,7 @@ def test_targets_without_answers_are_not_compared() -> None:
     assert narrative.headline == "The targets cannot be compared."
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 3))
 def test_every_citation_of_any_run_holds(seed: int, targets: int, repeats: int) -> None:
     random = Random(seed)
