@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from cupel_core import event_loop
@@ -83,9 +84,11 @@ class RunSetup:
         return runs.create(run, {"total": run.plan.total})
 
     def _scenario(self, number: int) -> Scenario:
-        return replace(rating_scenario(number), assertions=self.assertions)
+        scenario = rating_scenario(number)
+        return replace(scenario, assertions=self.assertions) if self.assertions else scenario
 
 
+@lru_cache(10_000)
 def rating_scenario(number: int) -> Scenario:
     text = f"Question {number}. End with the line `Rating: N`."
     return Scenario("", f"case {number}", (Message(MessageRole.USER, text),), {"stakes": float(number % 5 + 1)})

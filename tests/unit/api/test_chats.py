@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from cupel_core.chats import catalog
+from cupel_core.chats import branches, catalog
 from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import MessageSide, Pointer
-from cupel_core.domain.chats.chats import MAX_BRANCHES, MAX_VARIANTS
+from cupel_core.domain.chats.chats import MAX_VARIANTS
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.errors import Conflict
 from cupel_core.ids import new_id, new_short_id
@@ -262,8 +262,10 @@ def test_a_branch_that_was_deleted_meanwhile_does_not_become_the_active_one(clie
     assert branch_of(client, chat_id) == main
 
 
-def test_a_chat_has_a_limited_number_of_branches(client: Client, chat_id: str) -> None:
-    for _ in range(MAX_BRANCHES - 1):
+def test_a_chat_has_a_limited_number_of_branches(client: Client, chat_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (branches, chats):
+        monkeypatch.setattr(module, "MAX_BRANCHES", 5)
+    for _ in range(4):
         assert client.post(f"/v1/chats/{chat_id}/branches", {}).status == 201
     assert client.post(f"/v1/chats/{chat_id}/branches", {}).fields() == ["fromBranchId"]
 

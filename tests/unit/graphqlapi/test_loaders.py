@@ -13,7 +13,7 @@ from tests.started_runs import NOW
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import MODELS, case, completed_run
 
-RUNS = 60
+RUNS = 20
 
 
 @pytest.fixture
