@@ -201,6 +201,8 @@ async def test_scores_are_compared_when_all_transcripts_are_graded(
         (0, True, 1.0, False),
         (1, False, 0.0, True),
     }
+    scorings = [each.scoring for each in found if each.scoring]
+    assert {tuple(result.type for result in each.results) for each in scorings} == {("word-count", "max-score")}
 
 
 async def test_scores_are_compared_beside_the_answers(cloud: Settings) -> None:
