@@ -24,6 +24,7 @@ from cupel_core.store.barrier import Tree
 from tests.started_runs import RATING, RunSetup, ref_of, send_and_receive, slice_message
 
 JUDGE = "sim/sphinx"
+PARALLEL = 4
 RUBRIC = {**RATING, "assertions": [{"type": "llm-rubric", "value": "is kind"}]}
 CRITERIA = {**RATING, "assertions": [{"type": "g-eval", "value": "is kind"}, {"type": "contains", "value": ""}]}
 SECRET = "The riddle is the valve."
@@ -34,7 +35,7 @@ LEAF = list(range(40))
 @pytest.fixture
 def says(monkeypatch: pytest.MonkeyPatch, cloud: Settings) -> Callable[[Callable[[int], str]], list[str]]:
     """Scripts the judge by the number of its call, from 0; returns the models that are called."""
-    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": 4})
+    accounts.update_provider("ws_a", "sim", {"max_parallel_requests": PARALLEL})
     call_provider = completion._call_provider
 
     def script(reply: Callable[[int], str]) -> list[str]:
@@ -80,7 +81,8 @@ async def test_the_run_is_paused_after_the_first_replies(
     assert 8 <= int(said[1]) <= progress.completed, "several answers may be judged at the same moment"
     assert SECRET not in paused.pause_cause.message
     assert 8 <= progress.completed < 40, "a fifth of 40, and what was in flight"
-    assert called.count("sim/steady") == progress.completed
+    in_flight = called.count("sim/steady") - progress.completed
+    assert 0 <= in_flight <= PARALLEL, "answers that were given when the run was paused are judged when it is resumed"
     assert progress.failed == 0
 
 
