@@ -22,23 +22,23 @@ class LlamaServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._port = free_port()
+        self.port = free_port()
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @contextmanager
     def running(self) -> Iterator[None]:
         python = installed("model", *PACKAGES, without_dependencies=True) / "python"
         program = Path(__file__).with_name("llama_server.py")
         options = ["--slots", str(SLOTS), "--slot-tokens", str(SLOT_TOKENS)]
-        with serving([python, program, *options], self._folder, "/health", port=self._port):
+        with serving([python, program, *options], self._folder, "/health", port=self.port):
             yield
 
-    def wait_until_idle(self) -> None:
-        """Return when it works on no request any more; AssertionError if it goes on for half a minute."""
-        wait_until(lambda: not any(slot["is_processing"] for slot in self._slots()))
+    def wait_until_idle(self, seconds: float = 240) -> None:
+        """Return when it works on no request any more; AssertionError if it goes on for `seconds`."""
+        wait_until(lambda: not any(slot["is_processing"] for slot in self._slots()), seconds)
 
     def wait_until_busy(self) -> None:
         wait_until(lambda: any(slot["is_processing"] for slot in self._slots()))

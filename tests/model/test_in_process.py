@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
+import psutil
 import pytest
 
 import cupel
@@ -141,9 +142,10 @@ def test_a_request_beyond_the_context_is_refused_with_the_servers_words(llama: L
 @pytest.mark.parametrize("judge", BOTH)
 def test_a_judge_that_may_say_anything_gives_a_verdict_or_none(llama: LlamaServer, judge: str) -> None:
     scenario = {"prompt": "Say hello.", "successCriteria": "The answer greets."}
-    evaluation = evaluate(llama, {}, scenario, models=CHAT, judge_model=judge, judge_max_output_tokens=80)
+    options = {"judge_model": judge, "judge_max_output_tokens": 80, "max_turns": 1}
+    evaluation = evaluate(llama, {}, scenario, models=CHAT, **options)
     (result,) = evaluation.results
-    assert result.status == "COMPLETED"
+    assert result.error is None
     assert result.spends["judge"].calls >= 1
     if result.success is None:
         assert evaluation.models[0].unscored == 1
@@ -155,17 +157,16 @@ def test_more_conversations_than_the_server_has_slots(llama: LlamaServer) -> Non
     assert len(found) == 16
 
 
-def test_a_call_that_takes_too_long_is_given_up_by_the_server_too(llama: LlamaServer) -> None:
+def test_calls_that_take_too_long_are_given_up(llama: LlamaServer) -> None:
     content = {"params": {**LONG, "extraBody": {"ignore_eos": True}}}
-    evaluation = evaluate(
-        llama, content, "Tell a story.", models=CHAT, call_timeout_seconds=1, max_attempts=2, retry_delay_seconds=0
-    )
-    (result,) = evaluation.errors
+    options = {"call_timeout_seconds": 1, "max_attempts": 2, "retry_delay_seconds": 0}
+    (result,) = evaluate(llama, content, "Tell a story.", models=CHAT, **options).errors
     assert (result.error.code, result.error.attempts) == ("timeout", 2)
+    # llama.cpp writes an answer to its end that is not streamed, although nobody waits for it any more.
     llama.wait_until_idle()
 
 
-def test_an_interrupted_evaluation_leaves_no_work_behind(llama: LlamaServer) -> None:
+def test_an_interrupted_evaluation_leaves_no_connection_open(llama: LlamaServer) -> None:
     class Interrupted(Exception):
         pass
 
@@ -176,6 +177,8 @@ def test_an_interrupted_evaluation_leaves_no_work_behind(llama: LlamaServer) -> 
     targets = [{"model": CHAT, "label": "short", **short}, {"model": CHAT, "label": "long", **long}]
     with pytest.raises(Interrupted):
         evaluate(llama, {"params": {}}, "Tell a story.", models=targets, on_complete=interrupt)
+    open_ports = [each.raddr.port for each in psutil.Process().net_connections() if each.raddr]
+    assert llama.port not in open_ports
     llama.wait_until_idle()
 
 

@@ -33,5 +33,5 @@ def test_an_unknown_model_and_a_wrong_key_are_asked_once(litellm: dict[str, str]
     (unknown,) = evaluate(litellm, "custom/nobody").errors
     assert (unknown.error.code, unknown.error.attempts) == ("invalid_request", 1)
     (refused,) = evaluate({**litellm, "api_key": "sk-which-is-wrong"}, "custom/parrot").errors
-    assert (refused.error.code, refused.error.attempts) == ("auth", 1)
+    assert (refused.error.code, refused.error.attempts) == ("auth", 1), refused.error.message
     assert "sk-which-is-wrong" not in refused.error.message

@@ -28,16 +28,14 @@ def turn_of(api: Client, model: str, params: Json) -> Json:
 
 @pytest.mark.parametrize("model", [CHAT, RESPONSES])
 def test_a_chat_is_streamed(api: Client, provider: LlamaServer, model: str) -> None:
-    turn = turn_of(api, model, {**SHORT, "maxOutputTokens": 40})
+    turn = turn_of(api, model, {"maxOutputTokens": 40, "temperature": 0})
     events = list(api.follow_turn(turn["chatId"], turn["id"]))
     deltas = [event["text"] for event in events if event["type"] == "main_llm.delta"]
     chat = api.get_chat(turn["chatId"])
     (exchange,) = api.list_exchanges(chat["id"], chat["activeBranchId"])
     assert len(deltas) > 1
     assert "".join(deltas) == exchange["answer"]["content"]
-    found = api.get_turn(turn["chatId"], turn["id"])
-    assert found["status"] == "done"
-    assert 0 < found["usage"]["outputTokens"] <= 40
+    assert api.get_turn(turn["chatId"], turn["id"])["status"] == "done"
 
 
 @pytest.mark.parametrize("model", [CHAT, RESPONSES])
@@ -47,16 +45,15 @@ def test_an_aborted_turn_frees_the_server(api: Client, provider: LlamaServer, mo
         if event["type"] == "main_llm.delta":
             break
     api.abort_turn(turn["chatId"], turn["id"])
-    provider.wait_until_idle()
+    provider.wait_until_idle(10)
 
 
 def test_a_run_is_judged(api: Client, provider: LlamaServer) -> None:
-    content = {"followUps": ["And in French?"], "params": SHORT}
+    rubric = {"type": "llm-rubric", "value": "The answer is short."}
+    content = {"followUps": ["And in French?"], "params": SHORT, "assertions": [rubric]}
     definition_id = create_definition(api, [f"Say the number {number}." for number in range(4)], content)
     config = {"judgeModel": CHAT, "judgeMaxOutputTokens": 60}
-    assertions = [{"type": "llm-rubric", "value": "The answer is short."}]
-    body = {"config": config, "assertions": assertions}
-    run = wait_for_end(api, start_run(api, definition_id, CHAT, RESPONSES, **body), 600)
+    run = wait_for_end(api, start_run(api, definition_id, CHAT, RESPONSES, config=config), 600)
     assert (run["status"], run["progress"]["failed"]) == ("COMPLETED", 0)
     for found in api.list_transcripts(run["id"]):
         assert found["turnCount"] == 2

@@ -76,6 +76,11 @@ def google(code: int, message: str, status: str, *details: dict[str, Any]) -> di
             google(400, "API key not valid.", "INVALID_ARGUMENT", {"reason": "API_KEY_INVALID"}),
             ProbeErrorCode.AUTH,
         ),
+        (
+            400,
+            {"error": {"message": "No connected db.", "type": "no_db_connection", "param": None, "code": "400"}},
+            ProbeErrorCode.AUTH,
+        ),
         (429, [google(429, "Quota exceeded", "RESOURCE_EXHAUSTED")], ProbeErrorCode.RATE_LIMITED),
         (408, b"", ProbeErrorCode.TIMEOUT),
         (502, b"<html>Bad gateway</html>", ProbeErrorCode.PROVIDER_ERROR),

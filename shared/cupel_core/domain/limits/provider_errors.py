@@ -245,6 +245,7 @@ RULES: tuple[Rule, ...] = (
             "UnrecognizedClientException",
             "ExpiredTokenException",
             "AccessDeniedException",
+            "no_db_connection",  # LiteLLM's proxy knows its own key only, unless it has a database of others.
         ),
         named_status=401,
     ),
