@@ -20,22 +20,13 @@ CHAT, RESPONSES = f"custom/{MODEL}", f"custom/responses:{MODEL}"
 BOTH = [CHAT, RESPONSES]
 SHORT = {"maxOutputTokens": 16, "temperature": 0, "seed": 7}
 LONG = {"maxOutputTokens": 400, "temperature": 0, "seed": 7}
-VERDICTS = ["yes", "no"]
-CLOSED: Json = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": VERDICTS}},
-    "required": ["verdict"],
-    "additionalProperties": False,
-}
+VERDICTS, CITIES = ["yes", "no"], ["Paris", "Rome"]
 
 
-CITIES = ["Paris", "Rome"]
-CITY: Json = {
-    "type": "object",
-    "properties": {"city": {"type": "string", "enum": CITIES}},
-    "required": ["city"],
-    "additionalProperties": False,
-}
+def object_of(name: str, values: list[str]) -> Json:
+    """The schema of an object with this property, which is one of the values."""
+    properties = {name: {"type": "string", "enum": values}}
+    return {"type": "object", "properties": properties, "required": [name], "additionalProperties": False}
 
 
 def evaluate(llama: LlamaServer, content: Json, *scenarios: Any, models: Any = BOTH, **options: Any) -> Any:
@@ -94,10 +85,11 @@ def test_an_answer_that_uses_its_limit_is_cut(llama: LlamaServer, model: str) ->
 
 
 def test_an_answer_satisfies_its_schema(llama: LlamaServer) -> None:
-    response_format = {"type": "json_schema", "schema": CLOSED}
+    schema = object_of("verdict", VERDICTS)
+    response_format = {"type": "json_schema", "schema": schema}
     content = {
         "params": {**SHORT, "maxOutputTokens": 40, "responseFormat": response_format},
-        "assertions": [{"type": "is-json", "value": CLOSED}],
+        "assertions": [{"type": "is-json", "value": schema}],
     }
     evaluation = evaluate(llama, content, "Is water wet?", "Is fire cold?", models=CHAT)
     for result, found in zip(evaluation.results, transcripts(evaluation), strict=True):
@@ -107,7 +99,8 @@ def test_an_answer_satisfies_its_schema(llama: LlamaServer) -> None:
 
 def test_the_responses_api_of_llama_cpp_ignores_schemas(llama: LlamaServer) -> None:
     """Its answer is a text like others: whether it is JSON is for assertions to decide."""
-    response_format = {"type": "json_schema", "schema": CLOSED}
+    schema = object_of("verdict", VERDICTS)
+    response_format = {"type": "json_schema", "schema": schema}
     content = {"params": {**SHORT, "responseFormat": response_format}}
     (found,) = transcripts(evaluate(llama, content, "Tell a story.", models=RESPONSES))
     assert answers(found)[0]["content"]
@@ -116,7 +109,7 @@ def test_the_responses_api_of_llama_cpp_ignores_schemas(llama: LlamaServer) -> N
 @pytest.mark.parametrize("model", BOTH)
 def test_calls_of_tools_are_answered_by_scripts(llama: LlamaServer, model: str) -> None:
     """The bias makes the model begin a call, and the server's grammar lets it write no other than one of the tool."""
-    tool = {"name": "weather", "description": "The weather of a city", "parameters": CITY}
+    tool = {"name": "weather", "description": "The weather of a city", "parameters": object_of("city", CITIES)}
     params = {"tools": [tool], "toolChoice": "required", "maxToolRounds": 1, "maxOutputTokens": 100, "temperature": 0}
     content = {
         "params": {**params, "extraBody": {"logit_bias": [["<tool_call>\n", 100]]}},
