@@ -22,10 +22,11 @@ def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
     return reply
 
 
-def cut_at(limit: int | None, reply: Reply) -> Reply:
+def marked_as_cut(reply: Reply, limit: int | None) -> Reply:
     """The reply as one that was cut, if it has as many tokens as its request allows and the server calls it complete.
 
-    A model that ends by itself needs one token more for its end. Calls are left as they are: a cut one is no JSON.
+    A complete answer that happens to have exactly so many tokens is marked, too: nothing tells it from a cut one. Calls
+    are left as they are, because a cut one is no JSON.
     """
     is_complete = end_of(reply.finish_reason) is ReplyEnd.COMPLETE and not reply.tool_calls
     if limit is None or not is_complete or reply.usage is None or reply.usage.output_tokens < limit:

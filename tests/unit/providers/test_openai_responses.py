@@ -22,6 +22,7 @@ TALK = ModelRequest(
     )
 )
 OPENAI = Account("openai", "https://api.openai.com/v1", "sk-test")
+OWN_SERVER = Account("custom", "https://llama.example/v1", "sk-test")
 CLOSED: dict[str, object] = {
     "type": "object",
     "properties": {"code": {"type": "string"}},
@@ -172,24 +173,31 @@ def test_an_answer_cut_off_by_the_limit_has_the_finish_reason_of_chat_completion
     [(30, "length"), (20, "length"), (31, "stop"), (None, "stop")],
     ids=["as many tokens", "more", "fewer", "no limit"],
 )
-async def test_an_answer_is_cut_if_it_has_all_tokens_that_its_request_allows(limit: int | None, reason: str) -> None:
-    """As of llama.cpp's server, which calls every response completed."""
+async def test_an_answer_of_ones_own_server_is_cut_if_it_has_all_tokens_that_its_request_allows(
+    limit: int | None, reason: str
+) -> None:
+    """llama.cpp's server calls every response completed; OpenAI says which are not."""
     request = replace(TALK, parameters=ModelParameters(max_output_tokens=limit))
-    reply = await complete(OPENAI, "openai/responses:gpt-5", request, 5, answering(200, response(text("Half"))))
-    assert (reply.text, reply.finish_reason) == ("Half", reason)
+    for account, model, expected in (
+        (OWN_SERVER, "custom/responses:llama", reason),
+        (OPENAI, "openai/responses:gpt-5", "stop"),
+    ):
+        reply = await complete(account, model, request, 5, answering(200, response(text("Half"))))
+        assert (reply.text, reply.finish_reason) == ("Half", expected)
 
 
 async def test_a_limit_below_the_least_of_the_api_is_the_one_that_was_sent() -> None:
     usage = {"input_tokens": 19, "output_tokens": 15, "total_tokens": 34}
     request = replace(TALK, parameters=ModelParameters(max_output_tokens=5))
     answer = answering(200, response(text("Whole"), usage=usage))
-    assert (await complete(OPENAI, "openai/responses:gpt-5", request, 5, answer)).finish_reason == "stop"
+    assert (await complete(OWN_SERVER, "custom/responses:llama", request, 5, answer)).finish_reason == "stop"
 
 
 async def test_calls_with_all_tokens_stay_calls() -> None:
     call = {"type": "function_call", "call_id": "call_1", "name": "find", "arguments": "{}"}
     request = replace(TALK, parameters=ModelParameters(max_output_tokens=30))
-    reply = await complete(OPENAI, "openai/responses:gpt-5", request, 5, answering(200, response(output=[call])))
+    answer = answering(200, response(output=[call]))
+    reply = await complete(OWN_SERVER, "custom/responses:llama", request, 5, answer)
     assert (reply.tool_calls[0].name, reply.finish_reason) == ("find", "stop")
 
 
