@@ -5,54 +5,70 @@ of them wait at a time is bounded; the others are answered at once, and come bac
 """
 
 import argparse
-import json
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
 import httpx
-from rich.console import Console
 
 from bench.local_server import model_server, use_server
 from cupel.client import Client
 from cupel.environment import find_address
 from cupel.stack import emulator
-from cupel.stack.paths import STACK_NAME, find_stack_paths
-from cupel.stack.subprocesses import child_environment, run
+from cupel.stack.address import issue_token
+from cupel.stack.paths import find_stack_paths
 
 READERS = 60
 REQUESTS = 40
 MAX_RATIO = 2.0
 _WAIT_SECONDS = 20
+_EXPECTED = {200, 204, 429}
+"""Events, none within the time, and the limit of requests of a token."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--readers", type=int, default=READERS)
     readers = parser.parse_args().readers
-    address = find_address()
-    with _client(address.token) as client, model_server() as server, _client(_other_token()) as other:
+    paths = find_stack_paths(Path.cwd())
+    running = emulator.find_running(paths)
+    if running is None:
+        sys.exit("the benchmark needs the local stack; start it with: cupel up")
+    reader = find_address()
+    measured = issue_token(paths, running, "--workspace", "bench-waiting")
+    with (
+        Client(reader.api_url, reader.token) as client,
+        Client(measured.api_url, measured.secret) as other,
+        model_server() as server,
+    ):
         use_server(client, server)
         httpx.post(f"{server}/configure", json={"latencySeconds": 600}).raise_for_status()
-        chat = client.create_chat({"target": {"model": "custom/bench"}})
-        turn = client.start_turn(chat["id"], {"content": "hello"})
-        _measure(other)  # The functions are warm then.
-        alone = _measure(other)
-        events = f"{address.api_url}/v1/chats/{chat['id']}/turns/{turn['id']}/events"
-        with _reading(events, address.token, readers) as answers:
-            time.sleep(_WAIT_SECONDS / 4)
-            beside = _measure(other)
-        client.abort_turn(chat["id"], turn["id"])
+        chat_id = str(client.create_chat({"target": {"model": "custom/bench"}})["id"])
+        try:
+            turn_id = client.start_turn(chat_id, {"content": "hello"})["id"]
+            _measure(other)  # The functions are warm then.
+            alone = _measure(other)
+            events = f"{reader.api_url}/v1/chats/{chat_id}/turns/{turn_id}/events"
+            with _reading(events, reader.token, readers) as answers:
+                time.sleep(_WAIT_SECONDS / 4)
+                beside = _measure(other)
+        finally:
+            client.delete_chat(chat_id)
+            other.revoke_token(measured.token_id)
     ratio = beside / alone
-    Console().print(
+    statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(Counter(answers).items()))
+    print(
         f"GET /v1/runs: {1_000 * alone:.0f} ms alone, {1_000 * beside:.0f} ms beside {readers} waiting readers of "
-        f"another workspace, whose requests were answered {len(answers):,} times: {ratio:.2f} times as long "
-        f"(at most {MAX_RATIO:g})"
+        f"another workspace, which were answered {statuses}: {ratio:.2f} times as long (at most {MAX_RATIO:g})"
     )
+    if not set(answers) <= _EXPECTED:
+        sys.exit("the readers did not wait: see what they were answered")
     sys.exit(ratio > MAX_RATIO)
 
 
@@ -64,20 +80,6 @@ def _measure(client: Client) -> float:
         client.list_runs().first(20)
         seconds.append(time.perf_counter() - started_at)
     return median(seconds)
-
-
-def _client(token: str) -> Client:
-    return Client(find_address().api_url, token)
-
-
-def _other_token() -> str:
-    """A token of another workspace."""
-    paths = find_stack_paths(Path.cwd())
-    running = emulator.find_running(paths)
-    if running is None:
-        sys.exit("the benchmark needs the local stack; start it with: cupel up")
-    command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, "--workspace", "bench-waiting", "--json"]
-    return str(json.loads(run(command, paths, child_environment(paths, running.access)))["token"])
 
 
 @contextmanager
@@ -92,11 +94,14 @@ def _reading(url: str, token: str, readers: int) -> Iterator[list[int]]:
                 answers.append(response.status_code)
                 is_over.wait(float(response.headers.get("Retry-After", 0)))
 
-    threads = [threading.Thread(target=read, daemon=True) for _ in range(readers)]
-    for thread in threads:
-        thread.start()
-    yield answers
-    is_over.set()
+    with ThreadPoolExecutor(readers) as pool:
+        reading = [pool.submit(read) for _ in range(readers)]
+        try:
+            yield answers
+        finally:
+            is_over.set()
+        for each in reading:
+            each.result()
 
 
 if __name__ == "__main__":

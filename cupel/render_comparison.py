@@ -27,8 +27,11 @@ _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "ad
 def rows_table(figures: Json) -> Table:
     """One row per pair of columns, and one of all pairs together."""
     columns, rows = table("target", *_FIGURES, "verdict", right=_FIGURES), rows_of(figures)
-    if len(rows) > 1:
-        columns.caption = f"intervals: of each row alone; adjusted p: over {len(rows)} rows"
+    tested = sum(row["adjustedP"] is not None for row in rows)
+    if tested > 1:
+        columns.caption = (
+            f"Each interval is for its row alone. The adjusted p allows for the {tested} rows that were tested."
+        )
         columns.caption_justify = "left"
     for row in rows:
         columns.add_row(

@@ -79,7 +79,7 @@ _BROWSED = ("test_browser.py", "test_compare.py", "test_matrix.py", "test_other_
 
 
 _MUTATIONS = ("test_mutations.py", "test_chat_mutations.py")
-"""Of the files in `simulation`, those that run with `make mutations`: they show that it finds known bugs."""
+"""These files of `simulation` run with `make mutations` only: they show that it finds known bugs."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -37,7 +37,7 @@ def serving(
     variables: Mapping[str, str] | None = None,
     port: int | None = None,
 ) -> Iterator[str]:
-    """Start a server that takes `--port`; yields its address as soon as it is well, and ends it."""
+    """Start a server that takes `--port`; yields its address once it is healthy, and stops the server afterwards."""
     chosen = port or free_port()
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **(variables or {})}
     with (folder / "server.log").open("w") as log:
@@ -50,7 +50,11 @@ def serving(
         yield url
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def free_port() -> int:

@@ -60,13 +60,13 @@ def create_queues() -> None:
 
 
 def create_bucket_and_schedules(name: str) -> None:
-    """As by requests, each of which took several milliseconds of every test."""
+    """Create both without requests, which took several milliseconds of every test."""
     s3_backends[DEFAULT_ACCOUNT_ID]["aws"].create_bucket(name, "us-east-1")
     scheduler_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].create_schedule_group(name, [])
 
 
 _created_tables: dict[str, dict[str, Any]] = {}
-"""What the first request for a table of that name was understood as."""
+"""The arguments with which moto created each table, by the name of the table."""
 
 
 def create_table(name: str, request: Callable[[], object]) -> None:
@@ -229,7 +229,10 @@ def _answer_botocore_only(self: MockAWS, reset: bool = True) -> None:
 
 
 class _Handler(DynamoHandler):
-    """Answers a request of DynamoDB's client; moto looks for the service by URL and builds a WSGI request otherwise."""
+    """Answers a request of DynamoDB's client; moto looks for the service by URL and builds a WSGI request otherwise.
+
+    The region and the account are always those of the tests: only tests with a stack show a wrong region or signature.
+    """
 
     def __init__(self, request: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The base of pydantic models that are built when they are first used: few of them are in a process's life."""
+"""The base of pydantic models that are built when they are first used: most processes use only a few of them."""
 
 import threading
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _building = threading.RLock()
 class DeferredModel(BaseModel):
     """Several threads may use a model for the first time at once.
 
-    Pydantic before 2.14 then may take the validator of the base class, which knows no fields, so that values are lost
+    Pydantic before 2.14 may then use the validator of the base class, which knows no fields, so that values are lost
     without an error (https://github.com/pydantic/pydantic/pull/13438). One thread at a time builds models here.
     """
 
@@ -27,10 +27,12 @@ class DeferredModel(BaseModel):
         _parent_namespace_depth: int = 2,
         _types_namespace: Mapping[str, Any] | None = None,
     ) -> bool | None:
+        # This method is one more frame between pydantic and the caller whose names it may read; 0 means no caller.
+        depth = _parent_namespace_depth + 1 if _parent_namespace_depth > 0 else 0
         with _building:
             return super().model_rebuild(
                 force=force,
                 raise_errors=raise_errors,
-                _parent_namespace_depth=_parent_namespace_depth + 1,  # This method is a further frame.
+                _parent_namespace_depth=depth,
                 _types_namespace=_types_namespace,
             )

@@ -20,6 +20,9 @@ def main() -> None:
     parameters.hostnames, parameters.port = ["127.0.0.1"], options.port
     parameters.n_parallel, parameters.n_ctx = options.slots, options.slots * options.slot_tokens
     parameters.sampling.seed = 7
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
+        1  # More wait for each other on a busy machine.
+    )
     parameters.chat_template = Path(__file__).with_name("chat_template.jinja").read_text()
     parameters.endpoint_slots = True
     server = xllamacpp.Server(parameters)

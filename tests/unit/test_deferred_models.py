@@ -21,7 +21,7 @@ ROUNDS = 50
 
 @pytest.fixture
 def threads() -> Iterator[ThreadPoolExecutor]:
-    """They take turns often."""
+    """The interpreter switches between them often, so that races show."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     with ThreadPoolExecutor(THREADS) as pool:

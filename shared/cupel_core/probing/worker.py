@@ -391,7 +391,8 @@ class Worker:
         if run_slot is not None:
             run_slot.release()
         self._lease_holder_of(claimed).end_conversation()
-        if not probe.cancelled():  # The process ends otherwise, and the probe is delivered again.
+        # A probe is cancelled when the process ends. It has no outcome, and is delivered again.
+        if not probe.cancelled():
             self._committer.add(FinishedProbe(claimed, index, probe.result()))
         self._wake.set()
 

@@ -60,7 +60,7 @@ def test_of_several_targets_each_verdict_and_scenario_names_its_own(cupel: Cupel
     printed = cupel("compare", before.id, after.id).stdout
     assert "sim/steady: Not enough data: sim/steady has a pass rate that is 12.5 percentage points lower" in printed
     assert "all targets together: " in printed
-    assert "intervals: of each row alone; adjusted p: over 3 rows" in printed
+    assert "Each interval is for its row alone. The adjusted p allows for the 3 rows that were tested." in printed
     changed = printed[printed.index("most changed scenarios") :].splitlines()[1:]
     assert [line.split()[:3] for line in changed[:2]] == [["case", "0", "sim/steady"], ["case", "7", "sim/bold"]]
     assert changed[2:] == ["2 of 2 changes: 0 rose and 2 fell, 14 are unchanged" + UNKNOWN_NOISE]

@@ -334,7 +334,7 @@ async def test_the_cost_of_a_damaged_checkpoint_is_unknown(
 async def test_a_worker_that_ends_in_the_middle_of_a_conversation_reports_no_failure(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As at the end of the process, when the event loop cancels all tasks."""
+    """The event loop cancels all tasks when the process ends."""
     begun, reported = asyncio.Event(), list[dict[str, Any]]()
 
     async def never_ends(*_: Any, **__: Any) -> None:

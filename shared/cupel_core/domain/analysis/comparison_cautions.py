@@ -41,7 +41,7 @@ _MESSAGES = {
     ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
     ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored probes count as failures.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
-    ComparisonCaution.PERSONAS: "Several personas: intervals are for exactly these, and not for users like them.",
+    ComparisonCaution.PERSONAS: "Intervals are for exactly these personas, and not for users like them.",
 }
 
 

@@ -49,7 +49,7 @@ class Evidence:
     interval: Interval | None
     equivalence_interval: Interval | None
     p: float | None
-    """Of this difference alone, as its interval is."""
+    """The p of this difference alone; the interval is for it alone, too."""
     adjusted_p: float | None
     detectable_effect: float | None
     """The minimum detectable effect."""
@@ -133,12 +133,12 @@ def _figures(evidence: Evidence) -> str:
 
 
 def _p(evidence: Evidence) -> str | None:
-    """The adjusted p, and beside it that of the difference alone, to which the interval belongs, if it is another."""
+    """Return the adjusted p, after the difference's own p if the two differ."""
     if evidence.adjusted_p is None:
         return None
     adjusted = f"adjusted p {format_p(evidence.adjusted_p)}"
     is_same = evidence.p is None or format_p(evidence.p) == format_p(evidence.adjusted_p)
-    return adjusted if is_same else f"p {format_p(evidence.p)} alone, {adjusted}"
+    return adjusted if is_same else f"p {format_p(evidence.p)} for this row alone, {adjusted}"
 
 
 def _power(evidence: Evidence) -> str:

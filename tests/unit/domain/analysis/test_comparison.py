@@ -118,7 +118,10 @@ def test_of_several_rows_the_p_of_each_alone_stands_beside_the_adjusted_one():
     figures = compare(side({"a": before, "b": before}), side({"a": fallen, "b": before}, "run_b"))
     row = figures.rows[0]
     assert row.estimate.p < row.adjusted_p
-    assert f"p {format_p(row.estimate.p)} alone, adjusted p {format_p(row.adjusted_p)}, 20 scenarios" in row.sentence
+    assert (
+        f"p {format_p(row.estimate.p)} for this row alone, adjusted p {format_p(row.adjusted_p)}, 20 scenarios"
+        in row.sentence
+    )
 
 
 def test_two_to_four_scenarios_are_not_comparable():
