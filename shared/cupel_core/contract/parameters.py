@@ -18,7 +18,13 @@ from pydantic import (
 
 from cupel_core.contract.common import RequestModel, example, require_exactly_with, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
-from cupel_core.domain.limits.backoff import MOST_ATTEMPTS, MOST_DELAY_SECONDS
+from cupel_core.domain.limits.backoff import (
+    BASE_SECONDS,
+    CAP_SECONDS,
+    MAX_ATTEMPTS,
+    MOST_ATTEMPTS,
+    MOST_DELAY_SECONDS,
+)
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets
@@ -55,7 +61,12 @@ CallTimeout = Annotated[
 _GapMs = Annotated[int, Field(strict=True, ge=0, le=MAX_STAGGER_MS)]
 MaxAttempts = Annotated[
     int,
-    Field(strict=True, ge=1, le=MOST_ATTEMPTS, description="Of one call to the target, with the first; 4 by default"),
+    Field(
+        strict=True,
+        ge=1,
+        le=MOST_ATTEMPTS,
+        description=f"Of one call to the target, with the first; {MAX_ATTEMPTS} by default",
+    ),
 ]
 RetryDelay = Annotated[
     FiniteFloat,
@@ -63,8 +74,9 @@ RetryDelay = Annotated[
         strict=True,
         ge=0,
         le=MOST_DELAY_SECONDS,
-        description="Longest wait before the second attempt of a call to a target, 0.5 by default; each further one is "
-        "three times as long, up to 20 s. A wait that the provider asks for is respected instead",
+        description=f"Longest wait before the second attempt of a call to a target, {BASE_SECONDS} by default; each "
+        f"further one is three times as long, up to {CAP_SECONDS:g} s. A wait that the provider asks for is respected "
+        "instead",
     ),
 ]
 

@@ -13,13 +13,13 @@ from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.text.quotations import quotes
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
-from cupel_core.providers import is_own_server, model_name_of, wire_format_of
+from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.adaptation import ADAPTER, with_omitted
 from cupel_core.providers.attempt_log import AttemptLog, CallAttempts
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ParameterRejected, ProviderError, RetryLater
-from cupel_core.providers.reply_ends import answer_of, marked_as_cut
+from cupel_core.providers.reply_ends import answer_of
 from cupel_core.providers.reply_limits import bounded_reply
 from cupel_core.providers.wire_format import strip_code_fence
 
@@ -78,8 +78,7 @@ async def adapted_call(
     try:
         async with asyncio.timeout(timeout_seconds):
             keeps_reasoning = bool(request.parameters.keep_reasoning)
-            received = marked_as_cut(await call(adapted), _limit_to_check(account, model, adapted))
-            reply = bounded_reply(answer_of(received, keeps_reasoning=keeps_reasoning))
+            reply = bounded_reply(answer_of(await call(adapted), keeps_reasoning=keeps_reasoning))
     except TimeoutError as error:
         raise ProviderError(ProbeErrorCode.TIMEOUT, f"no response within {timeout_seconds:g} s") from error
     except ParameterRejected:
@@ -91,15 +90,6 @@ async def adapted_call(
     if request.wants_json:
         reply = replace(reply, text=strip_code_fence(reply.text))
     return with_omitted(reply, adaptation.omitted)
-
-
-def _limit_to_check(account: Account, model: str, request: ModelRequest) -> int | None:
-    """The limit of a reply's tokens, if it is from a server of the user's own that may not say that it was reached."""
-    if not is_own_server(account.provider) or wire_format_of(model) != "openai-responses":
-        return None
-    from cupel_core.providers import openai_responses
-
-    return openai_responses.sent_limit(request.parameters)
 
 
 def _note_shutdown(error: ProviderError, model: str) -> None:

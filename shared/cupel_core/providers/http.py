@@ -15,13 +15,14 @@ import aiohttp
 import orjson
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
-from cupel_core.providers import entra_token, find_provider, google_token, safe_http
+from cupel_core.providers import entra_token, find_provider, google_token, is_own_server, safe_http
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response
 from cupel_core.providers.rate_limits import parse_exhausted_allowance
 from cupel_core.providers.reply_content import ReplyContent, read_content
+from cupel_core.providers.reply_ends import marked_as_cut
 from cupel_core.providers.safe_http import ContentReader, HttpResponse
 from cupel_core.providers.streams.formats import StreamFormat
 from cupel_core.providers.streams.reply_stream import OnText, ReplyStream
@@ -82,7 +83,7 @@ async def exchange(
     account = await with_access_token(account, now, send)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
-    return parse_response(wire_format, wire_request, response, now)
+    return _with_cut_noted(parse_response(wire_format, wire_request, response, now), account, wire_request)
 
 
 async def exchange_stream(
@@ -104,10 +105,17 @@ async def exchange_stream(
     stream = ReplyStream(stream_format.reply_of(wire_request), on_text)
     response = await post(account, wire_request, timeout_seconds, now, reader=stream)
     if stream.is_used:
-        return with_headers(wire_format.parse(stream.body()), response.headers, now)
-    reply = parse_response(wire_format, wire_request, response, now)
-    on_text(reply.text)
-    return reply
+        reply = with_headers(wire_format.parse(stream.body()), response.headers, now)
+    else:
+        reply = parse_response(wire_format, wire_request, response, now)
+        on_text(reply.text)
+    return _with_cut_noted(reply, account, wire_request)
+
+
+def _with_cut_noted(reply: Reply, account: Account, request: WireRequest) -> Reply:
+    """Servers of the user's own may not say that a limit of the Responses API cut an answer: llama.cpp does not."""
+    limit = request.body.get("max_output_tokens")
+    return marked_as_cut(reply, limit) if isinstance(limit, int) and is_own_server(account.provider) else reply
 
 
 def parse_response(wire_format: HttpWireFormat, request: WireRequest, response: HttpResponse, now: datetime) -> Reply:

@@ -33,6 +33,7 @@ _FINISH_REASONS = {"max_output_tokens": "length"}
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
     parameters, effort = request.parameters, request.parameters.reasoning_effort
+    limit = parameters.max_output_tokens
     body: dict[str, object] = {
         **(parameters.extra_body or {}),
         "model": model_name,
@@ -43,18 +44,13 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
         **without_none(
             temperature=parameters.temperature,
             top_p=parameters.top_p,
-            max_output_tokens=sent_limit(parameters),
+            max_output_tokens=None if limit is None else max(limit, MIN_OUTPUT_TOKENS),
             reasoning={"effort": effort} if effort else None,
             text=_text_format(request),
         ),
         **_tools(parameters),
     }
     return operation_request(account, model_name, "responses", body)
-
-
-def sent_limit(parameters: ModelParameters) -> int | None:
-    limit = parameters.max_output_tokens
-    return None if limit is None else max(limit, MIN_OUTPUT_TOKENS)
 
 
 def _items(request: ModelRequest, message: Message) -> Iterator[dict[str, object]]:

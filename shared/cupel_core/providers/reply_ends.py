@@ -22,14 +22,14 @@ def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
     return reply
 
 
-def marked_as_cut(reply: Reply, limit: int | None) -> Reply:
+def marked_as_cut(reply: Reply, limit: int) -> Reply:
     """The reply as one that was cut, if it has as many tokens as its request allows and the server calls it complete.
 
     A complete answer that happens to have exactly so many tokens is marked, too: nothing tells it from a cut one. Calls
     are left as they are, because a cut one is no JSON.
     """
     is_complete = end_of(reply.finish_reason) is ReplyEnd.COMPLETE and not reply.tool_calls
-    if limit is None or not is_complete or reply.usage is None or reply.usage.output_tokens < limit:
+    if not is_complete or reply.usage is None or reply.usage.output_tokens < limit:
         return reply
     return replace(reply, finish_reason="length")
 

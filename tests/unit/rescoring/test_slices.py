@@ -29,7 +29,7 @@ from cupel_core.domain.turns.spend import Spend
 from cupel_core.errors import Conflict, Invalid
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
-from cupel_core.rescoring import phases
+from cupel_core.rescoring import comparisons, phases
 from cupel_core.rescoring.comparisons import compare_range
 from cupel_core.rescoring.slices import rescore_slice
 from cupel_core.rescoring.start import raise_budget
@@ -192,7 +192,8 @@ async def test_scores_are_compared_when_all_transcripts_are_graded(
     cloud: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The two answers to the last case are in slices of their own."""
-    monkeypatch.setattr(leaf_ranges, "__defaults__", (1,))  # Slices of a hundred transcripts instead of a thousand.
+    for module in (phases, comparisons):  # Slices of a hundred transcripts instead of a thousand.
+        monkeypatch.setattr(module, "leaf_ranges", lambda total, leaves=1: leaf_ranges(total, leaves))
     scenarios = tuple(asking(YES) for _ in range(101))
     answered = AnsweredRun(scenarios, answer=lambda index: "yes" if index % 2 else "yes, yes")
     found = await rescore_with(answered.completed(), ScriptedJudge(), assertions=(LONG, HIGHEST))
