@@ -1,6 +1,7 @@
 """Workers of turns that die at any write: what was recorded is not made again, and the next worker ends the turn."""
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -44,17 +45,21 @@ class Died(BaseException):
 
 
 class Writes:
-    """Counts the writes of a turn, and dies at one of them."""
+    """Counts the writes of a turn, and dies at one of them. A process that is dead writes nothing more."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, dies_at: int, *, before: bool) -> None:
         self.count, self.dies_at, self.before = 0, dies_at, before
+        self._lock = threading.Lock()
         for name in ("record", "end"):
             monkeypatch.setattr(chat_turns, name, self._dying(getattr(chat_turns, name)))
 
     def _dying(self, write: Callable[..., bool]) -> Callable[..., bool]:
         def dying(*args: Any) -> bool:
-            self.count += 1
-            dies = self.count == self.dies_at
+            with self._lock:
+                if self.count == self.dies_at:
+                    raise Died
+                self.count += 1
+                dies = self.count == self.dies_at
             if dies and self.before:
                 raise Died
             written = write(*args)
