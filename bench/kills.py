@@ -1,8 +1,9 @@
 """`python -m bench.kills`: how soon a run goes on after a SIGKILL of the local cloud and all of its workers.
 
 In a stack of its own. Each time, everything is killed in the middle of a run of 1,000 probes of 1 s, and started again
-as by `cupel up`; every second time, another workspace has a run of the same provider. A kill during which the machine
-was busy is repeated, as the time would be that of the other programs.
+as by `cupel up`; every second time, another workspace has a run of the same provider. Each run waits until the load of
+the one before has gone. A kill during which the machine was busy is repeated, as the time would be that of the other
+programs.
 """
 
 import argparse
@@ -37,6 +38,8 @@ LATENCY_SECONDS = 1.0
 KILLED_AT = 0.4
 """The share of the probes that have an outcome when everything is killed."""
 END_SECONDS = 300
+IDLE_LOAD = 1.0
+IDLE_WAIT_SECONDS = 180
 _POLL_SECONDS = 0.2
 _TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
 _COLUMNS = ("kill", "beside", "up", "of CPU", "first call", "end", "ideal rest", "repeated calls", "load", "problems")
@@ -70,6 +73,7 @@ def main() -> None:
         for _ in range(arguments.attempts):
             if done == arguments.kills:
                 break
+            _wait_until_idle()
             kill = _kill(paths, stack, models, beside=done % 2 == 1)
             is_counted = kill.load <= arguments.max_load
             done += is_counted
@@ -191,6 +195,13 @@ def _wait(is_reached: Callable[[], bool]) -> None:
         if time.monotonic() > deadline:
             raise SystemExit(f"nothing happened for {END_SECONDS} s")
         time.sleep(_POLL_SECONDS)
+
+
+def _wait_until_idle() -> None:
+    """Wait for a low load average, but not for ever: other programs may keep it high."""
+    deadline = time.monotonic() + IDLE_WAIT_SECONDS
+    while os.getloadavg()[0] > IDLE_LOAD and time.monotonic() < deadline:
+        time.sleep(1)
 
 
 def _print(number: str, kill: Kill, *, beside: bool) -> None:

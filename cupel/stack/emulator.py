@@ -148,7 +148,8 @@ def stop(paths: StackPaths) -> bool:
 def discard(paths: StackPaths) -> None:
     """Delete everything that this stack has stored."""
     _clear_scratch(paths)
-    shutil.rmtree(_data(paths), ignore_errors=True)
+    for folder in (_data(paths), _layers(paths)):
+        shutil.rmtree(folder, ignore_errors=True)
     for file in (paths.emulator_record, paths.local_file):
         file.unlink(missing_ok=True)
 
@@ -170,6 +171,7 @@ def _configuration(paths: StackPaths, emulator: Emulator) -> dict[str, str]:
         "STATE_DIR": str(_data(paths) / "state"),
         "S3_DATA_DIR": str(_data(paths) / "s3"),
         "TMPDIR": str(_scratch(paths)),  # the code of the workers is unpacked here
+        "LAYERS_DIR": str(_layers(paths)),
     }
 
 
@@ -179,6 +181,10 @@ def _data(paths: StackPaths) -> Path:
 
 def _scratch(paths: StackPaths) -> Path:
     return paths.state / "scratch"
+
+
+def _layers(paths: StackPaths) -> Path:
+    return paths.state / "layers"
 
 
 def _clear_scratch(paths: StackPaths) -> None:

@@ -76,8 +76,9 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
             _build_and_deploy(paths, running, digest, notify)
     with ThreadPoolExecutor() as beside:
         recovery = beside.submit(_resume, running, started_at) if started_at else None
-        local = _ensure_token(paths, running, notify)
+        ensured = beside.submit(_ensure_token, paths, running, notify)
         _warm(running, notify, only_needed=is_current)
+        local = ensured.result()
         if recovery:
             _report(recovery.result(), notify)
     return local

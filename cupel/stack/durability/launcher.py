@@ -50,7 +50,7 @@ async def _serve(data: Path) -> None:
     _raise_file_limit()
     workers: Any = import_module("ministack.core.lambda_runtime")
     _shorten_log_wait(workers.Worker)
-    workers.zipfile = SharedLayers(Path(os.environ["TMPDIR"]) / "layers")
+    workers.zipfile = SharedLayers(Path(os.environ["LAYERS_DIR"]))
     _begin_executions_at_once(import_module("ministack.services.stepfunctions"))
     bound_processes(import_module("ministack.services.lambda_svc"))
     maintenance = asyncio.create_task(application.maintain())

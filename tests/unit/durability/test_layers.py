@@ -1,5 +1,6 @@
-"""Layers are unpacked once for all workers."""
+"""Layers and code are unpacked once for all workers."""
 
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,13 @@ def unpack(layers: Any, worker: Path, content: str = "") -> Path:
     return target / "python/package/__init__.py"
 
 
+def layers_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir()]
+
+
 def test_workers_with_one_layer_share_its_files(layers: Any, folder: Path, tmp_path: Path) -> None:
     first, second = (unpack(layers, tmp_path / name, "shared") for name in ("a", "b"))
-    assert (first.read_text(), first.samefile(second), len(list(folder.iterdir()))) == ("shared", True, 1)
+    assert (first.read_text(), first.samefile(second), len(layers_in(folder))) == ("shared", True, 1)
 
 
 def test_layers_with_other_contents_are_kept_apart(layers: Any, tmp_path: Path) -> None:
@@ -49,7 +54,7 @@ def test_layers_with_other_contents_are_kept_apart(layers: Any, tmp_path: Path) 
 
 def test_what_was_left_half_unpacked_is_completed(layers: Any, folder: Path, tmp_path: Path) -> None:
     unpack(layers, tmp_path / "a")
-    (complete,) = folder.iterdir()
+    (complete,) = layers_in(folder)
     complete.rename(folder / f"{complete.name}.new")
     (folder / f"{complete.name}.new" / "python/other.py").unlink()
     module = unpack(layers, tmp_path / "b")
@@ -61,11 +66,34 @@ def test_the_emulator_checks_the_paths_of_what_is_created(layers: Any, tmp_path:
         assert file.namelist() == ["python"]
 
 
-def test_the_code_of_a_function_is_unpacked_as_ever(layers: Any, folder: Path, tmp_path: Path) -> None:
-    with layers.ZipFile(str(archive(tmp_path / "code.zip", "code"))) as file:
-        file.extractall(str(tmp_path / "code"))
-    assert (tmp_path / "code/python/package/__init__.py").read_text() == "code"
-    assert list(folder.iterdir()) == []
+def test_functions_with_the_same_code_share_its_files(layers: Any, folder: Path, tmp_path: Path) -> None:
+    for worker in (tmp_path / "a", tmp_path / "b"):
+        (worker / "code").mkdir(parents=True)
+        with layers.ZipFile(str(archive(worker / "code.zip", "code"))) as file:
+            file.extractall(str(worker / "code"))
+        assert (worker / "code/python/package/__init__.py").read_text() == "code"
+    assert len(layers_in(folder)) == 1
+
+
+def test_another_archive_is_unpacked_as_ever(layers: Any, folder: Path, tmp_path: Path) -> None:
+    with layers.ZipFile(str(archive(tmp_path / "other.zip", "other"))) as file:
+        file.extractall(str(tmp_path / "other"))
+    assert (tmp_path / "other/python/package/__init__.py").read_text() == "other"
+    assert layers_in(folder) == []
+
+
+def test_a_start_keeps_what_was_needed_since_the_last_one(folder: Path, tmp_path: Path) -> None:
+    first = SharedLayers(folder)
+    old, kept = (unpack(first, tmp_path / f"first-{name}", name).resolve() for name in ("old", "kept"))
+    os.utime(folder / "started", (0, 0))
+    second = SharedLayers(folder)
+    assert (old.exists(), kept.exists()) == (True, True)
+    for layer in layers_in(folder):
+        os.utime(layer, (0, 0))
+    again = unpack(second, tmp_path / "second", "kept")
+    assert again.samefile(kept)
+    SharedLayers(folder)
+    assert (old.exists(), kept.exists()) == (False, True)
 
 
 def test_the_archive_of_a_layer_does_not_stay(layers: Any, tmp_path: Path) -> None:
