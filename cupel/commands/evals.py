@@ -6,7 +6,21 @@ import typer
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
-from cupel.commands.gate_options import AllowErrors, AllowLeftOutChecks, FailUnder, GateOptions, JunitFile
+from cupel.commands.gate_options import (
+    AllowErrors,
+    AllowInconclusive,
+    AllowLeftOutChecks,
+    Alpha,
+    Baseline,
+    Confidence,
+    ErrorsAsOption,
+    FailUnder,
+    GateOptions,
+    JunitFile,
+    Margin,
+    NotWorseThan,
+    WorseThan,
+)
 from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
@@ -32,7 +46,7 @@ from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
 from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
-from cupel.gates import Gate
+from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.watch import follow
@@ -58,14 +72,27 @@ def run_eval(
     metadata: Metadata = None,
     watch: Watch = False,
     fail_under: FailUnder = None,
+    confidence: Confidence = None,
     allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     allow_left_out_checks: AllowLeftOutChecks = False,
     junit: JunitFile = None,
+    worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
+    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     session = ctx.ensure_object(Session)
-    gate = Gate(fail_under, allow_errors, allow_left_out_checks)
-    gate_options = GateOptions.from_options(gate, junit, waits_for_end=watch)
+    gate_options = GateOptions.from_options(
+        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
+        junit,
+        Baseline.from_options(
+            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+        ),
+        waits_for_end=watch,
+    )
     config = without_none(
         maxConcurrency=concurrency,
         staggerMs=stagger,

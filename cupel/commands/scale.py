@@ -11,10 +11,15 @@ from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import (
     AllowErrors,
     AllowInconclusive,
+    Alpha,
     Baseline,
+    Confidence,
+    ErrorsAsOption,
     FailUnder,
     GateOptions,
     JunitFile,
+    Margin,
+    NotWorseThan,
     WorseThan,
 )
 from cupel.commands.options import (
@@ -41,7 +46,7 @@ from cupel.commands.options import (
 from cupel.commands.run import Experiment, watch_or_print
 from cupel.commands.targets import chosen_targets, model_names, warn_about_unlisted_models
 from cupel.errors import UsageError
-from cupel.gates import Gate
+from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName
@@ -112,16 +117,27 @@ def scale(
     estimate: Annotated[bool, typer.Option("--estimate", help="Only estimate cost and duration.")] = False,
     watch: Watch = False,
     fail_under: FailUnder = None,
+    confidence: Confidence = None,
     allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     junit: JunitFile = None,
     worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
     allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a batch: many conversations with one system prompt, checked by default evaluators."""
     session = ctx.ensure_object(Session)
-    baseline = Baseline.from_options(worse_than, allow_inconclusive=allow_inconclusive)
-    gate_options = GateOptions.from_options(Gate(fail_under, allow_errors), junit, baseline, waits_for_end=watch)
+    gate_options = GateOptions.from_options(
+        Gate(fail_under, allow_errors, confidence=confidence, errors_as=errors_as),
+        junit,
+        Baseline.from_options(
+            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+        ),
+        waits_for_end=watch,
+    )
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")

@@ -23,7 +23,8 @@ Providers add ProviderError (an AppError) and a RetryableError of their own (cup
 gateway/problems.py turns them into RFC 9457 problem documents; nothing else maps errors to HTTP.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cupel_core.deferred import dataclass
@@ -142,6 +143,15 @@ class Invalid(ClientError):
         if not self.errors:
             return self
         return Invalid.fields(FieldError(rename(each.field), each.message) for each in self.errors)
+
+
+@contextmanager
+def named_in_body(field: str) -> Iterator[None]:
+    """Make what is not found an invalid field: only what the path names is answered with 404."""
+    try:
+        yield
+    except NotFound as unknown:
+        raise Invalid.field(field, unknown.detail) from unknown
 
 
 class RetryableError(AppError):

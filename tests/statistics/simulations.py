@@ -4,8 +4,9 @@ Every simulation is seeded. A scenario has a latent position; an answer is the n
 noise, so that repeats of a scenario are correlated and codes have ties and ends, as real ones have.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
+from statistics import NormalDist
 from typing import NamedTuple
 
 from cupel_core.domain.analysis.comparison import ComparisonOptions, ComparisonRow, compare
@@ -66,13 +67,29 @@ def _side(run_id: str, cells: list[Cell]) -> ComparisonSide:
     return ComparisonSide(run_id, (column,), scenarios, lambda _, case: cells[case])
 
 
-def mean_difference(setting: Setting, rng: Random, scenarios: int = 20_000) -> float:
+def mean_difference(setting: Setting) -> float:
     """The true mean difference of codes, which is smaller than the latent effect at the ends of the scale."""
-    return sum(_differences(setting, rng, scenarios)) / scenarios
+    differences = (_mean_code(at + setting.effect, setting) - _mean_code(at, setting) for at in _POSITIONS)
+    return sum(differences) / len(_POSITIONS)
 
 
-def _differences(setting: Setting, rng: Random, scenarios: int) -> Iterator[float]:
-    for _ in range(scenarios):
-        position = rng.uniform(1, 5)
-        before, after = (decisions(at, setting, rng) for at in (position, position + setting.effect))
-        yield (after.mean_code or 0.0) - (before.mean_code or 0.0)
+def latent_effect(setting: Setting, difference: float) -> float:
+    """The latent effect that makes this mean difference of codes, found by bisection."""
+    low, high = 0.0, 4.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        is_too_low = mean_difference(setting._replace(effect=middle)) < difference
+        low, high = (middle, high) if is_too_low else (low, middle)
+    return low
+
+
+_POSITIONS = [1 + 4 * (number + 0.5) / 2_000 for number in range(2_000)]
+
+
+def _mean_code(position: float, setting: Setting) -> float:
+    """A code is 1, plus one for each boundary between two codes that the latent answer is above."""
+    latent = NormalDist(position, setting.noise)
+    return 1 + sum(1 - latent.cdf(boundary) for boundary in _BOUNDARIES)
+
+
+_BOUNDARIES = (1.5, 2.5, 3.5, 4.5)

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
-from tests.statistics.simulations import Setting, decision_row, mean_difference, pass_row, share
+from tests.statistics.simulations import Setting, decision_row, latent_effect, mean_difference, pass_row, share
 
 TRIALS = 2_000
 """The standard error of a share of 0.05 is 0.005."""
 MORE_TRIALS = 10_000
-"""For few scenarios; the standard error is 0.002."""
+"""The standard error is 0.002."""
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0])
@@ -36,7 +36,7 @@ def test_equal_pass_rates_are_rarely_called_different(scenarios: int, repeats: i
 @pytest.mark.parametrize(("scenarios", "repeats"), [(12, 1), (30, 1), (100, 3)])
 def test_the_interval_covers_the_true_difference(scenarios: int, repeats: int):
     setting = Setting(scenarios, repeats, effect=0.4)
-    true = mean_difference(setting, Random(3))
+    true = mean_difference(setting)
 
     def covers(rng: Random) -> bool:
         interval = decision_row(setting, rng).estimate.interval
@@ -53,21 +53,15 @@ def test_the_minimum_detectable_effect_is_detected_in_four_of_five_comparisons()
     rng = Random(5)
     detectable = [decision_row(setting, rng).detectable_effect or 0.0 for _ in range(300)]
     effect = sum(detectable) / len(detectable)
-    shifted = setting._replace(effect=effect * setting_scale(setting, effect))
+    shifted = setting._replace(effect=latent_effect(setting, effect))
     found = share(TRIALS, 6, lambda rng: (decision_row(shifted, rng).estimate.p or 1) < 0.05)
     print(f"power at the minimum detectable effect: {found:.3f}")
     assert 0.75 <= found <= 0.87
 
 
-def setting_scale(setting: Setting, effect: float) -> float:
-    """How much larger the latent effect must be for this mean difference of codes."""
-    return effect / mean_difference(setting._replace(effect=effect), Random(7), 40_000)
-
-
 def test_a_difference_as_large_as_the_margin_is_rarely_called_equivalent():
     setting = Setting(100)
-    latent = 0.25 * setting_scale(setting, 0.25)
-    shifted = setting._replace(effect=latent)
-    wrong = share(TRIALS, 8, lambda rng: decision_row(shifted, rng).verdict is ComparisonVerdict.EQUIVALENT)
-    print(f"equivalent at the margin: {wrong:.3f}")
-    assert wrong <= 0.065
+    shifted = setting._replace(effect=latent_effect(setting, 0.25))
+    wrong = share(MORE_TRIALS, 8, lambda rng: decision_row(shifted, rng).verdict is ComparisonVerdict.EQUIVALENT)
+    print(f"equivalent at the margin: {wrong:.4f}")
+    assert wrong <= 0.055

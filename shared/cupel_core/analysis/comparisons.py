@@ -9,7 +9,7 @@ from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec, comparison_id
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import ClientError, Conflict, FieldError, Invalid, NotFound
+from cupel_core.errors import ClientError, Conflict, FieldError, Invalid, named_in_body
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.paging import Entry, decode_index, encode_cursor
 from cupel_core.settings import settings
@@ -117,11 +117,10 @@ def list_scenarios(
 
 def _load(workspace: str, spec: ComparisonSpec, name: str) -> LoadedSide:
     side: SideSpec = getattr(spec, name)
-    try:
+    with named_in_body(f"{name}.runId"):
         run = runs.get(RunRef(workspace, side.run_id))
+    with named_in_body(f"{name}.rescoreId"):
         inputs = counted_inputs(run, side.rescore_id)
-    except NotFound as error:
-        raise Invalid.field(name, error.detail) from None
     if run.status not in TERMINAL:
         raise Conflict(f"the run {run.id} is {run.status}: wait until it has ended")
     return LoadedSide(name, side, inputs)

@@ -11,7 +11,7 @@ from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import Job, JobKind, job_id_of
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
 from cupel_core.domain.runs.run import TERMINAL
-from cupel_core.errors import Conflict
+from cupel_core.errors import Conflict, named_in_body
 from cupel_core.messages import JobRequest, RunRef
 from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.settings import settings
@@ -34,10 +34,12 @@ def request(
 
     Its narrative is written by the workspace's model for it, unless `narrative` is false.
 
-    Raises NotFound for an unknown run or rescore, and Conflict while the run goes on, or if nothing completed.
+    Raises NotFound for an unknown run, Invalid for an unknown rescore, and Conflict while the run goes on, or if
+    nothing completed.
     """
     run = runs.get(RunRef(workspace, run_id))
-    inputs = counted_inputs(run, rescore_id)
+    with named_in_body("rescoreId"):
+        inputs = counted_inputs(run, rescore_id)
     if run.status not in TERMINAL:
         raise Conflict(f"the run is {run.status}; it can be deeply analyzed when it has ended")
     if not inputs.recorded:

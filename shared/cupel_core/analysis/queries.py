@@ -16,7 +16,7 @@ from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
 from cupel_core.domain.analysis.variability import contested
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.errors import Conflict, Invalid, NotFound, named_in_body
 from cupel_core.messages import RunRef
 from cupel_core.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.probe_ranges import check_column
@@ -133,7 +133,8 @@ def request_analysis(
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
         raise Conflict(f"the run is {run.status}; GET /v1/runs/{run.id}/results has its figures so far")
-    inputs = counted_inputs(run, rescore_id)
+    with named_in_body("rescoreId"):
+        inputs = counted_inputs(run, rescore_id)
     if not inputs.recorded:
         raise Conflict("no probe of the run has an outcome")
     newest = analyses.find_newest(inputs.ref, rescore_id)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, PointerPage, Pointers, fork
 from cupel_core.domain.chats.chats import MAX_BRANCHES
-from cupel_core.errors import Conflict, Invalid, NotFound
+from cupel_core.errors import Conflict, Invalid, named_in_body
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chats
@@ -133,10 +133,8 @@ def sessions_before(ref: ChatRef, branch: ChatBranch, position: int) -> Mapping[
 
 
 def _parent(ref: ChatRef, branch_id: str) -> ChatBranch:
-    try:
+    with named_in_body("fromBranchId"):
         return chat_branches.get(ref, branch_id)
-    except NotFound as unknown:
-        raise Invalid.field("fromBranchId", unknown.detail) from None
 
 
 def _position(ref: ChatRef, branch: ChatBranch, exchange_id: str) -> int:

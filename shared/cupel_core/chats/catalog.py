@@ -11,7 +11,7 @@ from cupel_core.domain.chats.chats import Chat, ChatSettings
 from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.errors import FieldError, Invalid, NotFound, named_in_body
 from cupel_core.ids import new_id
 from cupel_core.messages import ChatRef, RunRef
 from cupel_core.paging import Page
@@ -162,7 +162,5 @@ def _find_profile(workspace: str, settings: ChatSettings) -> tuple[Profile | Non
 
 
 def _check_branch(ref: ChatRef, branch_id: str) -> None:
-    try:
+    with named_in_body("activeBranchId"):
         chat_branches.get(ref, branch_id)
-    except NotFound as unknown:
-        raise Invalid.field("activeBranchId", unknown.detail) from None

@@ -36,7 +36,7 @@ from cupel_core.domain.pipeline.planning import plan_turn
 from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.pipeline.prompt import prompt_hash
 from cupel_core.domain.turns.model_request import Message
-from cupel_core.errors import Conflict, FieldError, Invalid
+from cupel_core.errors import Conflict, FieldError, Invalid, named_in_body
 from cupel_core.ids import new_id, new_short_id
 from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.paging import Page
@@ -91,7 +91,8 @@ def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> 
             return AcceptedTurn(earlier, is_new=False)
         chat = replace(chat, settings=_settings(chat.settings, request))
         profile = _check(chat, model_field=None if request.model is None else "model")
-        branch = chat_branches.get(ref, request.branch_id or chat.active_branch_id)
+        with named_in_body("branchId"):
+            branch = chat_branches.get(ref, request.branch_id or chat.active_branch_id)
         check_is_free(branch)
         if request.trigger is Trigger.GENERATE:
             accepted = _generate(ref, branch, request, turn_id, now)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateUpload, DataRow
 from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, TooLarge
+from cupel_core.errors import Conflict, FieldError, Invalid, NotFound, TooLarge, named_in_body
 from cupel_core.ids import content_id, new_id
 from cupel_core.messages import RunRef
 from cupel_core.store import data_files, deletion_log, quotas
@@ -61,10 +61,8 @@ def list_files(workspace: str, after: str | None, limit: int, *, oldest_first: b
 
 def rows_of(workspace: str, file_id: str) -> list[dict[str, Any]]:
     """The rows of a file. Raises Invalid for an unknown file, and for one whose lines are not rows."""
-    try:
+    with named_in_body("data_source.source.id"):
         content = read(workspace, file_id)
-    except NotFound as error:
-        raise Invalid.field("data_source.source.id", error.detail) from None
     return _rows(content, "data_source.source.id")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
-from cupel_core.errors import FieldError, Invalid, NotFound
+from cupel_core.errors import FieldError, Invalid, named_in_body
 from cupel_core.providers import chat_model_error
 from cupel_core.providers.parameters import parameter_errors
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios
@@ -61,10 +61,8 @@ def _duplicate_errors(scenario_ids: Sequence[str]) -> list[FieldError]:
 
 
 def _get_head(workspace: str, definition_id: str) -> DefinitionHead:
-    try:
+    with named_in_body("definitionId"):
         return definitions.get(workspace, definition_id)
-    except NotFound as unknown:
-        raise Invalid.field("definitionId", unknown.detail) from None
 
 
 def _find_owner(workspace: str, scenario_ids: Sequence[str]) -> DefinitionHead:

@@ -16,7 +16,7 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.turns.conversation import Criteria, Verdict
 from cupel_core.domain.turns.model_request import Message
 from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.errors import Conflict, Invalid, named_in_body
 from cupel_core.grading.criteria import evaluate_criteria
 from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole
 from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
@@ -57,13 +57,13 @@ async def simulate_user(
 ) -> GraderReply[str]:
     """The simulated user's next message; `persona` is a description or the id of a stored one.
 
-    Raises NotFound for an unknown persona, and what `judge_conversation` raises.
+    Raises Invalid for an unknown persona, and what `judge_conversation` raises.
     """
     config = workspace_grader_config(workspace)
     async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt, role)
-        description = await asyncio.to_thread(personas.get, workspace, persona) if isinstance(persona, str) else persona
+        description = await asyncio.to_thread(_load, workspace, persona) if isinstance(persona, str) else persona
         prompt = simulated_user_prompt(description, instructions)
         return await _with_total_timeout(grader.role, generate_persona_message(grader, prompt, messages))
 
@@ -82,6 +82,11 @@ async def paid_calls(workspace: str, leases: LeasePool | None) -> AsyncIterator[
             raise
         why = shortage(workspace, short.needed, utc_now()) or short.detail
         raise Conflict(f"the model cannot be called: {why}") from None
+
+
+def _load(workspace: str, persona_id: str) -> Persona:
+    with named_in_body("personaId"):
+        return personas.get(workspace, persona_id)
 
 
 async def _with_total_timeout[T](role: GraderRole, request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:

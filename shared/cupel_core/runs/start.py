@@ -227,11 +227,12 @@ def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: 
 
 
 def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
-    """Raises Invalid for an unknown experiment. Earlier releases accepted any text: a schedule or a rerun that still
-    has one starts a run of no experiment."""
+    """Raise Invalid for an unknown experiment. A schedule, and a rerun that takes over the experiment of its run, start
+    a run of no experiment if theirs has been deleted."""
     if spec.experiment_id is None or experiments.exists(workspace, spec.experiment_id):
         return spec
-    if spec.schedule_id is None and spec.rerun_of is None:
+    is_taken_over = spec.rerun_of and runs.get(RunRef(workspace, spec.rerun_of)).experiment_id == spec.experiment_id
+    if spec.schedule_id is None and not is_taken_over:
         raise Invalid.field("experimentId", f"there is no experiment {spec.experiment_id}")
     return replace(spec, experiment_id=None)
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
 from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
-from cupel_core.errors import AppError, Conflict, Invalid, NotFound, RetryableError
+from cupel_core.errors import AppError, Conflict, Invalid, NotFound, RetryableError, named_in_body
 from cupel_core.ids import new_id
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
@@ -158,10 +158,8 @@ def _parse_timing(expression: str, timezone: str) -> Timing:
 def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> None:
     """Raises Invalid with the run's fields below `run` or `evalRun`."""
     name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
-    try:
+    with named_in_body(f"{name}.evalId"):
         spec = current_spec(workspace, run)
-    except NotFound as unknown:
-        raise Invalid.field(f"{name}.evalId", unknown.detail) from unknown
     try:
         validate(workspace, spec, now)
     except Invalid as invalid:

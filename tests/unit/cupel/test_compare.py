@@ -116,7 +116,7 @@ def test_the_json_has_the_changed_scenarios(cupel: Cupel, baseline: Run, run: Ru
 def test_what_cannot_be_compared_is_an_error(cupel: Cupel, baseline: Run) -> None:
     result = cupel("compare", baseline.id, "run_none")
     assert result.exit_code == 2
-    assert "comparison: there is no run run_none" in result.stderr
+    assert "comparison.runId: there is no run run_none" in result.stderr
 
 
 def test_stored_comparisons_are_listed_shown_and_deleted(cupel: Cupel, baseline: Run, run: Run) -> None:
@@ -207,6 +207,8 @@ def test_the_level_of_a_gate_can_be_chosen(cupel: Cupel, baseline: Run, run: Run
     ],
 )
 def test_options_of_gates_need_each_other(cupel: Cupel, run: Run, arguments: tuple[str, ...], message: str) -> None:
-    result = cupel("watch", run.id, *arguments)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    started = ["scale", "--model", "sim/steady", "--goal", "x", "--watch"], ["evals", "run", "evl_1", "--watch"]
+    for command in (["watch", run.id], *started):
+        result = cupel(*command, *arguments)
+        assert result.exit_code == 2
+        assert message in result.stderr
