@@ -74,13 +74,14 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
         is_current = is_deployed(paths, running, digest)
         if not is_current:
             _build_and_deploy(paths, running, digest, notify)
-    with ThreadPoolExecutor() as beside:
-        recovery = beside.submit(_resume, running, started_at) if started_at else None
+    with ThreadPoolExecutor(1) as beside:
         ensured = beside.submit(_ensure_token, paths, running, notify)
         _warm(running, notify, only_needed=is_current)
         local = ensured.result()
-        if recovery:
-            _report(recovery.result(), notify)
+    if started_at:
+        _report(_resume(running, started_at), notify)
+    if is_current:
+        _warm_in_background(running)
     return local
 
 
@@ -149,16 +150,22 @@ def _report(recovery: "Recovery", notify: Notify) -> None:
 
 
 def _warm(running: Emulator, notify: Notify, *, only_needed: bool) -> None:
-    """Start all functions and wait for those that a run needs, or for all after a deployment: they may not start."""
+    """Start the functions that the first call of a run needs, or all after a deployment, and say which do not start."""
     from cupel.stack import warmup  # imports boto3 and pydantic
 
     calls = warmup.warmup_calls()
-    needed = [call for call in calls if not only_needed or call.function in warmup.NEEDED_BY_A_RUN]
+    needed = [call for call in calls if not only_needed or call.function in warmup.NEEDED_BY_A_CALL]
     with _report_duration(notify, "functions warmed up"):
         failures = warmup.warm(running, needed)
-        warmup.start_warming(running, [call for call in calls if call not in needed])
     for function, failure in failures.items():
         notify(f"  {function} failed: {failure}")
+
+
+def _warm_in_background(running: Emulator) -> None:
+    from cupel.stack import warmup
+
+    further = [call for call in warmup.warmup_calls() if call.function not in warmup.NEEDED_BY_A_CALL]
+    warmup.start_warming(running, further)
 
 
 @contextmanager

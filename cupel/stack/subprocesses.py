@@ -15,13 +15,15 @@ _NOT_INHERITED = (
     *("AWS_", "SAM_", "CUPEL_", "POWERTOOLS_"),
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT", "UV_PYTHON"),
     *("MAKE", "MFLAGS"),  # would be read as flags by the make of the layer
+    "PYTHONDONTWRITEBYTECODE",  # would compile the embedded cloud again with each start; container images set it
 )
 _SHOWN_LINES = 15
 _HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, the extra `stack` elsewhere")
 
 
 def child_environment(paths: StackPaths, access: CloudAccess | None = None) -> dict[str, str]:
-    """This process's variables without those that would select an AWS account or interpreter, plus our own."""
+    """This process's variables without those that would select an AWS account or interpreter or slow down each start,
+    plus our own."""
     inherited = {name: value for name, value in read_variables().items() if not name.startswith(_NOT_INHERITED)}
     # SAM looks for a Python of the functions' version, which that of this process need not be.
     tools = [paths.tools / "uv" / "bin", Path(sys.executable).parent, paths.emulator_environment / "bin"]

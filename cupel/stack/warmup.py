@@ -24,7 +24,7 @@ from cupel_core.messages import (
     TurnOrder,
 )
 
-NEEDED_BY_A_RUN = ("dispatch", "probe", "finish")
+NEEDED_BY_A_CALL = ("dispatch", "probe")
 _AT_ONCE = 4
 """More would only compete for the processors; at least as many as one function has workers."""
 _WORKSPACE = "warming"

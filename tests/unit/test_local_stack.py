@@ -227,7 +227,9 @@ def test_a_new_clone_is_not_built(paths: StackPaths) -> None:
     assert not is_built(paths, sources_digest(paths))
 
 
-@pytest.mark.parametrize("name", ["AWS_PROFILE", "AWS_SESSION_TOKEN", "SAM_CLI_DEBUG", "PYTHONPATH", "MAKEFLAGS"])
+@pytest.mark.parametrize(
+    "name", ["AWS_PROFILE", "AWS_SESSION_TOKEN", "SAM_CLI_DEBUG", "PYTHONPATH", "MAKEFLAGS", "PYTHONDONTWRITEBYTECODE"]
+)
 def test_children_do_not_inherit_an_account_or_interpreter(
     paths: StackPaths, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -92,7 +92,7 @@ def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pyt
 def test_functions_that_no_run_needs_are_started_without_waiting_for_them() -> None:
     fake, calls = FakeLambda({}), warmup.warmup_calls()
     with fake.serving() as emulator:
-        warmup.start_warming(emulator, [call for call in calls if call.function not in warmup.NEEDED_BY_A_RUN])
+        warmup.start_warming(emulator, [call for call in calls if call.function not in warmup.NEEDED_BY_A_CALL])
     assert {kind for _, kind, _ in fake.invocations} == {"Event"}
     assert "cupel-page" in {function for function, _, _ in fake.invocations}
 
