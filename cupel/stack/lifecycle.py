@@ -78,9 +78,10 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
         ensured = beside.submit(_ensure_token, paths, running, notify)
         _warm(running, notify, only_needed=is_current)
         local = ensured.result()
-    if started_at:
-        _report(_resume(running, started_at), notify)
-    if is_current:
+    recovery = _resume(running, started_at) if started_at else None
+    if recovery:
+        _report(recovery, notify)
+    if is_current and not (recovery and recovery.resumed):  # What was resumed needs the processors first.
         _warm_in_background(running)
     return local
 
