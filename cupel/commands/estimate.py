@@ -146,7 +146,8 @@ def _figures(calls: Json) -> list[str]:
 def _totals(estimate: Json) -> list[str]:
     seconds, unpriced = estimate["seconds"], estimate["unpriced"]
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
-    total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {low} to {high}"
+    duration = low if low == high else f"{low} to {high}"
+    total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {duration}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_basis(estimate), *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return [
@@ -156,7 +157,7 @@ def _totals(estimate: Json) -> list[str]:
         *_trial_lines(estimate["trial"]),
         *missing,
         f"basis  {'; '.join(bases)}",
-        _bounds(estimate),
+        *_bounds(estimate),
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
 
@@ -174,10 +175,13 @@ def _basis(estimate: Json) -> str:
     return f"scored conversations of {count_of(len(run_ids), 'earlier run')} like this one ({', '.join(run_ids)})"
 
 
-def _bounds(estimate: Json) -> str:
+def _bounds(estimate: Json) -> list[str]:
+    amounts = [each["usd"] for each in (estimate, *estimate["targets"], *estimate["graders"])]
+    if not any(usd and usd["low"] != usd["high"] for usd in amounts):
+        return []
     if estimate["historyRunIds"]:
-        return "bounds  95% of runs like the past ones cost between the two amounts in brackets"
-    return "bounds  the two amounts in brackets are a range without a probability: no earlier run is like this one"
+        return ["bounds  95% of runs like the past ones cost between the two amounts in brackets"]
+    return ["bounds  the two amounts in brackets are a range without a probability: no earlier run is like this one"]
 
 
 def _expansion_lines(expansion: Json | None) -> list[str]:

@@ -43,6 +43,13 @@ def test_a_model_without_a_price_is_named(cupel: Cupel) -> None:
     assert "without custom/other, whose price is unknown" in answer.stdout
 
 
+def test_what_costs_nothing_has_no_range(cupel: Cupel) -> None:
+    lines = cupel("estimate", DILEMMA, "--models", "sim/steady").stdout.splitlines()
+    assert (lines[-1].startswith("basis  "), "brackets" in "".join(lines)) == (True, False)
+    assert lines[3].startswith("36 probes: $0, ")
+    assert " to " not in lines[3] or len(set(lines[3].partition("$0, ")[2].split(" to "))) == 2
+
+
 def test_the_estimate_of_an_eval_is_printed(cupel: Cupel, client: Client) -> None:
     definition = client.create_definition({"name": "d", "content": {"system": "Be brief."}})
     client.create_scenarios(definition["id"], [{"prompt": "Hello"}])
