@@ -95,7 +95,7 @@ hostile: ready ## call a failing provider; run everything a workspace may write 
 	@$(BIN)/pytest tests/hostile
 
 statistics: ready ## simulate comparisons: how often tests are wrong and intervals miss; prints the figures
-	@$(BIN)/pytest tests/statistics -s
+	@$(BIN)/pytest -n 2 -rP tests/statistics
 
 mutations: ready ## inject each known bug into the run protocol and chats, and check that the simulation finds it
 	@$(BIN)/pytest -n 2 tests/simulation/test_mutations.py tests/simulation/test_chat_mutations.py
