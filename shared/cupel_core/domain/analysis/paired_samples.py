@@ -68,6 +68,8 @@ class PairedScenario(NamedTuple):
 
     @property
     def values(self) -> PairedValues:
+        if len(self.cases) == 1:
+            return self.cases[0].values
         values = [case.values for case in self.cases]
         return PairedValues(*(fmean(side) for side in zip(*values, strict=True)))
 
@@ -177,5 +179,5 @@ def _mean(side: Sequence[Trials]) -> float:
     return side[0].total / side[0].n if len(side) == 1 else fmean(trials.total / trials.n for trials in side)
 
 
-def _pool(side: Iterable[Trials]) -> Trials:
-    return Trials(*(sum(numbers) for numbers in zip(*side, strict=True)))
+def _pool(side: Sequence[Trials]) -> Trials:
+    return side[0] if len(side) == 1 else Trials(*(sum(numbers) for numbers in zip(*side, strict=True)))
