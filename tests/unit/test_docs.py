@@ -83,15 +83,22 @@ def test_the_latest_release_in_the_changelog_is_the_project_version() -> None:
     assert newest[1] == project["version"] == VERSION
 
 
-def test_a_decision_is_dated_and_has_at_most_15_lines() -> None:
-    _, *decisions = re.split(r"^## ", DECISIONS.read_text(), flags=re.MULTILINE)
-    assert decisions
+def test_a_decision_has_a_subject_and_a_date_and_at_most_8_lines() -> None:
+    introduction, *subjects = re.split(r"^## ", DECISIONS.read_text(), flags=re.MULTILINE)
+    assert "###" not in introduction
+    decisions = []
+    for subject in subjects:
+        heading, *entries = re.split(r"^### ", subject, flags=re.MULTILINE)
+        assert len(heading.strip().splitlines()) == 1, heading
+        assert entries, heading
+        decisions += entries
+    assert 50 <= len(decisions) <= 65
     for decision in decisions:
-        title, *lines = decision.strip().splitlines()
+        title, *lines = filter(None, decision.splitlines())
         assert re.search(r"\(\d{4}-\d\d-\d\d\)$", title), title
-        assert len(lines) < 15, title
-        assert "- Chosen:" in decision, title
-        assert "- Undo:" in decision, title
+        assert len(lines) <= 8, title
+        parts = re.findall(r"^- (\w+):", decision, re.MULTILINE)
+        assert parts == ["Chosen", "Considered", "Why", "Undo"], title
 
 
 def test_the_table_of_transitions_matches_the_code() -> None:
@@ -136,7 +143,7 @@ def test_every_role_is_documented() -> None:
 
 def documented_commands() -> list[str]:
     """Every `cupel` command line in the documents, up to the first argument that is not a word."""
-    text = "\n".join(path.read_text() for path in DOCUMENTS if path.name != "CHANGELOG.md")
+    text = "\n".join(path.read_text() for path in DOCUMENTS)
     return sorted({match.strip() for match in re.findall(r"(?:^|`)cupel ((?:[a-z][a-z-]* ?)+)", text, re.MULTILINE)})
 
 
