@@ -18,6 +18,7 @@ _CODE = "code.zip"
 """The emulator gives this name to the archive of a function's code, which is the same for most functions."""
 _STARTED = "started"
 """This file in the folder of the layers was written when the emulator started last."""
+_UNFINISHED, _DELETED = ".new", ".deleted"
 
 
 class SharedLayers:
@@ -52,7 +53,7 @@ class _Shared(zipfile.ZipFile):
     def extractall(self, path: Any = None, *_: Any) -> None:
         with self._one_at_a_time:
             if not self._shared.exists():
-                unfinished = self._shared.with_name(self._shared.name + ".new")
+                unfinished = self._shared.with_suffix(_UNFINISHED)
                 super().extractall(unfinished, self.infolist())
                 unfinished.rename(self._shared)
             os.utime(self._shared)
@@ -62,11 +63,14 @@ class _Shared(zipfile.ZipFile):
 
 
 def _delete_unused(folder: Path) -> None:
+    """Rename what is deleted first, so that a start that is killed leaves nothing that looks complete."""
     started = folder / _STARTED
     last_start = started.stat().st_mtime if started.exists() else 0.0
-    for layer in folder.iterdir():
-        if layer.is_dir() and layer.stat().st_mtime < last_start:
-            shutil.rmtree(layer)
+    for unpacked in [path for path in folder.iterdir() if path.is_dir()]:
+        if not unpacked.suffix and unpacked.stat().st_mtime < last_start:
+            unpacked.rename(unpacked.with_suffix(_DELETED))
+    for incomplete in (*folder.glob(f"*{_DELETED}"), *folder.glob(f"*{_UNFINISHED}")):
+        shutil.rmtree(incomplete)
     started.touch()
 
 

@@ -1,6 +1,7 @@
 """Layers and code are unpacked once for all workers."""
 
 import os
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,27 @@ def test_what_was_left_half_unpacked_is_completed(layers: Any, folder: Path, tmp
     (folder / f"{complete.name}.new" / "python/other.py").unlink()
     module = unpack(layers, tmp_path / "b")
     assert (module.parents[1] / "other.py").is_file()
+
+
+def test_a_start_that_is_killed_while_it_deletes_leaves_nothing_incomplete(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = unpack(SharedLayers(folder), tmp_path / "a", "content").resolve()
+    for layer in layers_in(folder):
+        os.utime(layer, (0, 0))
+
+    def delete_part_and_die(path: Path) -> None:
+        (path / "python/other.py").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(shutil, "rmtree", delete_part_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            SharedLayers(folder)
+    assert not module.exists()
+    again = unpack(SharedLayers(folder), tmp_path / "b", "content")
+    assert (again.parents[1] / "other.py").exists()
+    assert len(layers_in(folder)) == 1
 
 
 def test_the_emulator_checks_the_paths_of_what_is_created(layers: Any, tmp_path: Path) -> None:
