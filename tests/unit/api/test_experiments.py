@@ -119,7 +119,7 @@ def test_a_run_that_is_not_compared_says_why(client: Client, experiment: dict[st
     assert (found[queued.id], found[going.id]) == ("it is being compared", "the run is RUNNING")
     assert "def_other" in found[other.id]
     assert client.delete(f"/v1/runs/{baseline.id}").status == 204
-    assert reasons(client, experiment)[other.id] == f"baseline: there is no run {baseline.id}"
+    assert reasons(client, experiment)[other.id] == f"baseline.runId: there is no run {baseline.id}"
 
 
 def test_a_comparison_that_nobody_requested_can_be(client: Client, experiment: dict[str, Any]) -> None:
