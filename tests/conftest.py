@@ -102,11 +102,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class _GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests that share a resource run in one process, simulations one by one; the others are distributed by file."""
+    """Tests that share a resource run in one process; simulations are distributed one by one, the others by file."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        alone = nodeid if file.startswith("tests/simulation") else file
+        alone = nodeid if file.startswith(("tests/simulation", "tests/statistics")) else file
         return next((group for part, group in _GROUPS.items() if file.startswith(part)), alone)
 
 
