@@ -44,13 +44,14 @@ test: ready ## run the test suite; starts a stack of its own
 test-all: export HYPOTHESIS_PROFILE = searching
 test-all: test faults hostile statistics connectors test-model mutations simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, a real model, injected bugs, more simulations, and new examples of properties
 
-check: ready ## check lint, formatting, types, import rules, the template, the links of the documentation, and the web page
+check: ready ## check lint, formatting, types, import rules, the template, docstrings, the links of the documentation, and the web page
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@$(BIN)/python -m docs_site
+	@$(BIN)/python -m tools.docstrings
 	@$(BIN)/cfn-lint deploy/edge.yaml --regions us-east-1
 	@$(BIN)/python web/build.py check
 
