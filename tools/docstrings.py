@@ -41,7 +41,7 @@ class Docstring(NamedTuple):
 
 
 def is_fragment(text: str) -> bool:
-    """Whether a docstring begins with a word of `HEADLESS` and its first sentence has no main clause.
+    """Return whether a docstring begins with a word of `HEADLESS` and its first sentence has no main clause.
 
     A preposition needs a clause behind a comma, "After a crash, the run goes on"; a subordinate clause needs a second
     verb, "What a model returns is stored".

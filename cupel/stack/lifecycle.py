@@ -39,7 +39,7 @@ class StackStatus:
     emulator: Emulator
     local: LocalStack | None
     is_current: bool
-    """Whether the sources have not changed since the last deployment."""
+    """It is set if the sources have not changed since the last deployment."""
 
 
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:

@@ -31,7 +31,7 @@ from cupel.stack.durability.tables import Tables
 _KEEP_ALIVE_SECONDS = 75
 _LOG_QUIET_SECONDS = 0.001
 _EXECUTION_DELAY_SECONDS = 0.15
-"""What the emulator waits before it begins an execution of a state machine."""
+"""Seconds that the emulator waits before it begins an execution of a state machine."""
 
 
 def main() -> None:
@@ -140,7 +140,7 @@ class _TimeWithoutDelay:
 
 
 def _raise_file_limit() -> None:
-    """To the hard limit: every worker and connection takes a few files."""
+    """Raise it to the hard limit, because every worker and connection takes a few files."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -24,13 +24,13 @@ class ComparisonView(NamedTuple):
     """None once the job is over and no longer listed."""
     figures: dict[str, Any] | None
     is_stale: bool
-    """Whether a side has other outcomes by now: a retry, an expansion or a correction came after."""
+    """It is set if a retry, an expansion or a correction has changed the outcomes of a side since then."""
 
 
 class RequestedComparison(NamedTuple):
     view: ComparisonView
     is_queued: bool
-    """Whether it was queued by this request; otherwise it existed."""
+    """It is set if this request has queued the comparison, and not if the comparison existed."""
 
 
 def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedComparison:
@@ -64,7 +64,7 @@ def _check(workspace: str, spec: ComparisonSpec) -> tuple[LoadedSide, LoadedSide
 
 
 def refusal(workspace: str, spec: ComparisonSpec) -> str | None:
-    """Why a request for this comparison is refused; None if it is not."""
+    """Return why a request for this comparison is refused; None if it is not."""
     try:
         _check(workspace, spec)
     except ClientError as error:

@@ -59,7 +59,7 @@ def get_head(
 
 
 def read_figures(record: AnalysisRecord) -> bytes | None:
-    """As JSON; None if the analysis failed. Those of an id never change."""
+    """Return the figures as JSON; None if the analysis failed. The figures of an id never change."""
     return analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
 
 
@@ -163,7 +163,7 @@ class ScenarioSort(StrEnum):
 
 @dataclass(frozen=True)
 class ScenarioQuery:
-    """Which scenarios, and in which order."""
+    """Selects scenarios and their order."""
 
     sort: ScenarioSort = ScenarioSort.VARIANCE
     ascending: bool = False
@@ -172,7 +172,7 @@ class ScenarioQuery:
     prompt_id: str | None = None
     dimension: str | None = None
     level: float | None = None
-    """Only scenarios with this score in `dimension`."""
+    """If set, only scenarios with this score in `dimension` are listed."""
 
 
 class AnalyzedCell(NamedTuple):

@@ -14,7 +14,7 @@ from cupel_core.store import chat_branches, chats
 from cupel_core.store.chat_branches import BranchChange
 
 MAX_ATTEMPTS = 8
-"""Of a change that others were faster than."""
+"""A change is tried at most this many times, because other requests may change the branch first."""
 
 
 class ForkRequest(NamedTuple):
@@ -24,7 +24,7 @@ class ForkRequest(NamedTuple):
     after_exchange_id: str | None
     """The last exchange that the fork has; the last of the branch if None."""
     include_answer: bool
-    """Whether it has the answers of that exchange."""
+    """It is set if the branch has the answers of that exchange."""
     carries_artifacts: bool
 
 

@@ -54,7 +54,7 @@ class TurnRequest(NamedTuple):
     """The active one if None."""
     profile_id: str | None
     has_profile: bool
-    """Whether `profile_id` replaces that of the chat."""
+    """If set, `profile_id` replaces that of the chat."""
     client_request_id: str | None
     deadline_ms: int
     initiator: str
@@ -123,7 +123,7 @@ def list_turns(
 
 
 def get_prompt(workspace: str, chat_id: str, turn_id: str) -> TurnPrompt:
-    """What the model got. Raises Conflict if it was not called."""
+    """Return what the model got. Raise Conflict if it was not called."""
     get(workspace, chat_id, turn_id)
     messages = chat_turns.get_prompt(ChatRef(workspace, chat_id), turn_id)
     if messages is None:
@@ -259,7 +259,7 @@ def _turn_profile(profile: Profile) -> TurnProfile:
 
 
 def _rewrites_user(profile: Profile) -> bool:
-    """Whether an operation of another answer may rewrite the user's message."""
+    """Return whether an operation of another answer may rewrite the user's message."""
     if not profile.head.enabled:
         return False
     plan = plan_turn(profile.version.pipeline, Trigger.REGENERATE)

@@ -19,9 +19,9 @@ from cupel_core.store.data_files import DataFile, DataUpload, UploadStatus
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
-"""Of a request: API Gateway passes a form in base64, and a function takes at most 6 MB."""
+"""A request has at most this size: API Gateway passes a form in base64, and a function takes at most 6 MB."""
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
-"""Of a file that is uploaded in parts."""
+"""A file that is uploaded in parts has at most this size."""
 PURPOSES = ("evals",)
 _MAX_NAME_LENGTH = 300
 _ID = re.compile(r"[a-z]{4,6}_[0-9a-z]{20,40}")
@@ -119,7 +119,7 @@ def complete_upload(
 
 
 def cancel_upload(workspace: str, upload_id: str) -> DataUpload:
-    """Also deletes what a completion that crashed has left."""
+    """Delete also what a completion that crashed has left."""
     upload = data_files.get_upload(workspace, upload_id)
     _check_pending(upload)
     cancelled = data_files.end_upload(workspace, upload, UploadStatus.CANCELLED)

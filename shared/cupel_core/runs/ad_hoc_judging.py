@@ -28,10 +28,11 @@ from cupel_core.workspace_budgets import shortage
 
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
-"""Including retries and a repair request. An API request may take 29 s."""
+"""Seconds that a call may take with its retries and a repair request. An API request may take 29 s."""
 MAX_WAIT_SECONDS = 2.0
 _MAX_SLOT_WAIT_SECONDS = 10.0
-"""For the account's limits. A person waits for the answer, so the call has the highest priority."""
+"""Seconds that a call may wait for the account's limits. A person waits for the answer, so the call has the highest
+priority."""
 
 
 async def judge_conversation(

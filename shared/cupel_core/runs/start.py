@@ -114,7 +114,7 @@ def start(
 
 
 def find_started(workspace: str, idempotency_key: str, request: str, now: datetime) -> RunStarted | None:
-    """What an earlier request with this key has started; None if there was none. Raises what `start` raises."""
+    """Return what an earlier request with this key has started; None if there was none. Raise what `start` raises."""
     answer = idempotency.find_answer(workspace, idempotency_key, request, now)
     if answer is None:
         return None

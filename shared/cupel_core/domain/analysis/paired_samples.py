@@ -25,7 +25,7 @@ from cupel_core.domain.statistics import Trials
 
 
 class Incomparable(StrEnum):
-    """Why a common scenario does not count."""
+    """The values name why a common scenario does not count."""
 
     NO_BASELINE = "noBaselineAnswer"
     NO_COMPARISON = "noComparisonAnswer"
@@ -45,7 +45,7 @@ class CaseTrials(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether either side has exactly one trial."""
+        """True if either side has exactly one trial."""
         return [trials.n for trials in (*self.baseline, *self.comparison)] == [1, 1]
 
     @property
