@@ -553,10 +553,9 @@ def format_duration(milliseconds: float | None) -> str:
 
 
 def format_cost_interval(usd: Json) -> str:
-    """What is expected, and the bounds of its interval."""
-    if not usd["high"]:
-        return format_usd(0.0)
-    return f"{format_usd(usd['expected'])} ({format_usd(usd['low'])} to {format_usd(usd['high'])})"
+    """Return what is expected, and the bounds of its interval in brackets unless they are alike."""
+    expected, low, high = (format_usd(usd[name] or 0.0) for name in ("expected", "low", "high"))
+    return expected if low == high else f"{expected} ({low} to {high})"
 
 
 def _with_half(value: float | None, interval: Interval | None) -> str:

@@ -86,7 +86,7 @@ def main() -> None:
                 print(*(f"{file}:{each.line}: {each.text.strip().splitlines()[0]}" for each in own), sep="\n")
         return
     numbers = {file: len(own) for file, own in found.items()}
-    allowed: dict[str, int] = json.loads(ALLOWED.read_text()) if ALLOWED.exists() else numbers
+    allowed: dict[str, int] = json.loads(ALLOWED.read_text())
     if arguments.update:
         lower = {file: min(number, allowed.get(file, 0)) for file, number in numbers.items()}
         ALLOWED.write_text(json.dumps({file: number for file, number in lower.items() if number}, indent=1) + "\n")
@@ -101,7 +101,8 @@ def _problems(found: dict[str, list[Docstring]], allowed: dict[str, int]) -> Ite
         own, number = found.get(file, []), allowed.get(file, 0)
         if len(own) > number:
             lines = ", ".join(str(each.line) for each in own)
-            yield f"{file}: {len(own)} docstrings are fragments, {number} are allowed; write sentences (lines {lines})"
+            count = f"{len(own)} fragments among its docstrings, {number} allowed"
+            yield f"{file}: {count}: write sentences (lines {lines})"
         elif len(own) < number:
             yield f"{file}: only {len(own)} of {number} fragments are left: run `python -m tools.docstrings --update`"
 

@@ -148,16 +148,17 @@ def _totals(estimate: Json) -> list[str]:
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
     duration = low if low == high else f"{low} to {high}"
     total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {duration}"
+    further = [*_expansion_lines(estimate["expansion"]), *_trial_lines(estimate["trial"])]
+    amounts = [total, *further, *(_figures(each)[-1] for each in (*estimate["targets"], *estimate["graders"]))]
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_basis(estimate), *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return [
         "",
         total,
-        *_expansion_lines(estimate["expansion"]),
-        *_trial_lines(estimate["trial"]),
+        *further,
         *missing,
         f"basis  {'; '.join(bases)}",
-        *_bounds(estimate),
+        *_bounds(estimate, *amounts),
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
 
@@ -175,9 +176,8 @@ def _basis(estimate: Json) -> str:
     return f"scored conversations of {count_of(len(run_ids), 'earlier run')} like this one ({', '.join(run_ids)})"
 
 
-def _bounds(estimate: Json) -> list[str]:
-    amounts = [each["usd"] for each in (estimate, *estimate["targets"], *estimate["graders"])]
-    if not any(usd and usd["low"] != usd["high"] for usd in amounts):
+def _bounds(estimate: Json, *amounts: str) -> list[str]:
+    if not any("(" in each for each in amounts):
         return []
     if estimate["historyRunIds"]:
         return ["bounds  95% of runs like the past ones cost between the two amounts in brackets"]

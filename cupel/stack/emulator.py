@@ -146,10 +146,10 @@ def stop(paths: StackPaths) -> bool:
 
 
 def discard(paths: StackPaths) -> None:
-    """Delete everything that this stack has stored."""
+    """Delete everything that this stack has stored. If that is interrupted, no unpacked code looks complete."""
+    _set_aside(paths, _layers(paths))
     _clear_scratch(paths)
-    for folder in (_data(paths), _layers(paths)):
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(_data(paths), ignore_errors=True)
     for file in (paths.emulator_record, paths.local_file):
         file.unlink(missing_ok=True)
 
@@ -196,10 +196,15 @@ def _clear_scratch(paths: StackPaths) -> None:
 
 def _delete_in_background(paths: StackPaths) -> None:
     """Delete the code that a killed emulator has left, for which a start does not wait; a stop deletes the rest."""
-    with suppress(FileNotFoundError):
-        _scratch(paths).rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / "scratch")
+    _set_aside(paths, _scratch(paths))
     deleted = [str(folder) for folder in paths.state.glob(f"{_DELETED_PREFIX}*")]
     subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
+
+
+def _set_aside(paths: StackPaths, folder: Path) -> None:
+    """Rename a folder that will be deleted; a stop deletes what a deletion that was interrupted has left."""
+    if folder.exists():
+        folder.rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / folder.name)
 
 
 def _end_workers(paths: StackPaths) -> None:

@@ -74,13 +74,15 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
         is_current = is_deployed(paths, running, digest)
         if not is_current:
             _build_and_deploy(paths, running, digest, notify)
-    with ThreadPoolExecutor(1) as beside:
-        ensured = beside.submit(_ensure_token, paths, running, notify)
-        _warm(running, notify, only_needed=is_current)
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            ensured = beside.submit(_ensure_token, paths, running, notify)
+            _warm(running, notify, only_needed=is_current)
         local = ensured.result()
-    recovery = _resume(running, started_at) if started_at else None
-    if recovery:
-        _report(recovery, notify)
+    finally:  # The next `cupel up` would find the stack running, and resume nothing.
+        recovery = _resume(running, started_at) if started_at else None
+        if recovery:
+            _report(recovery, notify)
     if is_current and not (recovery and recovery.resumed):  # What was resumed needs the processors first.
         _warm_in_background(running)
     return local

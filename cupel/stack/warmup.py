@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME
@@ -105,10 +107,12 @@ def _delivery(message: QueueMessage) -> dict[str, Any]:
 
 def _invoke(emulator: Emulator, call: WarmupCall) -> str | None:
     lambda_ = make_client("lambda", emulator)
-    response = lambda_.invoke(FunctionName=_name(call), Payload=json.dumps(call.event))
-    if "FunctionError" not in response:
-        return None
-    return str(json.loads(response["Payload"].read()).get("errorMessage")).partition("\n")[0]
+    try:
+        response = lambda_.invoke(FunctionName=_name(call), Payload=json.dumps(call.event))
+        content = response["Payload"].read()
+    except (BotoCoreError, ClientError) as error:  # The stack can be used all the same.
+        return str(error)
+    return str(json.loads(content).get("errorMessage")).partition("\n")[0] if "FunctionError" in response else None
 
 
 def _name(call: WarmupCall) -> str:

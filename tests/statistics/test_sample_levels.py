@@ -67,7 +67,7 @@ def test_the_extrapolated_interval_of_a_pass_rate_covers_that_of_all_scenarios(s
         sampled, judged, lambda each: each.pass_rate and each.pass_rate.interval, lambda each: each.pass_rate.share
     )
     print(f"coverage, extrapolated pass rate: {sampled}: {found:.3f}")
-    assert 0.93 <= found <= 0.98
+    assert 0.93 <= found <= 0.99  # Intervals of few scenarios are cautious, as in the grid.
 
 
 @pytest.mark.parametrize(("scenarios", "repeats"), [(12, 1), (12, 3), (60, 1), (100, 3)])

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from cupel.stack import recovery, warmup
+from cupel.stack import emulator, lifecycle, recovery, warmup
 from cupel.stack.access.signatures import AccessKey
 from cupel.stack.emulator import Emulator, find_free_port
+from cupel.stack.paths import StackPaths
 from cupel.stack.recovery import Recovery, resume_lost
+from tests.conftest import ROOT
 
 STARTED_AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
 
@@ -89,7 +92,7 @@ def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pyt
     assert set(recovery._KINDS) == kinds - silent
 
 
-def test_functions_that_no_run_needs_are_started_without_waiting_for_them() -> None:
+def test_functions_that_no_first_call_needs_are_started_without_waiting_for_them() -> None:
     fake, calls = FakeLambda({}), warmup.warmup_calls()
     with fake.serving() as emulator:
         warmup.start_warming(emulator, [call for call in calls if call.function not in warmup.NEEDED_BY_A_CALL])
@@ -110,3 +113,41 @@ def test_functions_that_fail_are_named_with_their_error() -> None:
     with fake.serving() as emulator:
         failures = warmup.warm(emulator, warmup.warmup_calls()[:1])
     assert failures == {"dispatch": "no module"}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a start of a deployed stack does after the embedded cloud has started, in its order."""
+    done: list[str] = []
+    running = object()
+    monkeypatch.setattr(lifecycle, "sources_digest", lambda _: "digest")
+    monkeypatch.setattr(lifecycle, "refresh", lambda _: None)
+    monkeypatch.setattr(lifecycle, "is_deployed", lambda *_: True)
+    monkeypatch.setattr(emulator, "find_running", lambda _: None)
+    monkeypatch.setattr(emulator, "start", lambda *_: running)
+    monkeypatch.setattr(lifecycle, "_ensure_token", lambda *_: "local")
+    monkeypatch.setattr(lifecycle, "_warm", lambda *_, **__: done.append("warm"))
+    monkeypatch.setattr(lifecycle, "_warm_in_background", lambda _: done.append("warm further"))
+    monkeypatch.setattr(lifecycle, "_resume", lambda *_: done.append("resume") or Recovery("1 run"))
+    return done
+
+
+@pytest.mark.parametrize(("resumed", "further"), [("", ["warm further"]), ("1 run", [])])
+def test_resumed_work_has_the_processors_before_further_functions(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, resumed: str, further: list[str]
+) -> None:
+    monkeypatch.setattr(lifecycle, "_resume", lambda *_: steps.append("resume") or Recovery(resumed))
+    assert lifecycle.up(StackPaths(ROOT, tmp_path), None, lambda _: None) == "local"
+    assert steps == ["warm", "resume", *further]
+
+
+def test_work_is_resumed_although_a_start_is_interrupted_while_functions_are_warmed(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lifecycle, "_warm", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        lifecycle.up(StackPaths(ROOT, tmp_path), None, lambda _: None)
+    assert steps == ["resume"]

@@ -7,6 +7,7 @@ times as long where files are slow to create; a start of a worker takes 0.5 s ot
 import os
 import shutil
 import zipfile
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -17,7 +18,7 @@ _LAYER_PREFIX = "layer_"
 _CODE = "code.zip"
 """The emulator gives this name to the archive of a function's code, which is the same for most functions."""
 _STARTED = "started"
-"""This file in the folder of the layers was written when the emulator started last."""
+"""This file in the folder of the layers was written when a process of the emulator unpacked something first."""
 _UNFINISHED, _DELETED = ".new", ".deleted"
 
 
@@ -30,13 +31,19 @@ class SharedLayers:
         _delete_unused(folder)
         self._folder = folder
         self._lock = Lock()
+        self._is_used = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(zipfile, name)
 
     def ZipFile(self, path: str) -> zipfile.ZipFile:  # noqa: N802 - a name of the module
-        is_shared = Path(path).name == _CODE or Path(path).name.startswith(_LAYER_PREFIX)
-        return _Shared(path, self._folder, self._lock) if is_shared else zipfile.ZipFile(path)
+        if Path(path).name != _CODE and not Path(path).name.startswith(_LAYER_PREFIX):
+            return zipfile.ZipFile(path)
+        with self._lock:
+            if not self._is_used:
+                (self._folder / _STARTED).touch()
+                self._is_used = True
+        return _Shared(path, self._folder, self._lock)
 
 
 class _Shared(zipfile.ZipFile):
@@ -55,6 +62,7 @@ class _Shared(zipfile.ZipFile):
             if not self._shared.exists():
                 unfinished = self._shared.with_suffix(_UNFINISHED)
                 super().extractall(unfinished, self.infolist())
+                os.sync()  # After a power cut, files of a folder with this name must not be empty.
                 unfinished.rename(self._shared)
             os.utime(self._shared)
         for entry in self._shared.iterdir():
@@ -68,10 +76,10 @@ def _delete_unused(folder: Path) -> None:
     last_start = started.stat().st_mtime if started.exists() else 0.0
     for unpacked in [path for path in folder.iterdir() if path.is_dir()]:
         if not unpacked.suffix and unpacked.stat().st_mtime < last_start:
-            unpacked.rename(unpacked.with_suffix(_DELETED))
+            with suppress(OSError):  # An earlier start could not delete all of it.
+                unpacked.rename(unpacked.with_suffix(_DELETED))
     for incomplete in (*folder.glob(f"*{_DELETED}"), *folder.glob(f"*{_UNFINISHED}")):
-        shutil.rmtree(incomplete)
-    started.touch()
+        shutil.rmtree(incomplete, ignore_errors=True)
 
 
 def _digest(archive: zipfile.ZipFile) -> str:

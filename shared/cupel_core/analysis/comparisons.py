@@ -36,8 +36,8 @@ class RequestedComparison(NamedTuple):
 def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedComparison:
     """Queue a comparison, unless the same one of the same outcomes exists.
 
-    Raises Invalid for targets and prompts that a run does not have and for runs without common scenarios, NotFound for
-    unknown runs, and Conflict while a run is going on.
+    Raises Invalid for unknown runs and rescores, for targets and prompts that a run does not have and for runs without
+    common scenarios, and Conflict while a run is going on.
     """
     before, after = _check(workspace, spec)
     comparison = ComparisonRecord(

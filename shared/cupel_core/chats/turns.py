@@ -91,8 +91,7 @@ def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> 
             return AcceptedTurn(earlier, is_new=False)
         chat = replace(chat, settings=_settings(chat.settings, request))
         profile = _check(chat, model_field=None if request.model is None else "model")
-        with named_in_body("branchId"):
-            branch = chat_branches.get(ref, request.branch_id or chat.active_branch_id)
+        branch = _branch(ref, chat, request.branch_id)
         check_is_free(branch)
         if request.trigger is Trigger.GENERATE:
             accepted = _generate(ref, branch, request, turn_id, now)
@@ -265,6 +264,13 @@ def _rewrites_user(profile: Profile) -> bool:
     plan = plan_turn(profile.version.pipeline, Trigger.REGENERATE)
     steps = (step for steps in plan.steps.values() for step in steps)
     return any(effect.type is EffectType.REWRITE_USER for step in steps for effect in step.effects)
+
+
+def _branch(ref: ChatRef, chat: Chat, branch_id: str | None) -> ChatBranch:
+    if branch_id is None:
+        return chat_branches.get(ref, chat.active_branch_id)
+    with named_in_body("branchId"):
+        return chat_branches.get(ref, branch_id)
 
 
 def _generate(ref: ChatRef, branch: ChatBranch, request: TurnRequest, turn_id: str, now: datetime) -> _Accepted:

@@ -45,7 +45,7 @@ class Died(BaseException):
 
 
 class Writes:
-    """Counts the writes of a turn, and dies at one of them. A process that is dead writes nothing more."""
+    """Counts the records of a turn, and dies at one of them. A process that is dead records nothing more."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, dies_at: int, *, before: bool) -> None:
         self.count, self.dies_at, self.before = 0, dies_at, before

@@ -141,3 +141,8 @@ def test_an_unknown_id_in_a_body_is_an_invalid_field(client: Client, world: dict
         if (answer.status, answer.fields() if answer.status == 422 else []) != (422, [field]):
             wrong.append(f"{request_line} {field}: {answer.status} {answer.text}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", ["/v1/runs/run_none/analysis", "/v1/chats/chat_none/turns", "/v1/evals/evl_none/runs"])
+def test_an_unknown_id_in_the_path_is_not_found(client: Client, path: str) -> None:
+    assert client.post(path, {"content": "hello"} if "chats" in path else {}).status == 404

@@ -69,7 +69,7 @@ def test_a_start_that_is_killed_while_it_deletes_leaves_nothing_incomplete(
     for layer in layers_in(folder):
         os.utime(layer, (0, 0))
 
-    def delete_part_and_die(path: Path) -> None:
+    def delete_part_and_die(path: Path, **_: Any) -> None:
         (path / "python/other.py").unlink()
         raise KeyboardInterrupt
 

@@ -61,7 +61,7 @@ def test_docstrings_of_everything_are_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("allowed", "message"),
     [
-        ({}, "module.py: 1 docstrings are fragments, 0 are allowed"),
+        ({}, "module.py: 1 fragments among its docstrings, 0 allowed"),
         ({"bench/module.py": 2}, "only 1 of 2 fragments are left"),
         ({"bench/module.py": 1}, ""),
         ({"bench/module.py": 1, "bench/gone.py": 1}, "gone.py: only 0 of 1"),

@@ -114,7 +114,7 @@ test.each([
     "the scenarios of A and B share nothing",
   ],
   ["NOT_MATCHABLE: the scenarios of A and B share nothing", "the scenarios of A and B share nothing"],
-  ["baseline: there is no run run_1", "there is no run run_1"],
+  ["baseline.runId: there is no run run_1", "there is no run run_1"],
   ["the run run_1 is RUNNING: wait until it has ended", "the run run_1 is RUNNING: wait until it has ended"],
 ])("a refusal is in words: %s", (reason, words) => {
   expect(refusalText(reason)).toBe(words);
