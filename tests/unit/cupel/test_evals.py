@@ -81,6 +81,15 @@ def test_an_eval_is_run_at_a_pace(cupel: Cupel, client: Client, scenario_id: str
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
+def test_the_attempts_of_an_eval_are_chosen_by_options(cupel: Cupel, client: Client, scenario_id: str) -> None:
+    created = {"name": "e", "scenarioIds": [scenario_id], "model": "sim/steady"}
+    eval_id = client.create_eval(created)["id"]
+    answer = cupel("evals", "run", eval_id, "--max-attempts", "2", "--retry-delay-seconds", "30", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    config = client.get_run(json.loads(answer.stdout)["run"]["id"])["config"]
+    assert (config["maxAttempts"], config["retryDelaySeconds"]) == (2, 30)
+
+
 def test_an_eval_is_run_with_a_report(cupel: Cupel, client: Client, scenario_id: str) -> None:
     evaluated = client.create_eval({"name": "tables", "scenarioIds": [scenario_id], "model": "sim/echo"})
     options = ("--report", "--summarizer-model", "sim/bold", "--json")

@@ -54,6 +54,12 @@ def test_the_pace_of_a_batch_is_chosen_by_options(cupel: Cupel, client: Client) 
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
+def test_the_attempts_of_a_batch_are_chosen_by_options(cupel: Cupel, client: Client) -> None:
+    run = started(cupel, "--message", "Hello", "--max-attempts", "2", "--retry-delay-seconds", "30")
+    config = client.get_run(run["id"])["config"]
+    assert (config["maxAttempts"], config["retryDelaySeconds"]) == (2, 30)
+
+
 def test_a_batch_asks_for_the_trial_by_an_option(cupel: Cupel, client: Client, system_file: str) -> None:
     options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold")
     assert client.get_run(started(cupel, *options, "--trial")["id"])["trial"] is True
