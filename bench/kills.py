@@ -1,9 +1,9 @@
 """`python -m bench.kills`: how soon a run goes on after a SIGKILL of the local cloud and all of its workers.
 
 In a stack of its own. Each time, everything is killed in the middle of a run of 1,000 probes of 1 s, and started again
-as by `cupel up`; every second time, another workspace has a run of the same provider. Each run waits until the load of
-the one before has gone. A kill during which the machine was busy is repeated, as the time would be that of the other
-programs.
+as by `cupel up`; every second time, another workspace has a run of the same provider. Before each run, it waits until
+the load average has fallen to 1, for at most three minutes. A kill during which the machine was busy is repeated, as
+the time would be that of the other programs.
 """
 
 import argparse

@@ -528,7 +528,7 @@ def variables_text(transcript: Json) -> str:
 
 
 def _repeat(transcript: Json) -> str:
-    """From 1; empty for the first, so that runs without repeats have no column for it."""
+    """Return the number of a repeat from 1; empty for the first, so that runs without repeats have no column for it."""
     return f"#{transcript['repeat'] + 1}" if transcript.get("repeat") else ""
 
 
@@ -553,9 +553,14 @@ def format_duration(milliseconds: float | None) -> str:
 
 
 def format_cost_interval(usd: Json) -> str:
-    """Return what is expected, and the bounds of its interval in brackets unless they are alike."""
-    expected, low, high = (format_usd(usd[name] or 0.0) for name in ("expected", "low", "high"))
-    return expected if low == high else f"{expected} ({low} to {high})"
+    """Return what is expected, and the bounds of its interval in brackets if it has a range."""
+    bounds = f" ({format_usd(usd['low'])} to {format_usd(usd['high'])})" if has_range(usd) else ""
+    return f"{format_usd(usd['expected'])}{bounds}"
+
+
+def has_range(usd: Json) -> bool:
+    """Return whether the bounds of a cost differ as they are printed."""
+    return format_usd(usd["low"]) != format_usd(usd["high"])
 
 
 def _with_half(value: float | None, interval: Interval | None) -> str:

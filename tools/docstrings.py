@@ -18,16 +18,14 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ("shared/cupel_core", "functions", "cupel", "bench", "docs_site", "refresh", "tools")
 ALLOWED = Path(__file__).with_name("docstring_fragments.json")
 
+_CONJUNCTIONS = "That Those What Which Where When While Whose How Why Whether If Because"
 _PREPOSITIONS = "Of With Without As By For From To In On At After Before Until Since Than Beside Below Above Between"
-_CLAUSES = "That Those What Which Where When While Whose How Why Whether If Because"
 _OTHERS = "Also Not Only Else And Or But Perhaps Otherwise Likewise"
-HEADLESS = frozenset(f"{_PREPOSITIONS} {_CLAUSES} {_OTHERS}".split())
-_FINITE = re.compile(
-    r"\b(is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|shall|should|will|would"
-    r"|[a-z]+(?<!ss)(?<!us)(?<!is)s)\b"
-)
-"""Verbs that a clause cannot do without; the last kind, such as `returns`, also finds nouns in the plural."""
-_AUXILIARY = re.compile(r"\b(is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would)\b")
+HEADLESS = frozenset(f"{_CONJUNCTIONS} {_PREPOSITIONS} {_OTHERS}".split())
+_AUXILIARIES = "is are was were has have had does do did can cannot could may might must shall should will would"
+_AUXILIARY = re.compile(rf"\b({_AUXILIARIES.replace(' ', '|')})\b")
+_VERB = re.compile(rf"{_AUXILIARY.pattern}|\b[a-z]+(?<!ss)(?<!us)(?<!is)s\b")
+"""Verbs such as `returns` are found by their last letter, and with them nouns in the plural."""
 
 
 class Docstring(NamedTuple):
@@ -35,24 +33,20 @@ class Docstring(NamedTuple):
     line: int
     text: str
 
-    @property
-    def is_fragment(self) -> bool:
-        return is_fragment(self.text)
-
 
 def is_fragment(text: str) -> bool:
     """Return whether a docstring begins with a word of `HEADLESS` and its first sentence has no main clause.
 
-    A preposition needs a clause behind a comma, "After a crash, the run goes on"; a subordinate clause needs a second
-    verb, "What a model returns is stored".
+    The main clause stands behind a comma, as in "After a crash, the run goes on", or has a second verb after a clause
+    with `What` or `Which`, as in "What was paid is stored".
     """
     sentence = re.split(r"(?<=[.:;])\s", " ".join(text.split()))[0]
     first = re.match(r"[A-Za-z]+", sentence)
     if first is None or first[0] not in HEADLESS:
         return False
     _, comma, after = sentence.partition(", ")
-    has_main_clause = bool(comma and _FINITE.search(after))
-    if first[0] in _CLAUSES.split():
+    has_main_clause = bool(comma and _VERB.search(after))
+    if first[0] in ("What", "Which"):
         has_main_clause = has_main_clause or len(_AUXILIARY.findall(sentence)) > 1
     return not has_main_clause
 
@@ -69,7 +63,7 @@ def fragments() -> dict[str, list[Docstring]]:
     found = {}
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")):
-            if own := [each for each in docstrings_of(path) if each.is_fragment]:
+            if own := [each for each in docstrings_of(path) if is_fragment(each.text)]:
                 found[str(path.relative_to(ROOT))] = own
     return found
 

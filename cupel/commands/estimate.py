@@ -35,7 +35,7 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost_interval, format_duration, guarantee_lines
+from cupel.render import format_cost_interval, format_duration, guarantee_lines, has_range
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
@@ -148,17 +148,16 @@ def _totals(estimate: Json) -> list[str]:
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
     duration = low if low == high else f"{low} to {high}"
     total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {duration}"
-    further = [*_expansion_lines(estimate["expansion"]), *_trial_lines(estimate["trial"])]
-    amounts = [total, *further, *(_figures(each)[-1] for each in (*estimate["targets"], *estimate["graders"]))]
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_basis(estimate), *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return [
         "",
         total,
-        *further,
+        *_expansion_lines(estimate["expansion"]),
+        *_trial_lines(estimate["trial"]),
         *missing,
         f"basis  {'; '.join(bases)}",
-        *_bounds(estimate, *amounts),
+        *_bounds(estimate),
         *_budget_lines(estimate.get("budget"), estimate["confirmableUsd"]),
     ]
 
@@ -176,8 +175,10 @@ def _basis(estimate: Json) -> str:
     return f"scored conversations of {count_of(len(run_ids), 'earlier run')} like this one ({', '.join(run_ids)})"
 
 
-def _bounds(estimate: Json, *amounts: str) -> list[str]:
-    if not any("(" in each for each in amounts):
+def _bounds(estimate: Json) -> list[str]:
+    """Return what the amounts in brackets are, if any has them."""
+    parts = [estimate, estimate["expansion"], estimate["trial"], *estimate["targets"], *estimate["graders"]]
+    if not any(part and part["usd"] and has_range(part["usd"]) for part in parts):
         return []
     if estimate["historyRunIds"]:
         return ["bounds  95% of runs like the past ones cost between the two amounts in brackets"]

@@ -6,21 +6,7 @@ import typer
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
-from cupel.commands.gate_options import (
-    AllowErrors,
-    AllowInconclusive,
-    AllowLeftOutChecks,
-    Alpha,
-    Baseline,
-    Confidence,
-    ErrorsAsOption,
-    FailUnder,
-    GateOptions,
-    JunitFile,
-    Margin,
-    NotWorseThan,
-    WorseThan,
-)
+from cupel.commands.gate_options import GateOptions, with_gates
 from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
@@ -48,7 +34,6 @@ from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
 from cupel.commands.targets import run_config, warn_about_unlisted_models
 from cupel.errors import UsageError
-from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.watch import follow
@@ -56,6 +41,7 @@ from cupel_core.domain.text.figures import format_usd
 
 
 @evals.command("run", help="Start a run of an eval: each of its scenarios with each of its personas.")
+@with_gates
 def run_eval(
     ctx: typer.Context,
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
@@ -75,28 +61,12 @@ def run_eval(
     tag: Tags = None,
     metadata: Metadata = None,
     watch: Watch = False,
-    fail_under: FailUnder = None,
-    confidence: Confidence = None,
-    allow_errors: AllowErrors = None,
-    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
-    allow_left_out_checks: AllowLeftOutChecks = False,
-    junit: JunitFile = None,
-    worse_than: WorseThan = None,
-    not_worse_than: NotWorseThan = None,
-    margin: Margin = None,
-    alpha: Alpha = None,
-    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
+    *,
+    gates: GateOptions,
 ) -> None:
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
-        junit,
-        Baseline.from_options(
-            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
-        ),
-        waits_for_end=watch,
-    )
+    gates.refuse_unless(waits_for_end=watch)
     config = without_none(
         maxConcurrency=concurrency,
         staggerMs=stagger,
@@ -115,7 +85,7 @@ def run_eval(
         config = started["run"]["config"]
         graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel", "summarizerModel"))
         warn_about_unlisted_models(session, (*config["models"], *graders))
-        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
+        watch_or_print(session, client, started, gates if watch else None, as_json=as_json)
 
 
 @evals.command("estimate", help="Estimate what a run of an eval would cost; nothing is started.")

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -111,12 +113,12 @@ class Baseline:
     def from_options(
         cls,
         worse_than: str | None,
-        not_worse_than: str | None = None,
-        margin: float | None = None,
-        alpha: float | None = None,
+        not_worse_than: str | None,
+        margin: float | None,
+        alpha: float | None,
         *,
-        allow_inconclusive: bool = False,
-        errors_as: ErrorsAs = ErrorsAs.MISSING,
+        allow_inconclusive: bool,
+        errors_as: ErrorsAs,
     ) -> "Baseline | None":
         run_id = worse_than or not_worse_than
         if worse_than and not_worse_than:
@@ -128,6 +130,10 @@ class Baseline:
                 raise UsageError(f"{unused[0]}: needs --fail-if-worse-than or --not-worse-than")
             return None
         return cls(run_id, not_worse_than is not None, margin, alpha, allow_inconclusive, errors_as)
+
+    @property
+    def option(self) -> str:
+        return "--not-worse-than" if self.is_margin_tested else "--fail-if-worse-than"
 
     def request(self, run_id: str) -> Json:
         """Return the request that compares a run with this one."""
@@ -145,26 +151,16 @@ class Baseline:
 class GateOptions:
     gate: Gate
     junit: Path | None
-    baseline: Baseline | None = None
+    baseline: Baseline | None
 
-    @classmethod
-    def from_options(
-        cls, gate: Gate, junit: Path | None, baseline: Baseline | None = None, *, waits_for_end: bool
-    ) -> "GateOptions":
-        """UsageError if options are set although the command does not wait for the end of the run."""
-        if gate.errors_as is not ErrorsAs.MISSING and gate.fail_under is None and baseline is None:
-            raise UsageError("--errors-as: needs --fail-under, --fail-if-worse-than or --not-worse-than")
-        if gate.confidence is not None and gate.fail_under is None:
-            raise UsageError("--confidence: needs --fail-under")
-        needs_end = junit is not None or baseline is not None or not gate.is_unconditional
-        if not waits_for_end and needs_end:
+    def refuse_unless(self, waits_for_end: bool) -> None:
+        """Raise UsageError if an option is set although the command does not wait for the end of the run."""
+        needs_end = self.junit is not None or self.baseline is not None or not self.gate.is_unconditional
+        if needs_end and not waits_for_end:
             raise UsageError(
                 "--fail-under, --allow-errors, --fail-if-worse-than, --not-worse-than and --junit need the run to end: "
                 "add --watch"
             )
-        if junit is not None:
-            check_text_file(junit, "--junit")
-        return cls(gate, junit, baseline)
 
     def apply(
         self,
@@ -197,3 +193,47 @@ def print_verdict(session: Session, violations: Sequence[str], figures: str = ""
     for violation in violations:
         session.remark(f"gate: {violation}")
     session.remark("gate: failed" if violations else f"gate: passed{figures}")
+
+
+def _gates(
+    fail_under: FailUnder = None,
+    confidence: Confidence = None,
+    allow_errors: AllowErrors = None,
+    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
+    allow_left_out_checks: AllowLeftOutChecks = False,
+    junit: JunitFile = None,
+    worse_than: WorseThan = None,
+    not_worse_than: NotWorseThan = None,
+    margin: Margin = None,
+    alpha: Alpha = None,
+    allow_inconclusive: AllowInconclusive = False,
+) -> GateOptions:
+    """The parameters are the options that `with_gates` adds to a command. Raise UsageError for one without effect."""
+    gate = Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as)
+    baseline = Baseline.from_options(
+        worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
+    )
+    if errors_as is not ErrorsAs.MISSING and fail_under is None and baseline is None:
+        raise UsageError("--errors-as: needs --fail-under, --fail-if-worse-than or --not-worse-than")
+    if confidence is not None and fail_under is None:
+        raise UsageError("--confidence: needs --fail-under")
+    if junit is not None:
+        check_text_file(junit, "--junit")
+    return GateOptions(gate, junit, baseline)
+
+
+def with_gates(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of gates before its last one; it gets them as its parameter `gates`."""
+    options = signature(_gates).parameters
+    *own, last = (each for each in signature(command).parameters.values() if each.name != "gates")
+    parameters = [*own, *options.values(), last]
+
+    @wraps(command)
+    def with_options(**arguments: Any) -> None:
+        gates = _gates(**{name: arguments.pop(name) for name in options})
+        command(**arguments, gates=gates)
+
+    # Typer reads the options of a command from both.
+    vars(with_options)["__signature__"] = Signature(parameters)
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options

@@ -12,21 +12,7 @@ import typer
 from cupel.commands.analyze import find_analysis, print_analysis
 from cupel.commands.compare import print_comparison
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.gate_options import (
-    AllowErrors,
-    AllowInconclusive,
-    AllowLeftOutChecks,
-    Alpha,
-    Baseline,
-    Confidence,
-    ErrorsAsOption,
-    FailUnder,
-    GateOptions,
-    JunitFile,
-    Margin,
-    NotWorseThan,
-    WorseThan,
-)
+from cupel.commands.gate_options import Baseline, GateOptions, with_gates
 from cupel.commands.options import (
     DEFAULT_CONCURRENCY,
     AllowUnpriced,
@@ -79,7 +65,6 @@ from cupel.commands.targets import (
 from cupel.comparing import compare, detectable_drops
 from cupel.counts import count_of
 from cupel.errors import ApiProblem, UsageError
-from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
@@ -164,6 +149,7 @@ AnalysisModel = Annotated[
 ]
 
 
+@with_gates
 def run(
     ctx: typer.Context,
     definitions: Definitions,
@@ -207,35 +193,19 @@ def run(
     deep: DeepAnalysis = False,
     analysis_model: AnalysisModel = None,
     price: Prices = None,
-    fail_under: FailUnder = None,
-    confidence: Confidence = None,
-    allow_errors: AllowErrors = None,
-    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
-    allow_left_out_checks: AllowLeftOutChecks = False,
-    junit: JunitFile = None,
-    worse_than: WorseThan = None,
-    not_worse_than: NotWorseThan = None,
-    margin: Margin = None,
-    alpha: Alpha = None,
-    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
+    *,
+    gates: GateOptions,
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     refuse_other_files([Path(each) for each in definitions])
-    gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
-        junit,
-        Baseline.from_options(
-            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
-        ),
-        waits_for_end=watch or in_process,
-    )
+    gates.refuse_unless(waits_for_end=watch or in_process)
     if in_process:
+        if gates.baseline is not None:
+            raise UsageError(f"{gates.baseline.option}: needs a stack, which stores the run to compare with")
         _refuse_without_stack(
             {
-                "--fail-if-worse-than: needs a stack, which stores the run to compare with": worse_than,
-                "--not-worse-than: needs a stack, which stores the run to compare with": not_worse_than,
                 "--new: has no effect with --in-process, which stores no definition": new or None,
                 "--experiment: needs a stack, which stores experiments": experiment,
                 "--stagger: needs a stack, whose workers start conversations": stagger,
@@ -291,7 +261,7 @@ def run(
             analysis_model,
             price or (),
         )
-        _run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
+        _run_in_process(session, definitions, specification, options, gates, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     elif price:
@@ -305,12 +275,13 @@ def run(
             f"--deep and --analysis-model: only with --in-process; use `{command_name()} analyze RUN --deep`"
         )
     else:
-        started_gate = gate_options if watch else None
+        started_gate = gates if watch else None
         _start_on_stack(
             session, definitions, specification, started_gate, own_models, new=new, yes=yes, as_json=as_json
         )
 
 
+@with_gates
 def rerun(
     ctx: typer.Context,
     run_id: RunId,
@@ -348,29 +319,13 @@ def rerun(
     tag: Tags = None,
     metadata: Metadata = None,
     watch: Watch = False,
-    fail_under: FailUnder = None,
-    confidence: Confidence = None,
-    allow_errors: AllowErrors = None,
-    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
-    allow_left_out_checks: AllowLeftOutChecks = False,
-    junit: JunitFile = None,
-    worse_than: WorseThan = None,
-    not_worse_than: NotWorseThan = None,
-    margin: Margin = None,
-    alpha: Alpha = None,
-    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
+    *,
+    gates: GateOptions,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
-        junit,
-        Baseline.from_options(
-            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
-        ),
-        waits_for_end=watch,
-    )
+    gates.refuse_unless(waits_for_end=watch)
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,
@@ -393,37 +348,21 @@ def rerun(
     overrides = {**given, **label_fields(name, tag, metadata), "config": config}
     with session.connect() as client:
         started = start_confirmed(session, lambda agreed: client.rerun_run(run_id, overrides | agreed), yes=yes)
-        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
+        watch_or_print(session, client, started, gates if watch else None, as_json=as_json)
 
 
+@with_gates
 def watch(
     ctx: typer.Context,
     run_id: RunId,
-    fail_under: FailUnder = None,
-    confidence: Confidence = None,
-    allow_errors: AllowErrors = None,
-    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
-    allow_left_out_checks: AllowLeftOutChecks = False,
-    junit: JunitFile = None,
-    worse_than: WorseThan = None,
-    not_worse_than: NotWorseThan = None,
-    margin: Margin = None,
-    alpha: Alpha = None,
-    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
+    *,
+    gates: GateOptions,
 ) -> None:
     """Follow a run to its end and show its results."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as),
-        junit,
-        Baseline.from_options(
-            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
-        ),
-        waits_for_end=True,
-    )
     with session.connect() as client:
-        _watch_to_end(session, client, client.get_run(run_id), gate_options, as_json=as_json, extra={})
+        _watch_to_end(session, client, client.get_run(run_id), gates, as_json=as_json, extra={})
 
 
 def _run_in_process(
@@ -431,7 +370,7 @@ def _run_in_process(
     definitions: Sequence[str],
     specification: Json,
     options: InProcessOptions,
-    gate_options: GateOptions,
+    gates: GateOptions,
     *,
     yes: bool,
     as_json: bool,
@@ -440,7 +379,7 @@ def _run_in_process(
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definitions, specification, options, gate_options, yes=yes, as_json=as_json)
+        run_in_process(session, definitions, specification, options, gates, yes=yes, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 
@@ -456,7 +395,7 @@ def _start_on_stack(
     session: Session,
     definitions: Sequence[str],
     specification: Json,
-    gate_options: GateOptions | None,
+    gates: GateOptions | None,
     own_models: Mapping[str, Sequence[str]],
     *,
     new: bool,
@@ -469,17 +408,17 @@ def _start_on_stack(
         with definition_of(session, client, definitions, specification, new=new) as resolved:
             body = {**specification, **resolved}
             started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)
-        watch_or_print(session, client, started, gate_options, as_json=as_json)
+        watch_or_print(session, client, started, gates, as_json=as_json)
 
 
 def watch_or_print(
-    session: Session, client: "Client", started: Json, gate_options: GateOptions | None, *, as_json: bool
+    session: Session, client: "Client", started: Json, gates: GateOptions | None, *, as_json: bool
 ) -> None:
-    """Watch a started run to its end. Without `gate_options`, only print the command that watches it."""
+    """Watch a started run to its end. Without `gates`, only print the command that watches it."""
     session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}{_expected(started)}")
-    if gate_options is not None:
+    if gates is not None:
         extra = {"jobCount": started["jobCount"]}
-        _watch_to_end(session, client, started["run"], gate_options, as_json=as_json, extra=extra)
+        _watch_to_end(session, client, started["run"], gates, as_json=as_json, extra=extra)
     elif as_json:
         session.print_json(started)
     else:
@@ -487,7 +426,7 @@ def watch_or_print(
 
 
 def _expected(started: Json) -> str:
-    """Of a run that costs anything; stacks of earlier releases do not say what."""
+    """Return the expected cost of a run, if it is known and not zero."""
     estimate = started.get("estimate")
     return f", {format_cost_interval(estimate['usd'])}" if estimate and estimate["usd"]["high"] else ""
 
@@ -536,7 +475,7 @@ def definition_of(
 
 
 def _are_files(definitions: Sequence[str]) -> bool:
-    """Whether none of them is the id of a definition."""
+    """Return whether none of them is the id of a definition."""
     return all(Path(each).exists() or not each.startswith("def_") for each in definitions)
 
 
@@ -553,7 +492,7 @@ def print_uploaded(session: Session, uploaded: "UploadedDefinition") -> None:
 
 
 def _watch_to_end(
-    session: Session, client: "Client", run: Json, gate_options: GateOptions, *, as_json: bool, extra: Json
+    session: Session, client: "Client", run: Json, gates: GateOptions, *, as_json: bool, extra: Json
 ) -> None:
     try:
         run = follow_to_end(session, client, run)
@@ -571,10 +510,10 @@ def _watch_to_end(
     def further() -> Sequence[str]:
         if run["status"] != RunStatus.COMPLETED:
             return [f"the run is {run['status']}"]
-        baseline = gate_options.baseline
+        baseline = gates.baseline
         return _worse_targets(session, client, baseline, run, as_json=as_json) if baseline else ()
 
-    passed = gate_options.apply(session, results, lambda: render_junit(client, run), repair, further)
+    passed = gates.apply(session, results, lambda: render_junit(client, run), repair, further)
     if not passed:
         raise typer.Exit(1)
 

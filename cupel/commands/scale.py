@@ -8,20 +8,7 @@ import typer
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
-from cupel.commands.gate_options import (
-    AllowErrors,
-    AllowInconclusive,
-    Alpha,
-    Baseline,
-    Confidence,
-    ErrorsAsOption,
-    FailUnder,
-    GateOptions,
-    JunitFile,
-    Margin,
-    NotWorseThan,
-    WorseThan,
-)
+from cupel.commands.gate_options import GateOptions, with_gates
 from cupel.commands.options import (
     AllowUnpriced,
     AsJson,
@@ -48,7 +35,6 @@ from cupel.commands.options import (
 from cupel.commands.run import Experiment, watch_or_print
 from cupel.commands.targets import chosen_targets, model_names, warn_about_unlisted_models
 from cupel.errors import UsageError
-from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName
@@ -81,6 +67,7 @@ AnswerFormat = Annotated[
 ]
 
 
+@with_gates
 def scale(
     ctx: typer.Context,
     models: Annotated[
@@ -120,28 +107,13 @@ def scale(
     metadata: Metadata = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only estimate cost and duration.")] = False,
     watch: Watch = False,
-    fail_under: FailUnder = None,
-    confidence: Confidence = None,
-    allow_errors: AllowErrors = None,
-    errors_as: ErrorsAsOption = ErrorsAs.MISSING,
-    junit: JunitFile = None,
-    worse_than: WorseThan = None,
-    not_worse_than: NotWorseThan = None,
-    margin: Margin = None,
-    alpha: Alpha = None,
-    allow_inconclusive: AllowInconclusive = False,
     as_json: AsJson = False,
+    *,
+    gates: GateOptions,
 ) -> None:
     """Start a batch: many conversations with one system prompt, checked by default evaluators."""
     session = ctx.ensure_object(Session)
-    gate_options = GateOptions.from_options(
-        Gate(fail_under, allow_errors, confidence=confidence, errors_as=errors_as),
-        junit,
-        Baseline.from_options(
-            worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
-        ),
-        waits_for_end=watch,
-    )
+    gates.refuse_unless(waits_for_end=watch)
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")
@@ -179,7 +151,7 @@ def scale(
             print_estimate(session, client.estimate_scale_run(batch), as_json=as_json)
             return
         started = start_confirmed(session, lambda agreed: client.create_scale_run(batch | agreed), yes=yes)
-        watch_or_print(session, client, started, gate_options if watch else None, as_json=as_json)
+        watch_or_print(session, client, started, gates if watch else None, as_json=as_json)
 
 
 def _system(file: Path | None) -> str | None:

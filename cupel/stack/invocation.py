@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from cupel.errors import UsageError
 from cupel.stack.clients import Accessible, make_client
 from cupel.stack.paths import STACK_NAME
@@ -13,6 +15,11 @@ class Invocation(NamedTuple):
     payload: Any
     """It has what the function returned, or what it raised."""
     failed: bool
+
+    @property
+    def failure(self) -> str | None:
+        """The first line of what the function raised; None if it returned."""
+        return str(self.payload.get("errorMessage")).partition("\n")[0] if self.failed else None
 
 
 def function_names(sources: Path) -> list[str]:
@@ -34,3 +41,11 @@ def invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
         FunctionName=f"{STACK_NAME}-{function}", Payload=json.dumps(event).encode()
     )
     return Invocation(json.loads(response["Payload"].read()), "FunctionError" in response)
+
+
+def try_invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
+    """Call a function without which the stack can be used: an error of the call counts as one of the function."""
+    try:
+        return invoke(cloud, function, event)
+    except (BotoCoreError, ClientError) as error:
+        return Invocation({"errorMessage": str(error)}, failed=True)

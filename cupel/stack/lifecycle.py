@@ -79,7 +79,7 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
             ensured = beside.submit(_ensure_token, paths, running, notify)
             _warm(running, notify, only_needed=is_current)
         local = ensured.result()
-    finally:  # The next `cupel up` would find the stack running, and resume nothing.
+    finally:  # A later `cupel up` finds the stack running, and then resumes nothing.
         recovery = _resume(running, started_at) if started_at else None
         if recovery:
             _report(recovery, notify)

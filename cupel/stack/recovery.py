@@ -4,16 +4,12 @@ Only its tables, objects and schedules survive: its queues are empty, or their m
 The sweeper would find that out within minutes; here it is known.
 """
 
-import json
 from datetime import datetime
 from typing import NamedTuple
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from cupel.counts import count_of
-from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
-from cupel.stack.paths import STACK_NAME
+from cupel.stack.invocation import try_invoke
 
 _KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "scorings": "rescore", "turns": "turn"}
 _KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
@@ -28,15 +24,10 @@ class Recovery(NamedTuple):
 
 def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
     """Have the sweeper resume everything that was queued or in progress before that moment."""
-    event = json.dumps({"lostBefore": lost_before.isoformat()})
-    try:
-        response = make_client("lambda", emulator).invoke(FunctionName=f"{STACK_NAME}-sweep", Payload=event)
-        content = json.loads(response["Payload"].read())
-    except (BotoCoreError, ClientError) as error:  # The stack can be used all the same.
-        return Recovery("", str(error))
-    if "FunctionError" in response:
-        return Recovery("", str(content.get("errorMessage")).partition("\n")[0])
+    answer = try_invoke(emulator, "sweep", {"lostBefore": lost_before.isoformat()})
+    if answer.failure is not None:
+        return Recovery("", answer.failure)
     totals: dict[str, int] = {}
     for name, kind in _KINDS.items():
-        totals[kind] = totals.get(kind, 0) + content.get(name, 0)
+        totals[kind] = totals.get(kind, 0) + answer.payload.get(name, 0)
     return Recovery(", ".join(count_of(total, kind) for kind, total in totals.items() if total))

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
+from cupel.stack.invocation import try_invoke
 from cupel.stack.paths import REGION, STACK_NAME
 from cupel.stack.workers import probe_workers
 from cupel_core.messages import (
@@ -43,7 +42,7 @@ def warm(emulator: Emulator, calls: Iterable[WarmupCall]) -> dict[str, str]:
     """Invoke functions and wait for them; returns error messages by function."""
     invocations = [call for call in calls for _ in range(call.workers)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        failures = list(pool.map(lambda call: _invoke(emulator, call), invocations))
+        failures = list(pool.map(lambda call: try_invoke(emulator, call.function, call.event).failure, invocations))
     return {call.function: failure for call, failure in zip(invocations, failures, strict=True) if failure}
 
 
@@ -103,16 +102,6 @@ def _delivery(message: QueueMessage) -> dict[str, Any]:
         "awsRegion": REGION,
     }
     return {"Records": [record]}
-
-
-def _invoke(emulator: Emulator, call: WarmupCall) -> str | None:
-    lambda_ = make_client("lambda", emulator)
-    try:
-        response = lambda_.invoke(FunctionName=_name(call), Payload=json.dumps(call.event))
-        content = response["Payload"].read()
-    except (BotoCoreError, ClientError) as error:  # The stack can be used all the same.
-        return str(error)
-    return str(json.loads(content).get("errorMessage")).partition("\n")[0] if "FunctionError" in response else None
 
 
 def _name(call: WarmupCall) -> str:

@@ -18,7 +18,7 @@ _LAYER_PREFIX = "layer_"
 _CODE = "code.zip"
 """The emulator gives this name to the archive of a function's code, which is the same for most functions."""
 _STARTED = "started"
-"""This file in the folder of the layers was written when a process of the emulator unpacked something first."""
+"""The modification time of this file is when the last emulator that needed anything in the folder first did."""
 _UNFINISHED, _DELETED = ".new", ".deleted"
 
 
@@ -43,10 +43,10 @@ class SharedLayers:
             if not self._is_used:
                 (self._folder / _STARTED).touch()
                 self._is_used = True
-        return _Shared(path, self._folder, self._lock)
+        return _SharedArchive(path, self._folder, self._lock)
 
 
-class _Shared(zipfile.ZipFile):
+class _SharedArchive(zipfile.ZipFile):
     """An archive that is extracted to a shared folder, the entries of which are linked to."""
 
     def __init__(self, path: str, folder: Path, lock: Lock) -> None:

@@ -65,7 +65,7 @@ MaxAttempts = Annotated[
         strict=True,
         ge=1,
         le=MOST_ATTEMPTS,
-        description=f"Of one call to the target, with the first; {MAX_ATTEMPTS} by default",
+        description=f"Attempts of one call to the target, the first included; {MAX_ATTEMPTS} by default",
     ),
 ]
 RetryDelay = Annotated[

@@ -64,7 +64,7 @@ async def simulate_user(
     async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt, role)
-        description = await asyncio.to_thread(_load, workspace, persona) if isinstance(persona, str) else persona
+        description = await asyncio.to_thread(_load_persona, workspace, persona)
         prompt = simulated_user_prompt(description, instructions)
         return await _with_total_timeout(grader.role, generate_persona_message(grader, prompt, messages))
 
@@ -85,9 +85,11 @@ async def paid_calls(workspace: str, leases: LeasePool | None) -> AsyncIterator[
         raise Conflict(f"the model cannot be called: {why}") from None
 
 
-def _load(workspace: str, persona_id: str) -> Persona:
+def _load_persona(workspace: str, persona: Persona | str | None) -> Persona | None:
+    if not isinstance(persona, str):
+        return persona
     with named_in_body("personaId"):
-        return personas.get(workspace, persona_id)
+        return personas.get(workspace, persona)
 
 
 async def _with_total_timeout[T](role: GraderRole, request: Coroutine[Any, Any, GraderReply[T]]) -> GraderReply[T]:

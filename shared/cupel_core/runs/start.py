@@ -231,10 +231,16 @@ def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
     a run of no experiment if theirs has been deleted."""
     if spec.experiment_id is None or experiments.exists(workspace, spec.experiment_id):
         return spec
-    is_taken_over = spec.rerun_of and runs.get(RunRef(workspace, spec.rerun_of)).experiment_id == spec.experiment_id
-    if spec.schedule_id is None and not is_taken_over:
+    if spec.schedule_id is None and not _takes_over_experiment(workspace, spec):
         raise Invalid.field("experimentId", f"there is no experiment {spec.experiment_id}")
     return replace(spec, experiment_id=None)
+
+
+def _takes_over_experiment(workspace: str, spec: RunSpec) -> bool:
+    """Return whether the run repeats another one and has its experiment."""
+    if spec.rerun_of is None:
+        return False
+    return runs.get(RunRef(workspace, spec.rerun_of)).experiment_id == spec.experiment_id
 
 
 class UnknownDefinition(Invalid):

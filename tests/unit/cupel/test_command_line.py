@@ -33,10 +33,6 @@ def leaves(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 EVERY_COMMAND = dict(leaves(COMMANDS))
 
 
-def options_of(path: tuple[str, ...]) -> set[str]:
-    return {name for each in EVERY_COMMAND[path].params for name in each.opts}
-
-
 def test_the_version_is_printed(cupel: Cupel) -> None:
     assert cupel("--version").stdout == f"cupel {version('cupel')}\n"
 
@@ -58,15 +54,6 @@ def test_commands_and_their_parameters_have_help(path: tuple[str, ...]) -> None:
     command = EVERY_COMMAND[path]
     assert command.help
     assert [each.name for each in command.params if not getattr(each, "help", None)] == []
-
-
-GATES = {"--fail-under", "--confidence", "--allow-errors", "--errors-as", "--junit", "--fail-if-worse-than"}
-GATES |= {"--not-worse-than", "--margin", "--alpha", "--allow-inconclusive"}
-
-
-@pytest.mark.parametrize("path", [path for path in EVERY_COMMAND if "--fail-under" in options_of(path)], ids=" ".join)
-def test_commands_that_follow_a_run_have_the_same_gates(path: tuple[str, ...]) -> None:
-    assert GATES - options_of(path) == set()
 
 
 @pytest.mark.parametrize(

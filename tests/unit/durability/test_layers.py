@@ -11,6 +11,14 @@ import pytest
 from cupel.stack.durability.layers import SharedLayers
 
 
+@pytest.fixture(autouse=True)
+def syncs(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One for each time that the disk would be written, which takes seconds on a busy machine."""
+    made: list[None] = []
+    monkeypatch.setattr(os, "sync", lambda: made.append(None))
+    return made
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "layers"
@@ -44,9 +52,10 @@ def layers_in(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_dir()]
 
 
-def test_workers_with_one_layer_share_its_files(layers: Any, folder: Path, tmp_path: Path) -> None:
+def test_workers_with_one_layer_share_its_files(layers: Any, folder: Path, tmp_path: Path, syncs: list[None]) -> None:
     first, second = (unpack(layers, tmp_path / name, "shared") for name in ("a", "b"))
     assert (first.read_text(), first.samefile(second), len(layers_in(folder))) == ("shared", True, 1)
+    assert len(syncs) == 1
 
 
 def test_layers_with_other_contents_are_kept_apart(layers: Any, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class CaseTrials(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """True if either side has exactly one trial."""
+        """True if each side has exactly one trial."""
         return [trials.n for trials in (*self.baseline, *self.comparison)] == [1, 1]
 
     @property
