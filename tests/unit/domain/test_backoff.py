@@ -36,3 +36,11 @@ def test_a_run_may_set_the_first_wait(attempt: int, seed: int, base: float) -> N
 def test_callers_that_failed_together_do_not_retry_together() -> None:
     rng = Random(1)
     assert len({delay_seconds(1, 5.0, rng) for _ in range(100)}) == 100
+
+
+def test_a_short_wait_stays_short_and_is_spread() -> None:
+    rng = Random(1)
+    for asked, longest in ((0.0, 0.1), (0.2, 0.3), (1.0, 1.25), (60.0, 60.5)):
+        waits = [delay_seconds(1, asked, rng) for _ in range(200)]
+        assert asked <= min(waits) < max(waits) <= longest
+        assert max(waits) - min(waits) > 0.9 * (longest - asked)

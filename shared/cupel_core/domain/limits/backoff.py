@@ -11,6 +11,8 @@ BASE_SECONDS = 0.5
 GROWTH = 3.0
 """The third wait is long enough to outlast a short outage."""
 CAP_SECONDS = 20.0
+_LEAST_SPREAD_SECONDS = 0.1
+"""Callers that were asked to wait for no or almost no time are spread over this one."""
 
 
 def delay_seconds(attempt: int, retry_after: float | None, rng: Random, base_seconds: float | None = None) -> float:
@@ -19,9 +21,11 @@ def delay_seconds(attempt: int, retry_after: float | None, rng: Random, base_sec
 
     Exponential with full jitter, which spreads callers that failed together furthest apart
     (aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter). A wait that the provider asks for is
-    respected in full, with jitter added: all callers were given the same time.
+    respected in full. All callers were given the same time, so up to a quarter of it is added, within the bounds of
+    `_LEAST_SPREAD_SECONDS` and BASE_SECONDS: a short wait stays short.
     """
     if retry_after is None:
         base = BASE_SECONDS if base_seconds is None else base_seconds
         return rng.uniform(0, min(max(CAP_SECONDS, base), base * GROWTH ** min(attempt - 1, 10)))
-    return max(0.0, retry_after) + rng.uniform(0, BASE_SECONDS)
+    asked = max(0.0, retry_after)
+    return asked + rng.uniform(0, min(BASE_SECONDS, max(_LEAST_SPREAD_SECONDS, asked / 4)))
