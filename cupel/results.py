@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
+from cupel.run_reads import RunReads
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
@@ -16,10 +17,6 @@ from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_
 from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.turns.roles import ModelRole
-
-if TYPE_CHECKING:
-    from cupel.client import Client
-
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
 """It names the count of a cell for each decision code, of which all others are `other`."""
@@ -250,7 +247,7 @@ class CollectedResults(NamedTuple):
     """Which part of the scenarios the run has, in the fields of the API."""
 
 
-def collect(client: "Client", run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
+def collect(client: RunReads, run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
     """The result table of a run so far; no transcript is read. Of a large run, each request counts a part."""
     while True:
         table = client.get_run_results(run["id"])

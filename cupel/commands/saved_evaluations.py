@@ -56,9 +56,9 @@ def _open(plan: EvaluationPlan) -> OutcomeFile:
     """The file to continue, or a new one in the folder."""
     path = resume_path(plan.options)
     if path is not None:
-        return OutcomeFile.open(path, plan)
+        return plan.open_file(path)
     try:
-        return OutcomeFile.open(_new_path(plan.id), plan)
+        return plan.open_file(_new_path(plan.id))
     except UsageError as error:
         reason = str(error).rpartition(": ")[2]
         message = f"{FOLDER}: {reason}; run the command in a folder where finished probes can be saved"

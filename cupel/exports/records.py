@@ -8,16 +8,13 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from heapq import merge
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
 
 from cupel.columns import RunColumn, column_of
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel.message_texts import with_text
+from cupel.run_reads import RunReads
 from cupel_core.domain.runs.run import ProbeStatus
-
-if TYPE_CHECKING:
-    from cupel.client import Client
 
 NOT_FOUND = 404
 
@@ -144,7 +141,7 @@ def _scored_fields(result: Json | None) -> Json:
 class OutcomeReader:
     """Reads transcripts and errored probes of a run together, in the order of its probes."""
 
-    client: "Client"
+    client: RunReads
     run: Json
     rescore_id: str | None = None
     """Its results stand in place of those of the run."""

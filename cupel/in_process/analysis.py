@@ -7,25 +7,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel.errors import UsageError
 from cupel.extras import require_extra
-from cupel.in_process.probes import Probe
+from cupel.in_process.probes import Probe, ProbeResult
 from cupel.json_types import Json
 from cupel_core.domain.analysis.basic import AnalysisInput, analyze
 from cupel_core.domain.analysis.breakdowns import CaseProperties, NotGroupable, break_down
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow, cell_matrix, dimension_names
 from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Column, Plan
 
 if TYPE_CHECKING:
-    from cupel.in_process.evaluation import Evaluation
     from cupel.in_process.narrator import Narrator
 
 
-def analysis_of(evaluation: "Evaluation") -> Json:
+class AnalyzedEvaluation(NamedTuple):
+    """What an analysis reads of an evaluation."""
+
+    id: str
+    columns: tuple[Column, ...]
+    results: Sequence[ProbeResult]
+    repeats: int
+    content: Content
+    sample: RunSample
+
+
+def analysis_of(evaluation: AnalyzedEvaluation) -> Json:
     """The figures of `GET /runs/{id}/analysis`."""
     # The models of the analysis take a while to import.
     from cupel_core.contract.analysis import AnalysisFigures
@@ -37,7 +49,7 @@ def analysis_of(evaluation: "Evaluation") -> Json:
     return document
 
 
-def breakdown_of(evaluation: "Evaluation", by: str | None) -> Json:
+def breakdown_of(evaluation: AnalyzedEvaluation, by: str | None) -> Json:
     """Return what `GET /runs/{id}/analysis/breakdown` does. Raises UsageError for a name that groups no cases."""
     from cupel_core.contract.breakdowns import BreakdownResponse
 
@@ -56,13 +68,13 @@ def breakdown_of(evaluation: "Evaluation", by: str | None) -> Json:
     return document
 
 
-def deep_analysis_of(evaluation: "Evaluation") -> Json:
+def deep_analysis_of(evaluation: AnalyzedEvaluation) -> Json:
     """The figures of `GET /runs/{id}/analysis/deep`, about which rules write. Raises UsageError without numpy."""
     analyzed = _analyzed_deeply(evaluation)
     return analyzed.document(narrate(analyzed.material))
 
 
-async def narrated_analysis_of(evaluation: "Evaluation", narrator: "Narrator") -> Json:
+async def narrated_analysis_of(evaluation: AnalyzedEvaluation, narrator: "Narrator") -> Json:
     """The same, about which a model writes."""
     analyzed = _analyzed_deeply(evaluation)
     return analyzed.document(await narrator.narrative(analyzed.material))
@@ -80,7 +92,7 @@ class _DeeplyAnalyzed(NamedTuple):
         return document
 
 
-def _analyzed_deeply(evaluation: "Evaluation") -> _DeeplyAnalyzed:
+def _analyzed_deeply(evaluation: AnalyzedEvaluation) -> _DeeplyAnalyzed:
     require_extra("analysis", "a deep analysis")
     from cupel_core.analysis.deep.analyze import DeepInput
     from cupel_core.analysis.deep.analyze import analyze as analyze_deeply
@@ -101,7 +113,7 @@ class _Counted(NamedTuple):
     matrix: CellMatrix
 
 
-def _counted(evaluation: "Evaluation") -> _Counted:
+def _counted(evaluation: AnalyzedEvaluation) -> _Counted:
     columns = evaluation.columns
     scenarios, positions = _cases(evaluation)
     prompts = tuple(dict.fromkeys(column.prompt_id for column in columns if column.prompt_id is not None))
@@ -120,7 +132,7 @@ def _counted(evaluation: "Evaluation") -> _Counted:
     return _Counted(counts, cell_matrix(counts, rows, dimensions))
 
 
-def _cases(evaluation: "Evaluation") -> tuple[list[Scenario], Sequence[int]]:
+def _cases(evaluation: AnalyzedEvaluation) -> tuple[list[Scenario], Sequence[int]]:
     """The scenarios in the order of the plan, and that of each case."""
     numbers: dict[int, int] = {}
     scenarios, positions = list[Scenario](), list[int]()
@@ -132,7 +144,7 @@ def _cases(evaluation: "Evaluation") -> tuple[list[Scenario], Sequence[int]]:
     return scenarios, positions
 
 
-def _first_column(evaluation: "Evaluation") -> Iterator[Probe]:
+def _first_column(evaluation: AnalyzedEvaluation) -> Iterator[Probe]:
     """A probe of each case: the first repeats of the first column."""
     cases = len(evaluation.results) // (len(evaluation.columns) * evaluation.repeats)
     results = sorted(evaluation.results, key=lambda result: result.probe.index)

@@ -45,7 +45,7 @@ async def evaluate_async(
     plan = plan_evaluation(definition, targets, options)
     check_prices(plan)
     path = resume_path(plan.options)
-    return await run_plan(plan, OutcomeFile.open(path, plan) if path else None, console_of(plan.options))
+    return await run_plan(plan, plan.open_file(path) if path else None, console_of(plan.options))
 
 
 async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "PlainTextConsole | None") -> Evaluation:

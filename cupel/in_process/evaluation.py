@@ -29,6 +29,7 @@ from cupel_core.domain.turns.model_parameters import ParameterFields
 from cupel_core.domain.turns.spend import Spend
 
 if TYPE_CHECKING:
+    from cupel.in_process.analysis import AnalyzedEvaluation
     from cupel.in_process.narrator import Narrator
 
 
@@ -155,14 +156,14 @@ class Evaluation:
         `figures`."""
         from cupel.in_process.analysis import analysis_of
 
-        return analysis_of(self)
+        return analysis_of(self._analyzed)
 
     def breakdown(self, by: str | None = None) -> Json:
         """Return figures by `persona`, by a dimension or by a field of the scenarios' metadata, with 95 % intervals, as
         `GET /runs/{id}/analysis/breakdown` does. Without `by`, it returns only the `fields` that can be named."""
         from cupel.in_process.analysis import breakdown_of
 
-        return breakdown_of(self, by)
+        return breakdown_of(self._analyzed, by)
 
     def deep_analysis(self, *, narrative: bool = True) -> Json:
         """Components, outliers, effects, interactions and where differences come from, as
@@ -175,15 +176,21 @@ class Evaluation:
             return run_in_new_loop(self.deep_analysis_async, "await evaluation.deep_analysis_async()")
         from cupel.in_process.analysis import deep_analysis_of
 
-        return deep_analysis_of(self)
+        return deep_analysis_of(self._analyzed)
 
     async def deep_analysis_async(self, *, narrative: bool = True) -> Json:
         """Like `deep_analysis`, within a running event loop."""
         from cupel.in_process.analysis import deep_analysis_of, narrated_analysis_of
 
         if self.narrator is None or not narrative:
-            return deep_analysis_of(self)
-        return await narrated_analysis_of(self, self.narrator)
+            return deep_analysis_of(self._analyzed)
+        return await narrated_analysis_of(self._analyzed, self.narrator)
+
+    @property
+    def _analyzed(self) -> "AnalyzedEvaluation":
+        from cupel.in_process.analysis import AnalyzedEvaluation
+
+        return AnalyzedEvaluation(self.id, self.columns, self.results, self.repeats, self.content, self.sample)
 
     def to_json(self) -> Json:
         """`{run, results, sample, passRate, metrics, probes}`: the first three as in `cupel show --json`, then metrics

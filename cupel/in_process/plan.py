@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from random import Random
 from secrets import randbelow
 from typing import Any
@@ -22,6 +23,7 @@ from cupel.in_process.definition import (
     load_definition,
     parse_connector,
 )
+from cupel.in_process.digests import digest
 from cupel.in_process.grader_accounts import grader_accounts, narrator_account
 from cupel.in_process.options import (
     CALL_TIMEOUT_SECONDS,
@@ -33,7 +35,7 @@ from cupel.in_process.options import (
 )
 from cupel.in_process.probes import Probe
 from cupel.in_process.profiles import load_profile
-from cupel.in_process.saved_outcomes import SavedEvaluation, check_same_plan, read_saved
+from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvaluation, check_same_plan, read_saved
 from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
@@ -138,6 +140,26 @@ class EvaluationPlan:
 
     def target_of(self, probe: Probe) -> ResolvedTarget:
         return next(each for each in self.targets if each.spec == probe.column.target)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """By part. Neither keys nor the values of headers are part of any; a function is represented by its name."""
+        accounts = {name: account.base_url for name, account in self.grader_accounts.items()}
+        options: dict[str, Any] = {"params": self.params, "max_turns": self.options.get("max_turns")}
+        if self.profile is not None:
+            options["profile"] = asdict(self.profile.pipeline)
+        cases = [[asdict(scenario), persona and persona.to_json()] for scenario, persona in self.cases]
+        targets = [[target.spec.to_json(), _account_json(target.account)] for target in self.targets]
+        configuration = [asdict(self.grader_config), accounts, options, self.probe_plan.repeats, self.seed]
+        return {
+            "definition": digest([asdict(self.definition.content), cases]),
+            "targets": digest(targets),
+            "configuration": digest(configuration),
+        }
+
+    def open_file(self, path: Path) -> OutcomeFile:
+        """Begin the file of outcomes, or continue the one from which the plan was made."""
+        return OutcomeFile.open(path, FileHeader(self.id, self.seed, self.digests), self.saved)
 
     @cached_property
     def params(self) -> ParameterFields:
@@ -267,8 +289,12 @@ def plan_evaluation(
     )
     _check_tools(plan)
     if path and saved:
-        check_same_plan(path, saved, plan)
+        check_same_plan(path, saved, plan.digests, plan.probe_plan.total)
     return plan
+
+
+def _account_json(account: Account) -> list[Any]:
+    return [account.base_url, account.connector and account.connector.to_json()]
 
 
 def _check_tools(plan: EvaluationPlan) -> None:

@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, NamedTuple
 
 from pydantic import TypeAdapter
 
 from cupel.errors import UsageError
-from cupel.in_process.digests import plan_digests
 from cupel.json_types import Json
 from cupel.private_folder import make_folder_of
 from cupel_core.domain.pipeline.turns import PipelineState
@@ -29,10 +28,15 @@ try:
 except ImportError:  # On Windows, evaluations must not share a file.
     fcntl = None  # type: ignore[assignment]
 
-if TYPE_CHECKING:
-    from cupel.in_process.plan import EvaluationPlan
-
 _FORMAT = 1
+
+
+class FileHeader(NamedTuple):
+    """What was planned when a file was begun. `digests` has one for each part of the plan."""
+
+    id: str
+    seed: int
+    digests: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -118,17 +122,17 @@ class OutcomeFile:
     """Completed probes that were recorded since the file was opened."""
 
     @classmethod
-    def open(cls, path: Path, plan: "EvaluationPlan") -> "OutcomeFile":
-        """Begin the file, or continue the one from which the plan was made.
+    def open(cls, path: Path, header: FileHeader, saved: SavedEvaluation | None) -> "OutcomeFile":
+        """Begin the file with this header, or continue the one in which `saved` was found.
 
         UsageError if another evaluation uses it, or has since then.
         """
-        file = cls(path, _open_locked(path, plan.saved.size if plan.saved else 0))
-        if plan.saved is None:
-            file._append({"format": _FORMAT, "id": plan.id, "seed": plan.seed, "digests": plan_digests(plan)})
+        file = cls(path, _open_locked(path, saved.size if saved else 0))
+        if saved is None:
+            file._append({"format": _FORMAT, **header._asdict()})
         else:
             _drop_unfinished_line(path)
-            file._append({"continued": plan.retry_round})
+            file._append({"continued": saved.next_round})
         return file
 
     def close(self) -> None:
@@ -151,15 +155,15 @@ class OutcomeFile:
             raise UsageError(f"resume: {self.path}: {error.strerror or error}") from error
 
 
-def check_same_plan(path: Path, saved: SavedEvaluation, plan: "EvaluationPlan") -> None:
-    """UsageError if what is planned differs from what the file was begun with."""
-    different = [name for name, digest in plan_digests(plan).items() if saved.digests.get(name) != digest]
+def check_same_plan(path: Path, saved: SavedEvaluation, digests: Mapping[str, str], probes: int) -> None:
+    """Raise UsageError if what is planned now differs from what the file was begun with."""
+    different = [name for name, digest in digests.items() if saved.digests.get(name) != digest]
     if different:
         raise UsageError(
             f"resume: {path} is of an evaluation with different {' and '.join(different)}; "
             "repeat the same evaluation, or use another file"
         )
-    if not all(0 <= index < plan.probe_plan.total for index in saved.transcripts):
+    if not all(0 <= index < probes for index in saved.transcripts):
         raise _damaged(path, "it has a probe that the evaluation does not have")
 
 

@@ -12,9 +12,10 @@ from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.providers.embeddings import EmbedAttempt, Embeddings, embed
+from cupel_core.providers.embeddings import EmbedAttempt, embed
 from cupel_core.providers.errors import CallPostponed, CallPrevented, ProviderError
 from cupel_core.providers.reservations import bound_of_call, bound_of_embedding, spend_of_failure
+from cupel_core.providers.wire_format import Embeddings
 
 RECHECK_SECONDS = 0.5
 """After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come since."""

@@ -12,8 +12,8 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.text.figures import format_usd
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.wire_format import Embeddings
 
 
 def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> ProviderError:

@@ -5,16 +5,18 @@ Each reader imports what it needs, as few queries need all of them.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiodataloader import DataLoader
 
 from cupel_core.errors import AppError, Invalid, NotFound
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.paging import Page, slice_page
 
 if TYPE_CHECKING:
     from cupel_core.analysis.queries import NewestAnalysis
+    from cupel_core.domain.runs.run import Run
 
 _MAX_BATCH_SIZE = 100
 
@@ -33,14 +35,15 @@ class DefinitionKey(NamedTuple):
 
 
 class Loaders:
-    def __init__(self, request: Request) -> None:
-        self._request = request
+    def __init__(self, workspace: str, runs: "dict[str, Run]", now: datetime) -> None:
+        """`runs` has the runs that the request has read, by id; loaded ones are added."""
+        self._workspace, self._runs, self._now = workspace, runs, now
         self.definition = _loader(self._definitions)
         self.definition_version = _loader(self._definition_versions)
         self.experiment = _loader(self._experiments)
         self.eval = _loader(self._evals)
         self.persona = _loader(self._personas)
-        self.run = _loader(self._runs)
+        self.run = _loader(self._load_runs)
         self.transcripts = _loader(self._transcripts)
         self.analysis = _loader(lambda ids: self._analyses(ids, is_deep=False))
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
@@ -50,28 +53,28 @@ class Loaders:
         from cupel_core.contract.experiments import ExperimentResponse
         from cupel_core.resources import experiments
 
-        found = experiments.get_many(self._request.workspace, ids)
+        found = experiments.get_many(self._workspace, ids)
         return [Loaded(ExperimentResponse.of(found[each], has_runs=True)) if each in found else None for each in ids]
 
     def _evals(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.evals import EvalResponse
         from cupel_core.resources import evals
 
-        found = evals.get_many(self._request.workspace, ids)
+        found = evals.get_many(self._workspace, ids)
         return [Loaded(EvalResponse.of(found[each])) if each in found else None for each in ids]
 
     def _personas(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.personas import PersonaResponse
         from cupel_core.resources import personas
 
-        found = personas.get_resources(self._request.workspace, ids)
+        found = personas.get_resources(self._workspace, ids)
         return [Loaded(PersonaResponse.of(found[each])) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.definitions import DefinitionSummaryResponse
         from cupel_core.store import definitions
 
-        heads = definitions.get_heads(self._request.workspace, ids)
+        heads = definitions.get_heads(self._workspace, ids)
         return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
 
     def _definition_versions(self, keys: Sequence[DefinitionKey]) -> list[Any]:
@@ -82,14 +85,14 @@ class Loaders:
         from cupel_core.contract.definitions import DefinitionResponse
         from cupel_core.definitions import catalog
 
-        return Loaded(DefinitionResponse.of_definition(catalog.get(self._request.workspace, key.id, key.version)))
+        return Loaded(DefinitionResponse.of_definition(catalog.get(self._workspace, key.id, key.version)))
 
-    def _runs(self, ids: Sequence[str]) -> list[Loaded | None]:
+    def _load_runs(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.runs import RunResponse
         from cupel_core.runs import queries
 
-        views = queries.get_runs(self._request.workspace, ids)
-        self._request.runs |= {run_id: view.run for run_id, view in views.items()}
+        views = queries.get_runs(self._workspace, ids)
+        self._runs |= {run_id: view.run for run_id, view in views.items()}
         return [Loaded(RunResponse.of(views[each]), views[each].run) if each in views else None for each in ids]
 
     def _transcripts(self, keys: Sequence[TranscriptKey]) -> list[Page[Loaded] | AppError]:
@@ -98,14 +101,14 @@ class Loaders:
         from cupel_core.runs.queries import FirstTranscripts
 
         def select(key: TranscriptKey) -> FirstTranscripts:
-            run = self._request.runs[key.run_id]
+            run = self._runs[key.run_id]
             selected = FirstTranscripts(run, key.model, key.prompt_id, key.scenario_id, key.limit + 1)
             selected.indexes()
             return selected
 
         wanted = [_attempt(select, key) for key in keys]
         valid = [each for each in wanted if not isinstance(each, AppError)]
-        found = iter(queries.list_first_transcripts(valid, self._request.now))
+        found = iter(queries.list_first_transcripts(valid, self._now))
         return [
             each
             if isinstance(each, AppError)
@@ -118,7 +121,7 @@ class Loaders:
         from cupel_core.domain.analysis.records import AnalysisKind
 
         kind = AnalysisKind.DEEP if is_deep else AnalysisKind.BASIC
-        return queries.get_newest([self._request.runs[each] for each in run_ids], kind)
+        return queries.get_newest([self._runs[each] for each in run_ids], kind)
 
 
 def _attempt(load: Callable[..., Any], key: Any) -> Any:

@@ -1,38 +1,16 @@
 """A request: who sends it, and what has been read for it."""
 
-from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cupel_core.contract.common import ResponseModel
 from cupel_core.deferred import dataclass
 from cupel_core.domain.access import Caller
 
 if TYPE_CHECKING:
     from cupel_core.domain.runs.run import Run
     from cupel_core.graphql.loaders import Loaders
-
-
-class Loaded(dict[str, Any]):
-    """A model of the contract as JSON, with what it was made of."""
-
-    def __init__(self, model: ResponseModel, made_of: Any = None) -> None:
-        super().__init__(dump(model))
-        self.made_of = made_of
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any], made_of: Any) -> "Loaded":
-        """Of JSON that was part of another model's."""
-        loaded = cls.__new__(cls)
-        loaded.update(values)
-        loaded.made_of = made_of
-        return loaded
-
-
-def dump(model: ResponseModel) -> dict[str, Any]:
-    return model.model_dump(mode="json", by_alias=True)
 
 
 @dataclass
@@ -58,7 +36,7 @@ class Request:
     def load(self) -> "Loaders":
         from cupel_core.graphql.loaders import Loaders
 
-        return Loaders(self)
+        return Loaders(self.workspace, self.runs, self.now)
 
     def begin_change(self) -> None:
         """Count a mutation, and forget what has been read: it may be changed."""

@@ -18,7 +18,7 @@ from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.safe_http import HttpResponse
-from cupel_core.providers.wire_format import WireModel
+from cupel_core.providers.wire_format import WireModel, WireRequest
 
 _LIFETIME_SECONDS = 3_600
 _MARGIN_SECONDS = 300
@@ -26,6 +26,9 @@ _MARGIN_SECONDS = 300
 _MAX_TOKENS = 100
 _MAX_REASON_BYTES = 300
 _REFUSALS = frozenset({400, 401, 403})
+
+type SendRequest = Callable[[WireRequest], Awaitable[HttpResponse]]
+"""Sends a request to an official address. Raises `ProviderError` if there is no response."""
 
 
 class AccessToken(NamedTuple):

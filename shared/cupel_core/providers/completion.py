@@ -24,7 +24,7 @@ from cupel_core.providers.reply_limits import bounded_reply
 from cupel_core.providers.wire_format import strip_code_fence
 
 if TYPE_CHECKING:
-    from cupel_core.providers.http import SendRequest
+    from cupel_core.providers.access_tokens import SendRequest
 
 MAX_MESSAGE_LENGTH = 500
 MAX_MALFORMED_REPLIES = 2

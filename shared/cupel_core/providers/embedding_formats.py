@@ -11,13 +11,12 @@ import orjson
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import bedrock, openai, vertex
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings, Vector, joined
 from cupel_core.providers.errors import ProviderError, malformed_reply
 from cupel_core.providers.reply_content import read_json
 from cupel_core.providers.reply_fields import mapping, mappings, number
 from cupel_core.providers.reply_limits import token_count
 from cupel_core.providers.token_usage import openai_usage
-from cupel_core.providers.wire_format import WireRequest, api_key_of, endpoint_url
+from cupel_core.providers.wire_format import Embeddings, Vector, WireRequest, api_key_of, endpoint_url
 
 _TITAN = "amazon.titan-embed-"
 
@@ -98,7 +97,7 @@ async def embed_with_titan(
         usage = None if count is None else Usage(token_count(count))
         return Embeddings((_vector(response.get("embedding")),), usage)
 
-    return joined(await asyncio.gather(*map(embed_one, texts)))
+    return Embeddings.joined(await asyncio.gather(*map(embed_one, texts)))
 
 
 ONE_TEXT_PER_CALL = frozenset({"vertex"})

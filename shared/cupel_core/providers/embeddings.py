@@ -3,33 +3,22 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
+from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized
 from cupel_core.providers.errors import ProviderError, reply_error
 from cupel_core.providers.reply_content import read_json
+from cupel_core.providers.wire_format import Embeddings, Vector
 
 if TYPE_CHECKING:
-    from cupel_core.providers.http import SendRequest
-
-type Vector = tuple[float, ...]
+    from cupel_core.providers.access_tokens import SendRequest
 
 SIMULATED_DIMENSIONS = 512
-
-
-class Embeddings(NamedTuple):
-    """One vector per text, in the order of the texts."""
-
-    vectors: tuple[Vector, ...]
-    usage: Usage | None = None
-    """It is None if it was not reported."""
-    exhausted_allowance: ExhaustedAllowance | None = None
-    """Not read from responses."""
 
 
 type EmbedAttempt = Callable[[Account, str, tuple[str, ...], float], Awaitable[Embeddings]]
@@ -87,17 +76,7 @@ async def _call_provider(
 
     if wire_format not in ONE_TEXT_PER_CALL:
         return await embed_together(texts)
-    return joined(await asyncio.gather(*(embed_together((text,)) for text in texts)))
-
-
-def joined(parts: Iterable[Embeddings]) -> Embeddings:
-    """Combine the results of several calls; the usage is unknown if that of any call is."""
-    vectors: list[Vector] = []
-    usage: Usage | None = Usage()
-    for part in parts:
-        vectors += part.vectors
-        usage = None if usage is None or part.usage is None else usage + part.usage
-    return Embeddings(tuple(vectors), usage)
+    return Embeddings.joined(await asyncio.gather(*(embed_together((text,)) for text in texts)))
 
 
 def simulated_embedding(text: str) -> Vector:

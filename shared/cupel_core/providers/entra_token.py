@@ -6,19 +6,16 @@ for about an hour and requested with the client credentials grant (RFC 6749, sec
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.providers.access_tokens import AccessToken, AccessTokens, parse_token
+from cupel_core.providers.access_tokens import AccessToken, AccessTokens, SendRequest, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import WireModel, WireRequest
-
-if TYPE_CHECKING:
-    from cupel_core.providers.http import SendRequest
 
 tokens = AccessTokens()
 
@@ -43,7 +40,7 @@ class _ServicePrincipal(WireModel):
     """An id or a domain; a part of the address that tokens are requested from."""
 
 
-async def with_access_token(account: Account, send: "SendRequest", now: datetime) -> Account:
+async def with_access_token(account: Account, send: SendRequest, now: datetime) -> Account:
     """The account with a valid access token instead of its service principal. Raises `ProviderError`."""
     key = account.api_key or ""
     if not is_key_file(key):

@@ -5,16 +5,12 @@ A token is valid for an hour. It is requested with a JWT that the key signs (RFC
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.providers.access_tokens import AccessToken, AccessTokens, parse_token
+from cupel_core.providers.access_tokens import AccessToken, AccessTokens, SendRequest, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import WireModel, WireRequest
-
-if TYPE_CHECKING:
-    from cupel_core.providers.http import SendRequest
 
 TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -32,7 +28,7 @@ class _ServiceAccountKey(WireModel):
     private_key_id: str | None = None
 
 
-async def with_access_token(account: Account, send: "SendRequest", now: datetime) -> Account:
+async def with_access_token(account: Account, send: SendRequest, now: datetime) -> Account:
     """The account with a valid access token instead of its service account's key. Raises `ProviderError`."""
     key = account.api_key or ""
     if not is_key_file(key):

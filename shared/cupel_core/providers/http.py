@@ -5,7 +5,7 @@ workspace chose, under SSRF protection and with limits of its own (`safe_http`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ import orjson
 
 from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import entra_token, find_provider, google_token, is_own_server, safe_http
+from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
@@ -34,9 +35,6 @@ MAX_REPLY_BYTES = 4_000_000
 _DNS_CACHE_SECONDS = 300
 
 _TOKEN_SOURCES = {"azure": entra_token.with_access_token, "vertex": google_token.with_access_token}
-
-type SendRequest = Callable[[WireRequest], Awaitable[HttpResponse]]
-"""Sends a request to an official address. Raises `ProviderError` if there is no response."""
 
 _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
 

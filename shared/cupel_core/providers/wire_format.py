@@ -1,8 +1,9 @@
 """The interface of an HTTP wire format: it builds a request and parses a response body. The call is made elsewhere."""
 
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import field
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 import orjson
 from pydantic import ConfigDict
@@ -11,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from cupel_core.deferred import dataclass
 from cupel_core.deferred_models import DeferredModel
 from cupel_core.domain.files.formats import FileFormat
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.turns.model_request import ExhaustedAllowance, ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
@@ -43,6 +44,29 @@ class HttpWireFormat(Protocol):
     def request_for(self, account: Account, model_name: str, request: ModelRequest) -> WireRequest: ...
 
     def parse(self, body: object) -> Reply: ...
+
+
+type Vector = tuple[float, ...]
+
+
+class Embeddings(NamedTuple):
+    """One vector per text, in the order of the texts."""
+
+    vectors: tuple[Vector, ...]
+    usage: Usage | None = None
+    """It is None if it was not reported."""
+    exhausted_allowance: ExhaustedAllowance | None = None
+    """Every answer to a call has it; responses with embeddings do not report it."""
+
+    @classmethod
+    def joined(cls, parts: Iterable[Self]) -> Self:
+        """Combine the results of several calls; the usage is unknown if that of any call is."""
+        vectors: list[Vector] = []
+        usage: Usage | None = Usage()
+        for part in parts:
+            vectors += part.vectors
+            usage = None if usage is None or part.usage is None else usage + part.usage
+        return cls(tuple(vectors), usage)
 
 
 def api_key_of(account: Account) -> str:

@@ -20,7 +20,6 @@ from cupel_core.scoring.check_result import CheckResult
 MAX_WORK = 300_000
 """Of a check that is computed here; a unit takes about 10 ns."""
 MAX_PARSED_LENGTH = 2_000
-_TASK = "cupel_core.scoring.checks:compute"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITH_SCHEMAS_OF_TOOLS = frozenset(
     {"is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"}
@@ -92,10 +91,9 @@ async def compute_bounded(assertion: Assertion, context: AssertionContext) -> Ch
 
 
 def _task_of(assertion: Assertion) -> str:
-    """`compute`, in the module with the library that the check needs: a helper imports it before it limits the time."""
-    if assertion.kind in _SANDBOXED:
-        return "cupel_core.scoring.html_documents:compute"
-    return "cupel_core.scoring.schemas:compute" if _has_schema(assertion) else _TASK
+    """Name `compute` in the module that a helper of the sandbox must import for the check."""
+    needs_library = assertion.kind in _SANDBOXED or _has_schema(assertion)
+    return f"cupel_core.scoring.{'library_checks' if needs_library else 'checks'}:compute"
 
 
 def _has_schema(assertion: Assertion) -> bool:

@@ -14,9 +14,6 @@ from tinyhtml5 import parse  # type: ignore[import-untyped]
 
 from cupel_core.domain.text.javascript_values import trim
 from cupel_core.scoring.check_result import CheckResult, binary
-from cupel_core.scoring.checks import compute
-
-__all__ = ["compute", "html_problem", "is_html"]
 
 MAX_LENGTH = 10 * 1024 * 1024
 MAX_WRITTEN_TAGS = 20

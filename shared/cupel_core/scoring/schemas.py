@@ -13,11 +13,8 @@ from referencing.exceptions import Unresolvable
 
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.scoring.check_result import NotComputable
-from cupel_core.scoring.checks import compute
 from cupel_core.scoring.pattern_search import matches_schema
 from cupel_core.scoring.schema_formats import NUMBER_FORMATS, TEXT_FORMATS
-
-__all__ = ["compute", "violation", "violations"]
 
 
 def violation(schema: Any, data: Any) -> str | None:

@@ -25,8 +25,8 @@ from cupel_core.domain.turns.model_request import (
 )
 from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import CallPrevented, ParameterRejected, ProviderError, error_from_response
+from cupel_core.providers.wire_format import Embeddings
 
 ACCOUNT = Account("custom", "http://models.test", prices=(ModelPrice(None, 1.0, 10.0),))
 REQUEST = ModelRequest((Message(MessageRole.USER, "Hi"),), ModelParameters(max_output_tokens=100))

@@ -30,9 +30,9 @@ from cupel_core.domain.turns.model_request import (
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.grading.grader import Grader
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import spend_of_failure
+from cupel_core.providers.wire_format import Embeddings
 from cupel_core.scoring.similarity import embed_texts
 from tests.unit.conversations.conftest import ConversationHarness, verdict
 

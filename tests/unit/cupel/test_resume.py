@@ -14,7 +14,6 @@ from cupel.commands import in_process
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel.in_process.plan import plan_evaluation
-from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import sim
 from tests.unit.cupel.fake_api import Cupel
@@ -172,7 +171,7 @@ def test_a_file_that_was_continued_since_it_was_read_is_not_continued_again(file
     plan = plan_evaluation(definition(), Agent(), {"resume": file})
     evaluate(file, Agent())
     with pytest.raises(UsageError, match="another evaluation"):
-        OutcomeFile.open(file, plan)
+        plan.open_file(file)
 
 
 @pytest.mark.parametrize(

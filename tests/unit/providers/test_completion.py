@@ -7,10 +7,10 @@ import pytest
 from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.errors import Invalid
 from cupel_core.providers import http, safe_http
+from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import MAX_MESSAGE_LENGTH, complete
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.http import SendRequest
 from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import WireRequest
 from tests.unit.providers.answers import Answering, answering

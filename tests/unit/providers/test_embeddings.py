@@ -9,10 +9,11 @@ import pytest
 from cupel_core.clock import utc_now
 from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import PROVIDERS, embedding_formats
+from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings, embed
+from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.http import SendRequest
+from cupel_core.providers.wire_format import Embeddings
 from tests.unit.providers.answers import answering
 
 TEXTS = ("one", "two")

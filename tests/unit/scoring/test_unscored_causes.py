@@ -14,8 +14,8 @@ from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, 
 from cupel_core.grading.concurrency import ConcurrencyLimiter
 from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
-from cupel_core.providers.embeddings import Embeddings
 from cupel_core.providers.errors import ProviderError
+from cupel_core.providers.wire_format import Embeddings
 from cupel_core.scoring import external_evaluators
 from cupel_core.scoring import score as score_module
 from cupel_core.scoring.assertion_context import AssertionContext

@@ -5,8 +5,9 @@ from typing import Any
 from cupel_core.analysis import aggregation
 from cupel_core.contract.aggregates import AggregateRowResponse, AggregateRuns
 from cupel_core.graphql.inputs import check_limit, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 
 
 @resolves("Query.aggregate", "getRunAnalysis", 500, item_cost=2)

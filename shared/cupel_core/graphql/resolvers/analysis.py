@@ -12,8 +12,9 @@ from cupel_core.contract.analysis import AnalysisSummaryResponse
 from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page, fill_page
 from cupel_core.store import analyses
 

@@ -16,8 +16,9 @@ from cupel_core.contract.chats import (
 )
 from cupel_core.domain.chats.sessions import ProfileSession
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page, slice_page
 
 

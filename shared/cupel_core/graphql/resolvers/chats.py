@@ -15,8 +15,9 @@ from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.errors import Conflict, NotFound
 from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 

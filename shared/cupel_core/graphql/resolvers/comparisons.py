@@ -24,8 +24,9 @@ from cupel_core.domain.analysis.experiments import Experiment
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_limit, check_offset, check_position, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.preconditions import UNCONDITIONAL

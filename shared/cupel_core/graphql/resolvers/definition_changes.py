@@ -19,8 +19,9 @@ from cupel_core.domain.definitions.definitions import Definition
 from cupel_core.domain.definitions.generations import GenerationView
 from cupel_core.generation import generations
 from cupel_core.graphql.inputs import parse, without_null
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 
 
 @resolves("Mutation.createDefinition", "createDefinition", 10)

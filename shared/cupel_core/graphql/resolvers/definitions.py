@@ -24,9 +24,10 @@ from cupel_core.graphql.inputs import (
     connection,
     parse,
 )
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.loaders import DefinitionKey
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.store import definitions as definition_store

@@ -13,8 +13,9 @@ from cupel_core.contract.profiles import (
 from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_limit, check_version, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.resources import profiles

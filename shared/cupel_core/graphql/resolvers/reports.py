@@ -8,8 +8,9 @@ from cupel_core.contract.reports import CreateReport
 from cupel_core.contract.trials import CreateTrial, EstimateTrial, TrialPlanResponse
 from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page, fill_page, slice_page
 from cupel_core.providers.prices import price_list_version
 from cupel_core.reports import requests, trial_results, trials

@@ -25,8 +25,9 @@ from cupel_core.domain.analysis.records import AnalysisKind
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.errors import Invalid
 from cupel_core.graphql.inputs import parse, without_null
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.analysis import to_summary
 from cupel_core.graphql.resolvers.runs import get_run
 from cupel_core.preconditions import UNCONDITIONAL

@@ -13,8 +13,9 @@ from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.errors import NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import fill_page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.runs import budgets, case_results, corrections, erasure, probes, progress, queries, recent

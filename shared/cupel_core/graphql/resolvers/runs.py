@@ -8,9 +8,10 @@ from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.errors import Invalid, NotFound
 from cupel_core.graphql.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.loaders import TranscriptKey
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.messages import RunRef
 from cupel_core.paging import Page, fill_page, slice_page

@@ -6,8 +6,9 @@ from cupel_core import idempotency
 from cupel_core.access.starters import started_by
 from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
 from cupel_core.graphql.inputs import parse
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.run_changes import to_estimate, to_started
 from cupel_core.runs.estimate import estimate_batch
 from cupel_core.runs.scaling import start_batch

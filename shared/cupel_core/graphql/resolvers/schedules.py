@@ -7,8 +7,9 @@ from cupel_core.domain.runs.schedules import Schedule
 from cupel_core.errors import NotFound
 from cupel_core.gateway.validation import parse
 from cupel_core.graphql.inputs import check_limit, check_offset, whole_numbers
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.lists import first_items
 from cupel_core.graphql.resolvers.runs import runs_of
 from cupel_core.paging import Page

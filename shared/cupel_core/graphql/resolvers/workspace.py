@@ -13,8 +13,9 @@ from cupel_core.contract.queues import (
 )
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.graphql.inputs import check_limit, check_text, parse, without_null
+from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
-from cupel_core.graphql.request import Loaded, Request
+from cupel_core.graphql.request import Request
 from cupel_core.paging import Page
 from cupel_core.preconditions import UNCONDITIONAL
 from cupel_core.queues import dead_letters, status
