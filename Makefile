@@ -23,6 +23,7 @@ ready:
 	  { uv --version || python3.13 -m venv .cupel/uv || python3 -m venv .cupel/uv; } >/dev/null 2>&1; \
 	  test ! -x .cupel/uv/bin/pip || .cupel/uv/bin/pip install --quiet --disable-pip-version-check 'uv>=0.9'; \
 	  uv sync --locked --quiet; }
+	@$(BIN)/python -m tools.generate
 
 run: ready ## evaluate the sample definition with simulated models on this machine; leave the stack running
 	@$(BIN)/cupel up

@@ -1,4 +1,7 @@
-"""`make docs`: write the reference pages below docs/reference, and build the site in .site; broken links are errors."""
+"""`make docs`: write the reference pages and the GraphQL schema below docs, and build the site in .site.
+
+Broken links are errors.
+"""
 
 import json
 import subprocess
@@ -12,6 +15,7 @@ _REFERENCE = _ROOT / "docs/reference"
 
 
 def main() -> None:
+    subprocess.run([sys.executable, "-m", "tools.generate"], cwd=_ROOT, check=True)
     _REFERENCE.mkdir(exist_ok=True)
     document = json.loads((_ROOT / "docs/openapi.json").read_text())
     (_REFERENCE / "api.md").write_text(api_reference.page(document))

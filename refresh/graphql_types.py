@@ -1,8 +1,7 @@
 """The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
 
-`python -m refresh.graphql_types` writes shared/cupel_core/graphql/types.graphql: every type that schema.graphql names
-and does not define, and the types of their fields; and of the whole schema docs/schema.graphql and docs/graphql.d.ts,
-for those who write queries. Run it after a change of the contract.
+`python -m tools.generate` writes them to shared/cupel_core/graphql/types.graphql: every type that schema.graphql names
+and does not define, and the types of their fields.
 """
 
 import json
@@ -16,7 +15,7 @@ from graphql.language import Visitor, visit
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "shared" / "cupel_core" / "graphql"
-HEADER = "# Written by `python -m refresh.graphql_types`, from docs/openapi.json."
+HEADER = "# Written by `python -m tools.generate`, from docs/openapi.json."
 _SCALARS = {"ID", "String", "Int", "Float", "Boolean"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _INPUTS = {"StartRunInput": "CreateRun"}
@@ -38,20 +37,6 @@ _AS_JSON = {
 _MAX_INT = 2**31 - 1
 _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
 """Integers that may exceed the 32 bits of `Int`, which become `Float`."""
-
-
-def main() -> None:
-    (FOLDER / "types.graphql").write_text(render())
-    for path, text in copies().items():
-        path.write_text(text)
-
-
-def copies() -> dict[Path, str]:
-    """What is printed of the schema, by file."""
-    from cupel_core.graphql.schema import printed, schema  # reads types.graphql
-    from refresh import graphql_typescript
-
-    return {ROOT / "docs/schema.graphql": printed(), ROOT / "docs/graphql.d.ts": graphql_typescript.render(schema())}
 
 
 def render() -> str:
@@ -181,7 +166,3 @@ def _named_types(document: DocumentNode) -> Iterator[str]:
         each.name.value for each in document.definitions if each.kind.endswith("_extension") and hasattr(each, "name")
     )
     yield from dict.fromkeys([*found, *extended])
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ from graphql import (
 from graphql.pyutils import Undefined
 
 HEADER = """\
-// Written by `python -m refresh.graphql_types`, from the schema of /v1/graphql. An answer has the fields that a query
+// Written by `python -m tools.generate`, from the schema of /v1/graphql. An answer has the fields that a query
 // has: `Pick<Run, "id" | "status">` for `{ run(id: "…") { id status } }`.
 """
 _SCALARS = {

@@ -1,19 +1,14 @@
-"""What `tools/list` of the MCP server returns, derived from the tools: functions/mcpserver/tools.json, a line per tool.
+"""The response to `tools/list` of the MCP server, derived from the tools, with a line per tool.
 
-`python -m refresh.mcp_tools` writes it. Run it after a change of a tool, or of a model of the contract that tools use.
+`python -m tools.generate` writes it to shared/cupel_core/contract/mcp_tools.json.
 """
 
 from typing import Any
 
 import orjson
 
-from mcpserver.listing import FILE
 from mcpserver.models import arguments_schema, result_schema
 from mcpserver.registry import McpTool, list_all_tools
-
-
-def main() -> None:
-    FILE.write_bytes(render())
 
 
 def render() -> bytes:
@@ -33,7 +28,3 @@ def _described(tool: McpTool) -> dict[str, Any]:
         "outputSchema": result_schema(tool.result),
         "annotations": {"title": tool.title, **tool.annotations},
     }
-
-
-if __name__ == "__main__":
-    main()

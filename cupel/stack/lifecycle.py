@@ -24,7 +24,7 @@ from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
 from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
-from cupel.stack.sources import refresh
+from cupel.stack.sources import generate, refresh
 from cupel_core.clock import utc_now
 from cupel_core.domain.access import AccessRole
 
@@ -53,6 +53,7 @@ def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
 
 
 def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
+    generate(paths)
     digest = sources_digest(paths)
     running = emulator.find_running(paths)
     if running and not emulator.is_supported(paths, running):

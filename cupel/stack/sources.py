@@ -1,11 +1,13 @@
 """The files of which the stack is built: those of a clone, or those that the installed package contains."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import cupel_core
 from cupel.errors import UsageError
 from cupel.stack.paths import StackPaths
+from cupel.stack.subprocesses import child_environment, run
 from cupel.whole_files import replace_file
 
 PACKAGED = Path(__file__).parent / "packaged"
@@ -13,7 +15,7 @@ PACKAGED = Path(__file__).parent / "packaged"
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
 
-_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/graphql/*.graphql")
+_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/graphql/*.graphql", "cupel_core/contract/mcp_tools.json")
 _DEPLOYED = (
     "template.yaml",
     "uv.lock",
@@ -21,7 +23,6 @@ _DEPLOYED = (
     "statemachines/*.json",
     *(f"shared/{pattern}" for pattern in _CORE_FILES),
     "functions/**/*.py",
-    "functions/mcpserver/tools.json",
     "web/Makefile",
     "web/build.py",
     # In a clone, the page is built from its sources; the package contains the built page.
@@ -50,6 +51,12 @@ def deployed_files(paths: StackPaths) -> dict[str, Path]:
     return _find(paths, _DEPLOYED)
 
 
+def generate(paths: StackPaths) -> None:
+    """Write the generated files of a clone that are missing or outdated. A copy of the sources contains them."""
+    if (paths.repository / "tools/generate.py").is_file():
+        run([sys.executable, "-m", "tools.generate"], paths, child_environment(paths))
+
+
 def refresh(paths: StackPaths) -> None:
     """Replace the copy of the sources, if the stack uses one: the package may have been upgraded."""
     if not paths.is_copy:
@@ -66,6 +73,7 @@ def write_sources(paths: StackPaths, folder: Path) -> None:
     """Copy everything that `sam build` and the local stack read. UsageError if the folder has files already."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")
+    generate(paths)
     for name, path in _find(paths, _DEPLOYED + _TOOLS).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)

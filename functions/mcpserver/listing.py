@@ -10,13 +10,14 @@ from typing import Any
 
 import orjson
 
+import cupel_core
 from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import AccessRole
 from mcpserver.registry import ToolGroup
 from mcpserver.request import ToolRequest
 
-FILE = Path(__file__).parent / "tools.json"
-"""`python -m refresh.mcp_tools` writes it: by tool its group, its operation and its description."""
+_FILE = Path(cupel_core.__file__).parent / "contract/mcp_tools.json"
+"""`python -m tools.generate` writes it: by tool its group, its operation and its description."""
 
 
 def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
@@ -25,12 +26,11 @@ def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
 
 @cache
 def _select(role: AccessRole, groups: frozenset[ToolGroup]) -> list[dict[str, Any]]:
-    return [
-        each["tool"] for each in read_tools() if each["group"] in groups and OPERATIONS[each["operation"]].permits(role)
-    ]
+    permitted = {operation.id for operation in OPERATIONS.values() if operation.permits(role)}
+    return [each["tool"] for each in read_tools() if each["group"] in groups and each["operation"] in permitted]
 
 
 @cache
 def read_tools() -> list[dict[str, Any]]:
-    tools: list[dict[str, Any]] = orjson.loads(FILE.read_bytes())
+    tools: list[dict[str, Any]] = orjson.loads(_FILE.read_bytes())
     return tools

@@ -11,10 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cupel_core.domain.access import AccessRole
-from mcpserver.listing import FILE
 from mcpserver.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
 from mcpserver.request import MAX_RESULT_BYTES
-from refresh import mcp_tools
 from tests.conftest import ROOT
 from tests.unit.mcpserver.cases import CASES, World
 from tests.unit.mcpserver.conftest import McpClient
@@ -41,10 +39,6 @@ def test_every_module_has_the_tools_that_it_is_listed_with() -> None:
     assert sorted(MODULES) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
     for module, names in MODULES.items():
         assert {TOOLS[each].function.__module__ for each in names} == {f"mcpserver.tools.{module}"}
-
-
-def test_the_list_of_tools_is_written_anew_when_a_tool_changes() -> None:
-    assert FILE.read_bytes() == mcp_tools.render(), "run python -m refresh.mcp_tools"
 
 
 def test_listing_tools_imports_none_of_them() -> None:
