@@ -11,7 +11,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-model test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots
+.PHONY: help ready run down test test-model test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots structure
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -120,6 +120,9 @@ screenshots: ready ## take the pictures of README and docs from the page, in Chr
 	@$(BIN)/python web/build.py build
 	@$(BIN)/python -m tests.web.tools
 	@$(BIN)/pytest tests/web/screenshots.py
+
+structure: ready ## print packages, imports between them, circles, and the sizes of files
+	@$(BIN)/python -m tools.structure
 
 docs: ready ## build the documentation site in .site; broken links are errors
 	@$(BIN)/python -m docs_site
