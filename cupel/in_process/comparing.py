@@ -12,6 +12,7 @@ from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.analysis.target_usage import TargetUsage
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.statistics import DECISION_CODES
 
@@ -56,6 +57,7 @@ def _side(evaluation: Evaluation) -> ComparisonSide:
         scenarios=scenarios,
         cell=lambda column, case: _cell(answers[column, case]),
         totals=lambda column: _totals(evaluation, column),
+        usage=lambda column, case: _usage(answers[column, case]),
     )
 
 
@@ -65,6 +67,10 @@ def _totals(evaluation: Evaluation, column: int) -> ColumnTotals:
         if result.probe.column == evaluation.columns[column]:
             totals.add(counted_outcome(result.outcome))
     return totals
+
+
+def _usage(results: Iterable[ProbeResult]) -> TargetUsage:
+    return TargetUsage.of(counted_outcome(result.outcome) for result in results)
 
 
 def _read(evaluation: Evaluation) -> tuple[list[SideScenario], _Answers]:

@@ -37,8 +37,8 @@ def test_each_task_of_the_map_wrote_a_file(run: Json, figures: Json, aws: Callab
     listed = aws("s3").list_objects_v2(Bucket=output_of(aws, "BucketName"), Prefix="analyses/")["Contents"]
     names = [each["Key"].rpartition("/")[2] for each in listed if f"/{run['id']}/" in each["Key"]]
     assert sorted(name for name in names if name.startswith("counts-")) == [
-        "counts-000000.bin.gz",
-        "counts-000100.bin.gz",
+        "counts-3-000000.bin.gz",
+        "counts-3-000100.bin.gz",
     ]
 
 

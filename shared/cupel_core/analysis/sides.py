@@ -69,6 +69,7 @@ def read_side(side: LoadedSide) -> ReadSide:
         scenarios=list(side_scenarios(snapshot, counts.scenarios)),
         cell=counts.case_cell,
         totals=counts.totals.column,
+        usage=counts.case_usage,
     )
     return ReadSide(read, _describe(side, snapshot, counts, columns))
 

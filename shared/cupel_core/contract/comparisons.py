@@ -8,13 +8,14 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
-from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA, ComparisonOptions, SignificanceTest
+from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA, ComparisonOptions
 from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.matching import MatchedBy
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection
+from cupel_core.domain.analysis.significance import SignificanceTest
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
 
 MAX_NAMES = 200
@@ -186,6 +187,39 @@ class OperatingDifferencesResponse(ResponseModel):
     difference: Annotated[SideOperationsResponse, Field(description="Comparison minus baseline")]
 
 
+class UsageRatioResponse(ResponseModel):
+    """The target's calls of either side, paired by scenario: the ratio of the scenarios' geometric means."""
+
+    verdict: Annotated[
+        ComparisonVerdict | None,
+        Field(
+            description="HIGHER or LOWER than the baseline; never EQUIVALENT, as there is no margin. Null for times of "
+            "two runs, which also differ by the provider's load, and if both sides are the same conversations"
+        ),
+    ]
+    sentence: Annotated[str, Field(description="The ratio in words, with its figures")]
+    scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 on both sides")]
+    left_out: Annotated[
+        dict[str, int],
+        Field(description="Common scenarios without a ratio, by reason: notCompleted, unknown or free"),
+    ]
+    baseline: Annotated[
+        float | None, Field(description="Geometric mean of the scenarios per completed conversation, in USD or ms")
+    ]
+    comparison: Annotated[float | None, Field(description="That of the comparison side")]
+    ratio: Annotated[float | None, Field(description="Comparison divided by baseline")]
+    interval: Annotated[
+        list[float] | None,
+        Field(
+            description="Confidence interval of the ratio, 1 - alpha; null with fewer than 5 scenarios, and if nearly "
+            "all of them have the same ratio"
+        ),
+    ]
+    test: SignificanceTest
+    p: Annotated[float | None, Field(description="Two-sided p-value of a ratio of 1, not adjusted")]
+    adjusted_p: Annotated[float | None, Field(description="Adjusted by Holm's method, as that of the row")]
+
+
 class OwnDifferenceResponse(ResponseModel):
     """The difference on exactly these scenarios; it says nothing about others like them."""
 
@@ -252,6 +286,8 @@ class ComparisonRowResponse(ResponseModel):
     operations: Annotated[
         OperatingDifferencesResponse, Field(description="What the sides' probes took and cost; described, not tested")
     ]
+    cost_ratio: Annotated[UsageRatioResponse, Field(description="What the target's calls cost")]
+    time_ratio: Annotated[UsageRatioResponse, Field(description="How long the target's calls took")]
     cautions: list[CautionResponse]
 
 

@@ -191,6 +191,17 @@ class FailedScenarioResponse(ResponseModel):
     cells: Annotated[list[FailedCellResponse], Field(description="In the order of `columns`")]
 
 
+class ReportRatioResponse(ResponseModel):
+    """The ratio of geometric means of two targets, paired by scenario."""
+
+    scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 of both")]
+    ratio: Annotated[float | None, Field(description="First divided by second")]
+    interval: Annotated[
+        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the ratio")
+    ]
+    adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
+
+
 class ReportDifferenceResponse(ResponseModel):
     """Two targets, paired by scenario; see docs/statistics.md."""
 
@@ -203,6 +214,8 @@ class ReportDifferenceResponse(ResponseModel):
         list[float] | None, Field(serialization_alias="interval95", description="95% interval of the difference")
     ]
     adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
+    cost_ratio: Annotated[ReportRatioResponse, Field(description="What the target's calls cost")]
+    time_ratio: Annotated[ReportRatioResponse, Field(description="How long they took")]
 
 
 class ReportGroupResponse(ResponseModel):

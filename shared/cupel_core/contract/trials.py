@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetFields, MaxBudgetUsd
 from cupel_core.contract.common import ResponseModel, Time, example
-from cupel_core.contract.comparisons import OperatingDifferencesResponse
+from cupel_core.contract.comparisons import OperatingDifferencesResponse, UsageRatioResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import MAX_REPEATS, TrialRequest, TrialVerdict
@@ -93,6 +93,8 @@ class TrialResultResponse(ResponseModel):
     operations: Annotated[
         OperatingDifferencesResponse, Field(description="What both took and cost; described, not tested")
     ]
+    cost_ratio: Annotated[UsageRatioResponse, Field(description="What the target's calls cost, paired by scenario")]
+    time_ratio: Annotated[UsageRatioResponse, Field(description="How long they took")]
     tags: Annotated[list[TrialTagResponse], Field(description="At most 20 failure tags, the most frequent first")]
     notes: Annotated[list[str], Field(description="What limits these figures")]
 

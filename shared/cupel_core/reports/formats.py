@@ -11,6 +11,7 @@ from cupel_core.contract.reports import (
     ReportConversationResponse,
     ReportCostResponse,
     ReportFiguresResponse,
+    ReportRatioResponse,
     ReportResponse,
     ReportSummaryResponse,
     RoleCostResponse,
@@ -273,10 +274,24 @@ def difference_table(content: ReportContentResponse) -> ReportTable:
             _difference(each.metric)(each.difference),
             format_interval(each.interval, _difference(each.metric)) or NONE,
             format_p(each.adjusted_p),
+            _ratio(each.cost_ratio),
+            _ratio(each.time_ratio),
         )
         for each in content.differences
     )
-    return ReportTable(("targets", "scenarios", "difference", "95% interval", "adjusted p"), tuple(rows))
+    header = ("targets", "scenarios", "difference", "95% interval", "adjusted p", "cost", "time of calls")
+    return ReportTable(header, tuple(rows))
+
+
+def _ratio(ratio: ReportRatioResponse) -> str:
+    """Return `+20.0% (+10.0% to +30.9%), adjusted p 0.003`, as far as it is known."""
+    if ratio.ratio is None:
+        return NONE
+    share = format_signed_percent(ratio.ratio - 1)
+    if ratio.adjusted_p is None:
+        return share
+    bounds = format_interval([bound - 1 for bound in ratio.interval or ()], format_signed_percent)
+    return f"{share}{f' ({bounds})' if bounds else ''}, adjusted p {format_p(ratio.adjusted_p)}"
 
 
 def _difference(metric: Metric) -> Callable[[float | None], str]:

@@ -1,4 +1,5 @@
-"""Compares the targets of a run on the same scenarios: failures by scenario, and differences with intervals."""
+"""Compares the targets of a run on the same scenarios: failures by scenario, and differences and ratios with
+intervals."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -9,11 +10,13 @@ from cupel_core.contract.reports import (
     FailedScenarioResponse,
     ReportConversationResponse,
     ReportDifferenceResponse,
+    ReportRatioResponse,
 )
-from cupel_core.domain.analysis.comparison import compare
+from cupel_core.domain.analysis.comparison import ComparisonRow, compare
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn
 from cupel_core.domain.analysis.multiple_testing import holm
+from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import resources, scenarios, snapshots
@@ -68,26 +71,44 @@ def differences(
     compared = list(side_scenarios(snapshot, counts.scenarios))
 
     def side(column: SideColumn) -> ComparisonSide:
-        return ComparisonSide(run.id, (column,), compared, counts.case_cell, counts.totals.column)
+        totals = counts.totals.column
+        return ComparisonSide(run.id, (column,), compared, counts.case_cell, totals, counts.case_usage)
 
     pairs = list(combinations(columns, 2))
-    estimates = [
-        (figures.metric, row.estimate)
+    rows = [
+        (figures.metric, row)
         for figures in (compare(side(second), side(first)) for first, second in pairs)
         for row in figures.rows
     ]
-    adjusted = holm([estimate.p for _, estimate in estimates])
+    adjusted = holm([row.estimate.p for _, row in rows])
+    costs, times = (_ratios([row for _, row in rows], measure) for measure in (UsageMeasure.COST, UsageMeasure.TIME))
     return [
         ReportDifferenceResponse(
             first=names[first.number],
             second=names[second.number],
             metric=metric,
+            scenarios=row.estimate.scenarios,
+            difference=row.estimate.difference,
+            interval=list(row.estimate.interval) if row.estimate.interval else None,
+            adjusted_p=p,
+            cost_ratio=cost,
+            time_ratio=time,
+        )
+        for (first, second), (metric, row), p, cost, time in zip(pairs, rows, adjusted, costs, times, strict=True)
+    ]
+
+
+def _ratios(rows: Sequence[ComparisonRow], measure: UsageMeasure) -> list[ReportRatioResponse]:
+    estimates = [row.usage[measure].estimate for row in rows]
+    adjusted = holm([estimate.p for estimate in estimates])
+    return [
+        ReportRatioResponse(
             scenarios=estimate.scenarios,
-            difference=estimate.difference,
+            ratio=estimate.ratio,
             interval=list(estimate.interval) if estimate.interval else None,
             adjusted_p=p,
         )
-        for (first, second), (metric, estimate), p in zip(pairs, estimates, adjusted, strict=True)
+        for estimate, p in zip(estimates, adjusted, strict=True)
     ]
 
 

@@ -83,6 +83,8 @@ def to_response(view: TrialView) -> TrialResponse:
             **{**result._asdict(), "interval": row.interval},
             sentence=result.sentence,
             operations=row.operations,
+            cost_ratio=row.cost_ratio,
+            time_ratio=row.time_ratio,
             tags=[TrialTagResponse(**each._asdict()) for each in view.tags],
             notes=list(view.notes),
         )

@@ -267,9 +267,9 @@ def narrative_reply(ref: RunRef, key: str) -> str:
     return f"{analysis_blobs(ref)}narratives/{key}.json.gz"
 
 
-def count_file(ref: RunRef, revision: str, first_leaf: int) -> str:
-    """`revision` identifies the outcomes that are counted."""
-    return f"{analysis_blobs(ref)}{revision}/counts-{barrier_node(first_leaf)}.bin.gz"
+def count_file(ref: RunRef, revision: str, version: int, first_leaf: int) -> str:
+    """`revision` identifies the outcomes that are counted, and `version` the format of the file."""
+    return f"{analysis_blobs(ref)}{revision}/counts-{version}-{barrier_node(first_leaf)}.bin.gz"
 
 
 def snapshot_blobs(ref: RunRef) -> str:

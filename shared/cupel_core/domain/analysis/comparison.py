@@ -4,9 +4,8 @@ The scenario is the unit: its repeats and personas are not independent. Each sce
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from statistics import fmean
 from typing import NamedTuple
 
@@ -47,8 +46,11 @@ from cupel_core.domain.analysis.paired_samples import (
     primary_metric,
 )
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, ScenarioChange, most_changed
+from cupel_core.domain.analysis.significance import SignificanceTest
 from cupel_core.domain.analysis.stratified import OwnDifference, Stratum, own_difference
 from cupel_core.domain.analysis.two_samples import compare_trials
+from cupel_core.domain.analysis.usage_ratios import RowNames, UsageComparison, UsageRatio
+from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.analysis.verdicts import (
     ComparisonVerdict,
     EffectSize,
@@ -62,16 +64,6 @@ from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
 _CODE_RANGE = 4
 """Decisions reach from 1 to 5."""
-
-
-class SignificanceTest(StrEnum):
-    PAIRED_T = "PAIRED_T"
-    SIGN = "SIGN_MID_P"
-    """It tests decisions that hardly differ between scenarios."""
-    MCNEMAR = "MCNEMAR_MID_P"
-    """It tests rates; repeats of a scenario count as fewer pairs."""
-    WELCH_T = "WELCH_T"
-    FISHER = "FISHER_EXACT"
 
 
 @dataclass(frozen=True)
@@ -136,6 +128,8 @@ class ComparisonRow:
     """It is the difference on exactly these scenarios; None for all pairs together."""
     errors_fail_difference: float | None = None
     """It is the difference of pass rates if errored probes count as failures; None without errors."""
+    usage: Mapping[UsageMeasure, UsageRatio] = field(default_factory=dict)
+    """It has the cost and the time of the target's calls, paired by scenario."""
 
     @property
     def is_substituted(self) -> bool:
@@ -192,7 +186,7 @@ def compare(
         has_errors = any(row.errors_fail_difference is not None for row in rows)
         overall = means.row(columns.pairs, sides, levels)
         rows.append(_with_errors_difference(overall, errors_fail_means.values if has_errors else None))
-    concluded = _with_verdicts(rows, levels)
+    concluded = _with_usage(_with_verdicts(rows, levels), columns.pairs, sides, matched.common, levels.alpha)
     return ComparisonFigures(
         metric=metric,
         alpha=levels.alpha,
@@ -406,13 +400,31 @@ def _with_verdict(row: ComparisonRow, levels: _Levels) -> ComparisonRow:
         scenarios_needed=row.scenarios_needed,
     )
     verdict = verdict_of(evidence)
-    reference = _name(row.baseline) if row.is_substituted else "in the baseline"
     return replace(
         row,
         verdict=verdict,
-        sentence=sentence_of(verdict, evidence, _name(row.comparison), reference),
+        sentence=sentence_of(verdict, evidence, *_names(row)),
         notes=tuple(further_sentences(evidence, row.own_difference, row.errors_fail_difference)),
     )
+
+
+def _with_usage(
+    rows: Sequence[ComparisonRow],
+    pairs: Sequence[ColumnPair],
+    sides: _ComparedSides,
+    common: Sequence[MatchedScenario],
+    alpha: float,
+) -> list[ComparisonRow]:
+    usage = UsageComparison(pairs, [_names(row) for row in rows], *sides, common, alpha)
+    ratios = {measure: usage.ratios(measure) for measure in UsageMeasure}
+    return [
+        replace(row, usage={measure: of_rows[number] for measure, of_rows in ratios.items()})
+        for number, row in enumerate(rows)
+    ]
+
+
+def _names(row: ComparisonRow) -> RowNames:
+    return RowNames(_name(row.comparison), _name(row.baseline) if row.is_substituted else "in the baseline")
 
 
 def _name(columns: Sequence[SideColumn]) -> str:

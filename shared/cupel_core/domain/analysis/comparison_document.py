@@ -10,6 +10,8 @@ from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonR
 from cupel_core.domain.analysis.matching import SideColumn
 from cupel_core.domain.analysis.operating_differences import SideOperations
 from cupel_core.domain.analysis.scenario_changes import MAX_CHANGES, ScenarioChange, order_of
+from cupel_core.domain.analysis.usage_ratios import UsageRatio
+from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.statistics import Interval
 
 
@@ -73,7 +75,26 @@ def row_json(row: ComparisonRow) -> dict[str, Any]:
             "comparison": _operations(row.operations.comparison),
             "difference": _operations(row.operations.difference),
         },
+        "costRatio": ratio_json(row.usage[UsageMeasure.COST]),
+        "timeRatio": ratio_json(row.usage[UsageMeasure.TIME]),
         "cautions": [{"code": caution, "message": caution.message} for caution in row.cautions],
+    }
+
+
+def ratio_json(ratio: UsageRatio) -> dict[str, Any]:
+    estimate = ratio.estimate
+    return {
+        "verdict": ratio.verdict,
+        "sentence": ratio.sentence,
+        "scenarios": estimate.scenarios,
+        "leftOut": {str(reason): count for reason, count in ratio.left_out.items()},
+        "baseline": estimate.baseline,
+        "comparison": estimate.comparison,
+        "ratio": estimate.ratio,
+        "interval": _interval(estimate.interval),
+        "test": estimate.test,
+        "p": estimate.p,
+        "adjustedP": ratio.adjusted_p,
     }
 
 

@@ -1,4 +1,4 @@
-"""Count files: all that statistics need of a run's outcomes, in ten small numbers per cell and sums per column.
+"""Count files: all that statistics need of a run's outcomes, in twelve numbers per cell and sums per column.
 
 A cell is one column (a target, asked by one prompt) and one case (a scenario with one of its personas, or with none).
 Its probes are the repeats, whose indexes are consecutive; its number is the index of its first probe divided by the
@@ -7,9 +7,11 @@ parts of a run add up to the same counts whatever the parts, also where a border
 
 The bytes of a file are deterministic:
 
-    magic (8 bytes), length of the header (4 bytes), header (JSON: first cell, number of cells, sums by column), cells
+    magic (8 bytes), length of the header (4 bytes), header (JSON: first cell, number of cells, sums by column), cells,
+    usage
 
-A cell takes 20 bytes, as a run has up to 1,000 repeats: ten 16-bit numbers, little-endian, in the order of `Cell`.
+A cell takes 36 bytes, little-endian. Ten 16-bit numbers in the order of `Cell` are enough, because a run has up to
+1,000 repeats. After those of all cells, each cell has the two 64-bit sums of `TargetUsage`.
 """
 
 import json
@@ -23,14 +25,19 @@ from typing import NamedTuple
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
+from cupel_core.domain.analysis.target_usage import TargetUsage, add_sums, pico_log_ms, pico_usd
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 
 COUNTS_PER_CELL = 10
 BYTES_PER_CELL = 2 * COUNTS_PER_CELL
+SUMS_PER_CELL = 2
+_USAGE_BYTES = 8 * SUMS_PER_CELL
 MAX_HEADER_BYTES = 64_000_000
-MAX_FILE_BYTES = MAX_PROBES * BYTES_PER_CELL + MAX_HEADER_BYTES + 100
+MAX_FILE_BYTES = MAX_PROBES * (BYTES_PER_CELL + _USAGE_BYTES) + MAX_HEADER_BYTES + 100
 """A larger file is not read."""
-_MAGIC = b"CUPELCT2"
+VERSION = 3
+"""Files of another version are not read: they have other names, so their outcomes are counted again."""
+_MAGIC = f"CUPELCT{VERSION}".encode()
 _PREFIX = Struct("<8sI")
 _CODES = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 4}
 _OTHER, _ERRORED, _JUDGED, _PASSED, _UNDECIDED = 5, 6, 7, 8, 9
@@ -109,13 +116,17 @@ class Counts:
     first_cell: int
     cells: array[int]
     """COUNTS_PER_CELL numbers per cell."""
+    usage: array[int]
+    """SUMS_PER_CELL numbers per cell: the sums of `TargetUsage`."""
     columns: dict[int, ColumnTotals] = field(default_factory=dict)
     """By the number of the column in the plan; only those with outcomes."""
 
     @classmethod
     def empty(cls, cells: range) -> "Counts":
         """Without any outcome."""
-        return cls(cells.start, array("H", bytes(BYTES_PER_CELL * len(cells))))
+        return cls(
+            cells.start, array("H", bytes(BYTES_PER_CELL * len(cells))), array("q", bytes(_USAGE_BYTES * len(cells)))
+        )
 
     @property
     def cell_range(self) -> range:
@@ -125,6 +136,11 @@ class Counts:
         """The cell with this number."""
         start = (number - self.first_cell) * COUNTS_PER_CELL
         return Cell(*self.cells[start : start + COUNTS_PER_CELL])
+
+    def target_usage(self, number: int) -> TargetUsage:
+        """What the target's calls of the cell with this number cost and took."""
+        start = (number - self.first_cell) * SUMS_PER_CELL
+        return TargetUsage(self.cell(number).completed, *self.usage[start : start + SUMS_PER_CELL])
 
     def column(self, number: int) -> ColumnTotals:
         """The sums of a column, all zero if it has no outcome."""
@@ -140,9 +156,15 @@ class Counts:
             if outcome.success is not None:
                 self.cells[start + _JUDGED] += 1
                 self.cells[start + _PASSED] += outcome.success
+            self._add_usage((cell - self.first_cell) * SUMS_PER_CELL, outcome)
         if (totals := self.columns.get(column)) is None:
             totals = self.columns[column] = ColumnTotals()
         totals.add(outcome)
+
+    def _add_usage(self, start: int, outcome: CountedOutcome) -> None:
+        usage = self.usage
+        usage[start] = add_sums(usage[start], pico_usd(outcome))
+        usage[start + 1] = add_sums(usage[start + 1], pico_log_ms(outcome))
 
     def merge(self, other: "Counts") -> None:
         """Add the counts of other outcomes. Raises ValueError for cells outside of these."""
@@ -151,11 +173,14 @@ class Counts:
             raise ValueError(f"the cells {its} are not within {mine}")
         start = (its.start - mine.start) * COUNTS_PER_CELL
         stop = start + len(other.cells)
+        usage = slice((its.start - mine.start) * SUMS_PER_CELL, (its.stop - mine.start) * SUMS_PER_CELL)
         if any(self.cells[start:stop]):
             for position, number in enumerate(other.cells, start):
                 self.cells[position] += number
+            self.usage[usage] = array("q", map(add_sums, self.usage[usage], other.usage))
         else:
             self.cells[start:stop] = other.cells
+            self.usage[usage] = other.usage
         for column, totals in other.columns.items():
             self.columns.setdefault(column, ColumnTotals()).merge(totals)
 
@@ -167,7 +192,8 @@ class Counts:
             "columns": {str(number): self.columns[number].to_json() for number in sorted(self.columns)},
         }
         text = json.dumps(header, separators=(",", ":"), ensure_ascii=True).encode()
-        return _PREFIX.pack(_MAGIC, len(text)) + text + _little_endian(self.cells).tobytes()
+        cells = _little_endian(self.cells).tobytes() + _little_endian(self.usage).tobytes()
+        return _PREFIX.pack(_MAGIC, len(text)) + text + cells
 
     @classmethod
     def decode(cls, data: bytes) -> "Counts":
@@ -179,11 +205,11 @@ class Counts:
                 raise InvalidCountFile("it does not start like a count file")
             header = json.loads(text)
             columns = {int(number): ColumnTotals.from_json(sums) for number, sums in header["columns"].items()}
-            if len(body) != header["cells"] * BYTES_PER_CELL:
+            border = header["cells"] * BYTES_PER_CELL
+            if len(body) != border + header["cells"] * _USAGE_BYTES:
                 raise InvalidCountFile(f"{len(body)} bytes are not {header['cells']} cells")
-            cells = array("H")
-            cells.frombytes(body)
-            return cls(int(header["firstCell"]), _little_endian(cells), columns)
+            cells, usage = array("H", body[:border]), array("q", body[border:])
+            return cls(int(header["firstCell"]), _little_endian(cells), _little_endian(usage), columns)
         except _UNREADABLE as error:
             raise InvalidCountFile(f"it cannot be read: {error}") from error
 
@@ -210,8 +236,8 @@ def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Cou
 
 
 def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
-    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 20 bytes
-    each, at most 20 MB."""
+    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 36 bytes
+    each, at most 36 MB."""
     counts = Counts.empty(cells_of(plan, range(plan.total)))
     for part in parts:
         counts.merge(part)
@@ -249,6 +275,10 @@ class RunCounts:
     def case_cell(self, column: int, case: int) -> Cell:
         """The counts of one column and one case: its repeats."""
         return self.totals.cell(cell_number(self.plan, column, case))
+
+    def case_usage(self, column: int, case: int) -> TargetUsage:
+        """What the target's calls of one column and one case cost and took."""
+        return self.totals.target_usage(cell_number(self.plan, column, case))
 
     def cell(self, column: int, scenario: ScenarioCases) -> Cell:
         """The counts of one column and one scenario: the repeats of all of its cases."""

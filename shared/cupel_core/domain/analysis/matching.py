@@ -7,6 +7,7 @@ from typing import NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.analysis.target_usage import TargetUsage
 from cupel_core.domain.runs.plan import Column
 
 
@@ -45,13 +46,20 @@ class ComparisonSide:
     """What is compared: some or all columns of a run."""
 
     source: str
-    """Identifies the outcomes: the run, and the rescore whose results count."""
+    """Identifies the outcomes: the id of the run, then `/` and the rescore whose results count, if it is not the run's
+    own."""
     columns: tuple[SideColumn, ...]
     scenarios: Sequence[SideScenario]
     cell: Callable[[int, int], Cell]
     """The counts of a column and a case, by their numbers."""
     totals: Callable[[int], ColumnTotals] = lambda _: ColumnTotals()
     """The sums of a column, by its number."""
+    usage: Callable[[int, int], TargetUsage] = lambda *_: TargetUsage()
+    """What the target's calls of a column and a case cost and took."""
+
+    @property
+    def run_id(self) -> str:
+        return self.source.partition("/")[0]
 
 
 class MatchedCase(NamedTuple):

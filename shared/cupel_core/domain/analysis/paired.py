@@ -63,8 +63,7 @@ def paired_estimate(values: Sequence[PairedValues], alpha: float, range_of_value
     mean, error, size = fmean(differences), standard_error(differences), effect_size(values)
     if error is None or len(values) < MIN_SCENARIOS:
         return PairedEstimate(len(values), mean, error, effect_size=size)
-    usual, times = Counter(differences).most_common(1)[0]
-    if len(values) - times <= min(_MAX_UNUSUAL, len(values) // 10):
+    if (usual := usual_difference(differences)) is not None:
         return _rare_estimate(differences, usual, alpha, range_of_values, size)
     df = len(values) - 1
     return PairedEstimate(
@@ -76,6 +75,13 @@ def paired_estimate(values: Sequence[PairedValues], alpha: float, range_of_value
         p=t_two_sided_p(mean / error, df),
         effect_size=size,
     )
+
+
+def usual_difference(differences: Sequence[float]) -> float | None:
+    """Return the difference that nearly all scenarios have; None if there is none."""
+    usual, times = Counter(differences).most_common(1)[0]
+    is_usual = len(differences) - times <= min(_MAX_UNUSUAL, len(differences) // 10)
+    return usual if is_usual else None
 
 
 def _rare_estimate(

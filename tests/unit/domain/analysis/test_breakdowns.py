@@ -29,7 +29,8 @@ def grouped(
     names = [f"sim/{number}" for number in range(targets)]
     plan = Plan(plain_targets(*names), (len(cases),), repeats=2)
     cells = [Cell(judged=2, passed=number % 3, undecided=2) for number in range(len(cases))] * targets
-    counts = Counts(0, array("H", [count for cell in cells for count in cell]))
+    counts = Counts.empty(range(len(cells)))
+    counts.cells = array("H", [count for cell in cells for count in cell])
     assert len(counts.cells) == COUNTS_PER_CELL * len(cells)
     by_scenario = scenario_cases(range(len(cases)) if positions is None else positions)
     return break_down("run_1", plan, cases, by, lambda: RunCounts(plan, by_scenario, counts))

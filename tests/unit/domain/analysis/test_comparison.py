@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.analysis.comparison import ComparisonOptions, SignificanceTest, compare
+from cupel_core.domain.analysis.comparison import ComparisonOptions, compare
 from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired_samples import Incomparable
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, shrunken_differences
+from cupel_core.domain.analysis.significance import SignificanceTest
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, EffectSize
 from cupel_core.domain.text.figures import format_p
 from tests.compared_sides import scenario, side
