@@ -19,6 +19,7 @@ from cupel.render import format_duration, format_status
 from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+from cupel_core.domain.text.figures import format_interval as format_interval_text
 from cupel_core.domain.text.figures import format_p, format_percent, format_signed_percent, format_usd
 
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
@@ -63,6 +64,54 @@ def notes(figures: Json) -> Iterator[str]:
 
 
 OPERATIONS_NOTE = "costs, tokens, times and errors: of all probes of either side, described and not tested"
+RATIOS_NOTE = (
+    "costs and times of the target's calls: geometric means of the scenarios per completed conversation, paired by "
+    "scenario; each interval is for its row alone"
+)
+_RATIOS = ["scenarios", "baseline", "comparison", "change", "interval", "adjusted p"]
+
+
+def ratios_table(figures: Json) -> Table | None:
+    """Show by which factor costs and times changed, with a row of each for every pair of columns; None if no scenario
+    has a ratio."""
+    columns = table("target", "of calls", *_RATIOS, "verdict", right=_RATIOS)
+    for row in rows_of(figures):
+        for heading, name, form in (("cost", "costRatio", format_usd), ("time", "timeRatio", format_duration)):
+            ratio = row[name]
+            if ratio["scenarios"]:
+                columns.add_row(escape(row_title(row)), heading, *_ratio_cells(ratio, form))
+    return columns if columns.row_count else None
+
+
+def ratio_notes(figures: Json) -> Iterator[str]:
+    """Say what the ratios say in words, and why scenarios have none."""
+    rows = rows_of(figures)
+    for row in rows:
+        title = "" if len(rows) == 1 else f"{row_title(row)}: "
+        yield from (f"{title}{row[name]['sentence']}" for name in ("costRatio", "timeRatio"))
+        for heading, name in (("cost", "costRatio"), ("time", "timeRatio")):
+            reasons = [f"{count:,} {_LEFT_OUT[reason]}" for reason, count in row[name]["leftOut"].items()]
+            if reasons:
+                yield f"{title}scenarios without a ratio of {heading}: {', '.join(reasons)}"
+
+
+_LEFT_OUT = {
+    "notCompleted": "not completed on both sides",
+    "unknown": "of which it is not known",
+    "free": "that cost nothing on a side",
+}
+
+
+def _ratio_cells(ratio: Json, form: Callable[[float | None], str]) -> list[str]:
+    return [
+        f"{ratio['scenarios']:,}",
+        form(ratio["baseline"]),
+        form(ratio["comparison"]),
+        format_signed_percent(ratio["ratio"] - 1),
+        format_interval_text([bound - 1 for bound in ratio["interval"] or ()], format_signed_percent) or NO_VALUE,
+        format_p(ratio["adjustedP"]),
+        ratio["verdict"] or NO_VALUE,
+    ]
 
 
 def operations_table(figures: Json) -> Table | None:

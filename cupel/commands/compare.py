@@ -144,6 +144,12 @@ def print_comparison(session: Session, figures: Json) -> None:
     session.out.print(render_comparison.rows_table(figures))
     for note in render_comparison.notes(figures):
         session.out.print(note, markup=False, soft_wrap=True)
+    if (ratios := render_comparison.ratios_table(figures)) is not None:
+        session.out.print()
+        session.out.print(ratios)
+        session.out.print(render_comparison.RATIOS_NOTE, markup=False, soft_wrap=True)
+    for note in render_comparison.ratio_notes(figures):
+        session.out.print(note, markup=False, soft_wrap=True)
     if (operations := render_comparison.operations_table(figures)) is not None:
         session.out.print()
         session.out.print(operations)

@@ -96,6 +96,17 @@ class ComparedTarget(ResultModel):
     prompt_id: str | None = None
 
 
+class RatioBrief(ResultModel):
+    """What the target's calls cost or how long they took, paired by scenario."""
+
+    verdict: str | None = None
+    sentence: str
+    scenarios: int
+    ratio: Annotated[float | None, Field(description="Comparison divided by baseline")] = None
+    interval: Annotated[list[float] | None, Field(description="Of the ratio")] = None
+    adjusted_p: float | None = None
+
+
 class ComparisonRowBrief(ResultModel):
     baseline: list[ComparedTarget]
     comparison: list[ComparedTarget]
@@ -111,6 +122,8 @@ class ComparisonRowBrief(ResultModel):
     effect_size: float | None = None
     minimum_detectable_effect: float | None = None
     changes: Annotated[dict[str, int], Field(description="Scenarios that increased, decreased, stayed unchanged")]
+    cost_ratio: RatioBrief
+    time_ratio: RatioBrief
     cautions: list[str]
 
 

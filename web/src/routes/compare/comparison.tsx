@@ -20,6 +20,7 @@ import { Changes } from "./changes";
 import styles from "./compare.module.css";
 import { Operations } from "./operations";
 import { ScenarioPair } from "./pair";
+import { Ratios } from "./ratios";
 import { ScenariosPlot } from "./scenarios_plot";
 import { WhatChanged } from "./what_changed";
 
@@ -104,6 +105,7 @@ export function Comparison({ comparison, figures, again }: Props) {
           {scenario !== undefined && hasPairs && (
             <ScenarioPair comparison={comparison} row={row} scenario={scenario} />
           )}
+          <Ratios row={row} />
           <Operations operations={row.operations} />
         </Section>
       )}

@@ -12,6 +12,7 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
+import { changeText } from "../../lib/usage_ratios";
 import { Share } from "../../ui/estimated";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
@@ -23,6 +24,8 @@ function cost(figures: ReportFigures): number | null {
   if (figures.costs.some((each) => each.usd === null)) return null;
   return figures.costs.reduce((sum, each) => sum + (each.usd ?? 0), 0);
 }
+
+type ReportDifference = NonNullable<ReportContent["differences"]>[number];
 
 interface TableProps {
   title: string;
@@ -212,6 +215,8 @@ export function Differences({ content }: { content: ReportContent }) {
           <FigureHeader>Difference</FigureHeader>
           <th scope="col">95% interval</th>
           <FigureHeader>Adjusted p</FigureHeader>
+          <th scope="col">Cost</th>
+          <th scope="col">Time of calls</th>
         </>
       }
     >
@@ -224,10 +229,16 @@ export function Differences({ content }: { content: ReportContent }) {
           <td className="figure">{formatDifference(each.metric, each.difference)}</td>
           <td>{formatDifferences(each.metric, each.interval95)}</td>
           <td className="figure">{formatP(each.adjustedP)}</td>
+          <td>{ratioText(each.costRatio)}</td>
+          <td>{ratioText(each.timeRatio)}</td>
         </tr>
       ))}
     </TableSection>
   );
+}
+
+function ratioText({ ratio, interval95, adjustedP }: ReportDifference["costRatio"]): string {
+  return changeText(ratio, interval95, adjustedP);
 }
 
 /** Of each failed scenario, how many answers of each target passed. */

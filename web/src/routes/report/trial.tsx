@@ -15,6 +15,7 @@ import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
 import { Operations } from "../compare/operations";
+import { Ratios } from "../compare/ratios";
 
 interface Props {
   run: Run;
@@ -184,6 +185,7 @@ function Result({ trial, result }: { trial: Trial; result: NonNullable<Trial["re
           </table>
         </ScrollRegion>
       )}
+      <Ratios row={result} sides={["Original", "Revised"]} />
       <Operations operations={result.operations} sides={["Original", "Revised"]} />
       {result.notes.map((note) => (
         <p key={note} className={page.note}>

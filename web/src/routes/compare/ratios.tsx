@@ -1,0 +1,63 @@
+import { VERDICTS } from "../../lib/comparison";
+import { formatCount, formatP, UNKNOWN, visible } from "../../lib/format";
+import {
+  figuresOfRatios,
+  formatChange,
+  formatChanges,
+  leftOutText,
+  type Ratios as RatiosOfRow,
+} from "../../lib/usage_ratios";
+import { FigureHeader } from "../../ui/figure_header";
+import page from "../../ui/page.module.css";
+import { ScrollRegion } from "../../ui/scroll";
+
+/** What the target's calls cost and took, paired by scenario and tested. */
+export function Ratios({
+  row,
+  sides = ["Baseline", "Other run"],
+}: {
+  row: RatiosOfRow;
+  sides?: readonly [string, string];
+}) {
+  const figures = figuresOfRatios(row);
+  return (
+    <>
+      <ScrollRegion label="cost and time, paired by scenario">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Paired by scenario</th>
+              {["Scenarios", ...sides, "Change", "Interval", "p, adjusted"].map((each) => (
+                <FigureHeader key={each}>{each}</FigureHeader>
+              ))}
+              <th scope="col">Verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {figures.map(({ name, ratio, format }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td className="figure">{formatCount(ratio.scenarios)}</td>
+                <td className="figure">{format(ratio.baseline)}</td>
+                <td className="figure">{format(ratio.comparison)}</td>
+                <td className="figure">{formatChange(ratio.ratio)}</td>
+                <td className="figure">{formatChanges(ratio.interval)}</td>
+                <td className="figure">{formatP(ratio.adjustedP)}</td>
+                <td>{ratio.verdict ? VERDICTS[ratio.verdict].join(" ") : UNKNOWN}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      {figures.map(({ name, ratio }) => {
+        const leftOut = leftOutText(ratio.leftOut);
+        return (
+          <p key={name} className={page.note}>
+            {visible(ratio.sentence)}
+            {leftOut && ` Scenarios without a ratio: ${leftOut}.`}
+          </p>
+        );
+      })}
+    </>
+  );
+}
