@@ -44,6 +44,7 @@ class AnsweredRun:
     repeats: int = 1
     answer: Callable[[int], str | None] = default_answer
     duration_ms: Callable[[int], int] = lambda _: 12
+    cost_usd: Callable[[int], float | None] = lambda _: 0.0
     scoring: Callable[[int], Scoring | None] = lambda _: build_scoring(None, None, ())
     content: Content = field(default_factory=Content)
     grader_config: GraderConfig = field(default_factory=lambda: GraderConfig(judge_model=JUDGE))
@@ -116,7 +117,8 @@ class AnsweredRun:
         if answer is None:
             return ProbeError(**identity, code=ProbeErrorCode.TIMEOUT, message="no answer", attempts=4)
         messages = (*scenario.messages, Message(MessageRole.ASSISTANT, answer))
-        state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=self.duration_ms(index))
+        cost, duration_ms = self.cost_usd(index), self.duration_ms(index)
+        state = ConversationState(messages, turns=1, usage=Usage(3, 4), duration_ms=duration_ms, cost_usd=cost)
         transcript = Transcript(
             **identity,
             conversation=state,

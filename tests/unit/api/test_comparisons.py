@@ -13,6 +13,8 @@ from tests.started_runs import NOW
 from tests.unit.api.client import Client
 from tests.unit.conflicting_transactions import conflicting_transactions
 
+SIDES = {"baseline": "sim/steady", "comparison": "sim/bold"}
+
 
 @pytest.fixture
 def baseline(client: Client) -> Run:
@@ -212,3 +214,41 @@ def test_jobs_are_listed_and_show_their_progress(client: Client, baseline: Run, 
     listed = client.get("/v1/jobs", query={"runId": run.id, "status": "COMPLETED"}).json()["items"]
     assert [(each["id"], each["stage"]) for each in listed] == [(created["jobId"], "storing")]
     assert client.get("/v1/jobs", query={"status": "FAILED"}).json()["items"] == []
+
+
+def test_costs_and_times_are_compared_scenario_by_scenario(client: Client) -> None:
+    def amounts(factor: float) -> dict[str, Any]:
+        return {
+            "cost_usd": lambda index: 0.001 * (1 + index) * factor * (1 + index % 3 / 100),
+            "duration_ms": lambda index: round(1_000 * (1 + index) * factor) + index % 3,
+        }
+
+    before, after = (run_of("def_shared", "+", **amounts(factor)) for factor in (1.0, 1.5))
+    row = compared(client, before, after)["figures"]["rows"][0]
+    time, cost = row["timeRatio"], row["costRatio"]
+    assert (cost["verdict"], cost["scenarios"], cost["ratio"]) == ("HIGHER", SCENARIOS, pytest.approx(1.5))
+    assert (cost["test"], cost["interval"], cost["leftOut"]) == ("SIGN_MID_P", None, {})
+    assert (time["verdict"], time["ratio"], time["test"]) == (None, pytest.approx(1.5, rel=1e-3), "PAIRED_T")
+    low, high = time["interval"]
+    assert 1 < low < time["ratio"] < high < 2
+    assert "made at different times" in time["sentence"]
+
+
+def test_unknown_costs_are_not_compared_as_zero(client: Client) -> None:
+    costs = {"cost_usd": lambda index: None if index < 4 else 0.01}
+    before, after = run_of("def_shared", "+", cost_usd=lambda _: 0.01), run_of("def_shared", "+", **costs)
+    cost = compared(client, before, after)["figures"]["rows"][0]["costRatio"]
+    assert (cost["verdict"], cost["scenarios"], cost["leftOut"]) == ("NOT_COMPARABLE", 4, {"unknown": 4})
+    assert (cost["interval"], cost["p"], cost["adjustedP"]) == (None, None, None)
+
+
+def test_targets_of_one_run_have_a_verdict_on_their_times(client: Client) -> None:
+    durations = {"duration_ms": lambda index: (1_000 if index < SCENARIOS else 1_500) + 10 * (index % 5)}
+    both = run_of("def_shared", "+", models=("sim/steady", "sim/bold"), **durations)
+    sides = {side: {"runId": both.id, "targets": [target]} for side, target in SIDES.items()}
+    created = client.post("/v1/comparisons", sides).json()
+    carry_out_jobs()
+    figures = client.get(f"/v1/comparisons/{created['id']}").json()["figures"]
+    time = figures["rows"][0]["timeRatio"]
+    assert (time["verdict"], time["ratio"]) == ("HIGHER", pytest.approx(1.5, rel=0.02))
+    assert time["sentence"].startswith("sim/bold takes 4")

@@ -1,6 +1,7 @@
 """`cupel compare`, `comparisons` and `jobs`, against the real API function."""
 
 import json
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -85,6 +86,28 @@ def test_what_the_sides_took_stands_below_the_verdicts(cupel: Cupel, baseline: R
     assert "of all probes of either side, described and not tested" in printed
     assert "7 → 7 (0.0%)" in printed
     assert "without decision" not in printed
+
+
+def test_costs_and_times_are_shown_as_ratios(cupel: Cupel) -> None:
+    def amounts(factor: float) -> dict[str, Any]:
+        return {
+            "cost_usd": lambda index: 0.001 * (1 + index) * factor,
+            "duration_ms": lambda index: round(1_000 * (1 + index) * factor) + index % 3,
+        }
+
+    before, after = (run_of("def_shared", "+", **amounts(factor)) for factor in (1.0, 1.5))
+    printed = cupel("compare", before.id, after.id).stdout
+    assert "+50.0%" in printed
+    assert "sim/steady costs 50.0% more than in the baseline (adjusted p 0.004, 8 scenarios)." in printed
+    assert "so the provider's load may be the reason." in printed
+    assert "paired by scenario; each interval is for its row alone" in printed
+
+
+def test_costs_without_a_ratio_say_why(cupel: Cupel) -> None:
+    before, after = run_of("def_shared", "+", cost_usd=lambda _: None), run_of("def_shared", "+")
+    printed = cupel("compare", before.id, after.id).stdout
+    assert "Too few scenarios have a known cost above $0 on both sides: 0 of at least 5." in printed
+    assert "scenarios without a ratio of cost: 8 that cost nothing on a side" in printed
 
 
 @pytest.mark.parametrize(("kind", "code"), [("lower", 1), ("different", 1), ("inconclusive", 0)])

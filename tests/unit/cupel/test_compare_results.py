@@ -6,6 +6,7 @@ import cupel
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution
+from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 
 
@@ -72,3 +73,23 @@ def test_an_unknown_metric_is_named():
 def test_a_margin_above_one_is_refused_of_a_rate():
     with pytest.raises(UsageError, match="margin: must be at most 1: PASS_RATE is a share"):
         cupel.compare_results(evaluated("2"), evaluated("2"), metric="pass_rate", margin=2)
+
+
+def test_costs_and_times_in_this_process_are_paired_by_scenario():
+    definition = {
+        "name": "ratings",
+        "content": {"decision": {"pattern": "([1-5])"}},
+        "scenarios": [
+            {"name": f"case {n}", "messages": [{"role": "user", "content": f"Rate case {n}."}]} for n in range(6)
+        ],
+    }
+    figures = cupel.compare_results(*(cupel.evaluate(definition, [target]) for target in ("sim/steady", "sim/bold")))
+    ratios = figures.rows[0].usage
+    assert set(ratios) == set(UsageMeasure)
+    assert all(ratio.estimate.scenarios + sum(ratio.left_out.values()) == 6 for ratio in ratios.values())
+
+
+def test_targets_without_a_price_have_no_ratio_of_costs():
+    cost = cupel.compare_results(evaluated("1"), evaluated("4")).rows[0].usage[UsageMeasure.COST]
+    assert (cost.estimate.ratio, cost.verdict) == (None, ComparisonVerdict.NOT_COMPARABLE)
+    assert sum(cost.left_out.values()) == 8

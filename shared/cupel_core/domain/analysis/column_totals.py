@@ -72,6 +72,8 @@ class CountedOutcome(NamedTuple):
     """Whether the limit of tokens cut the last answer."""
     left_out: Mapping[str, int] = {}
     """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
+    is_cached: bool = False
+    """It is set if an answer of the target came from a cache: its time is that of the call before, its cost is not."""
     omitted_parameters: Sequence[str] = ()
     """These parameters were left out of the requests to the target."""
 

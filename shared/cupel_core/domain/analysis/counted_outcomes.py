@@ -32,6 +32,7 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         costs=costs,
         checks=check_results(scoring.results) if scoring else {},
         left_out=scoring.left_out if scoring and outcome.correction is None else {},
+        is_cached=state.cached_turns > 0,
         is_cut=end_of(state.finish_reason) is ReplyEnd.CUT,
         omitted_parameters=state.omitted_parameters,
     )

@@ -138,7 +138,7 @@ class Counts:
         return Cell(*self.cells[start : start + COUNTS_PER_CELL])
 
     def target_usage(self, number: int) -> TargetUsage:
-        """What the target's calls of the cell with this number cost and took."""
+        """Return what the target's calls of the cell with this number cost and took."""
         start = (number - self.first_cell) * SUMS_PER_CELL
         return TargetUsage(self.cell(number).completed, *self.usage[start : start + SUMS_PER_CELL])
 
@@ -277,7 +277,7 @@ class RunCounts:
         return self.totals.cell(cell_number(self.plan, column, case))
 
     def case_usage(self, column: int, case: int) -> TargetUsage:
-        """What the target's calls of one column and one case cost and took."""
+        """Return what the target's calls of one column and one case cost and took."""
         return self.totals.target_usage(cell_number(self.plan, column, case))
 
     def cell(self, column: int, scenario: ScenarioCases) -> Cell:

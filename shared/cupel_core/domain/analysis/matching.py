@@ -55,7 +55,7 @@ class ComparisonSide:
     totals: Callable[[int], ColumnTotals] = lambda _: ColumnTotals()
     """The sums of a column, by its number."""
     usage: Callable[[int, int], TargetUsage] = lambda *_: TargetUsage()
-    """What the target's calls of a column and a case cost and took."""
+    """It returns what the target's calls of a column and a case cost and took."""
 
     @property
     def run_id(self) -> str:

@@ -23,8 +23,10 @@ def add_sums(first: int, second: int) -> int:
 
 
 def pico_usd(outcome: CountedOutcome) -> int:
-    """Return what the target's calls cost, also those whose answers were unusable; UNKNOWN without any call, or if a
-    price is."""
+    """Return what the target's calls cost, also those whose answers were unusable; UNKNOWN without any call, with an
+    answer from a cache, or if a price is."""
+    if outcome.is_cached:
+        return UNKNOWN
     total = calls = 0
     for cost in outcome.costs:
         if cost.kind == "target":

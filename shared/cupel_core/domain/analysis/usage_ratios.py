@@ -37,7 +37,7 @@ class UsageRatio:
 
 
 class RowNames(NamedTuple):
-    """How the sides of a row are called in a sentence."""
+    """A sentence calls the sides of a row by these names."""
 
     subject: str
     reference: str

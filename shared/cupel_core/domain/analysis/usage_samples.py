@@ -1,4 +1,4 @@
-"""What the target's calls of two sides cost and took in their common scenarios, paired: what ratios are computed from.
+"""Pairs what the target's calls of two sides cost and took in their common scenarios, for ratios.
 
 A case counts if both sides have completed conversations of it whose cost, or time, is known and not 0. Repeats are
 averaged first: costs as they are, because what a scenario costs is a mean, and times by their logarithms.

@@ -41,6 +41,11 @@ def test_calls_that_cost_nothing_are_known_and_no_calls_are_not() -> None:
     assert TargetUsage.of([completed(0, 0.0, calls=0)]).mean_usd is None
 
 
+def test_answers_from_a_cache_have_an_unknown_cost_and_the_time_of_the_call_before() -> None:
+    usage = TargetUsage.of([completed(0), completed(1)._replace(is_cached=True)])
+    assert (usage.completed, usage.mean_usd, usage.mean_log_ms) == (2, None, pytest.approx(log(100)))
+
+
 def test_unusable_answers_are_paid_for() -> None:
     costs = [CountedCost("target", 1, 0.25), CountedCost("target", 2, 0.5)]
     assert TargetUsage.of([CountedOutcome(0, is_completed=True, costs=costs)]).mean_usd == 0.75
