@@ -97,7 +97,7 @@ class ComparedTarget(ResultModel):
 
 
 class RatioBrief(ResultModel):
-    """What the target's calls cost or how long they took, paired by scenario."""
+    """It has the ratio of what the target's calls cost or took, paired by scenario."""
 
     verdict: str | None = None
     sentence: str
