@@ -8,8 +8,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.ids import new_short_id
 from cupel_core.messages import RunRef
-from cupel_core.settings import settings
-from cupel_core.store import barrier, clients, keys, outcomes
+from cupel_core.store import barrier, outcomes
 from cupel_core.store.barrier import LeafItem, Tree
 
 
@@ -24,18 +23,3 @@ def count_outcomes(tree: Tree, node: Node, counted: Mapping[int, bool], released
     """Add outcomes to a leaf (probe index → completed), which nobody will read; returns the leaf."""
     page = {index % FANOUT: LoggedOutcome(completed) for index, completed in counted.items()}
     return barrier.record(tree, node, [OutcomePage(new_short_id(), tree.retry_round, page)] if page else [], released)
-
-
-def count_as_in_earlier_releases(tree: Tree, node: Node, counted: Mapping[int, bool]) -> None:
-    """Add outcomes to the sets of a leaf, as releases without logs did."""
-    for name, value in (("completed", True), ("failed", False)):
-        if offsets := [str(index % FANOUT) for index, completed in counted.items() if completed is value]:
-            clients.dynamodb().update_item(
-                TableName=settings().table_name,
-                Key={
-                    "pk": {"S": keys.barrier_nodes(tree.ref, node, 0)},
-                    "sk": {"S": keys.barrier_node(node.number)},
-                },
-                UpdateExpression=f"ADD {name} :offsets",
-                ExpressionAttributeValues={":offsets": {"NS": offsets}},
-            )

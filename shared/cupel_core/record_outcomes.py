@@ -40,18 +40,18 @@ def record(
         _record_in_leaf(run, fencing_token, Node(0, number), pages.get(number, ()), claims.get(number, ()))
 
 
-def record_unreported(run: Run, fencing_token: int, node: Node, indexes: Sequence[int]) -> LeafItem:
-    """Record outcomes of these probes of a leaf whose worker died before it could; returns the leaf afterwards."""
+def record_unreported(run: Run, fencing_token: int, node: Node) -> LeafItem:
+    """Record the outcomes of a leaf whose worker died before it could; returns the leaf afterwards."""
     item = barrier.get_leaf(RunRef(run.workspace, run.id), node)
-    if pages := _find_unreported(run, item, indexes):
+    if pages := _find_unreported(run, node, item):
         return _record_in_leaf(run, fencing_token, node, pages)
     return item
 
 
-def _find_unreported(run: Run, item: LeafItem, indexes: Sequence[int]) -> list[OutcomePage]:
-    pages = outcomes.list_unreported(RunRef(run.workspace, run.id), item, indexes)
+def _find_unreported(run: Run, node: Node, item: LeafItem) -> list[OutcomePage]:
+    pages = outcomes.list_unreported(RunRef(run.workspace, run.id), node, item)
     if pages:
-        _request_callbacks(run, {leaf_of(indexes[0]).number: pages})
+        _request_callbacks(run, {node.number: pages})
     return pages
 
 
@@ -99,7 +99,7 @@ def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
     missing = item.leaf.missing(indexes)
     if not missing:
         return
-    if pages := _find_unreported(run, item, missing):
+    if pages := _find_unreported(run, node, item):
         barrier.record(Tree.for_run(run), node, pages)
     if costs := list(checkpoints.list_costs(probe_slice.run, missing, now)):
         barrier.add_checkpoint_costs(probe_slice.run, node, costs)

@@ -83,7 +83,7 @@ class SliceClaimer:
         rest, division = [index for index in division.missing if index not in first], division.only(first)
         expired = list(division.expired)
         if expired:
-            expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
+            expired = record_unreported(run, probe_slice.fencing_token, node).leaf.missing(expired)
         others = frozenset(index % FANOUT for index in division.claimed)
         claimed = ClaimedSlice(
             probe_slice=probe_slice,

@@ -15,7 +15,7 @@ from cupel_core.domain.runs.column_progress import LeafCounts, LeafDetail
 from cupel_core.domain.runs.leaf_log import LogContent, OutcomePage, Reopening, resolve
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend, total
+from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend
 from cupel_core.domain.runs.slow_calls import SlowCall
 from cupel_core.errors import RetryableError
 from cupel_core.messages import RunRef
@@ -85,16 +85,12 @@ class LeafItem:
     last_error: str | None = None
     reopened_in_round: int = 0
     """The retry round that last took errors out of the leaf to run them again."""
-    rounds: Mapping[int, int] = field(default_factory=dict)
-    """By offset, the retry round in which a probe was last taken out."""
     log: LogContent = field(default_factory=LogContent)
     own: frozenset[int] = frozenset()
     """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
     added_costs: frozenset[int] = frozenset()
     checkpoint_costs: frozenset[int] = frozenset()
     """What was added to the costs of its outcomes, and what its unfinished conversations have cost, as members."""
-    lost: Cost = field(default_factory=Cost)
-    """What outcomes have cost that were not recorded."""
     recorded_at: datetime | None = None
     """When an outcome was last added."""
 
@@ -107,11 +103,11 @@ class LeafItem:
         def column_of(offset: int) -> int:
             return plan.probe(node.first_index + offset).column
 
-        return leaf_spend(self.costs, self.lost, self.checkpoint_costs, self.leaf.recorded, column_of)
+        return leaf_spend(self.costs, self.log.lost, self.checkpoint_costs, column_of)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
         """The retry round in which a probe's conversation started, given that of the run's other probes."""
-        return max(conversation_round, self.rounds.get(offset, conversation_round))
+        return max(conversation_round, self.log.rounds.get(offset, conversation_round))
 
     @property
     def failure_cause(self) -> str:
@@ -152,7 +148,8 @@ def acquire(
             if 0 < claim.until <= now and claim.offsets & new_claim.offsets
         }
         if not expired:
-            rounds = {index: item.rounds[index % FANOUT] for index in indexes if index % FANOUT in item.rounds}
+            taken_out = item.log.rounds
+            rounds = {index: taken_out[index % FANOUT] for index in indexes if index % FANOUT in taken_out}
             return replace(divide_slice(item.leaf, others.values(), indexes, now), rounds=rounds)
         item = _revoke(ref, node, expired)
     raise RetryableError("the claims of a leaf are being changed by others; try again")
@@ -264,9 +261,6 @@ def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
     entry = leaf_logs.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
     values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **_NO_LOG}
     expression = f"SET reopened = :retry_round, {_APPEND}"
-    if offsets:  # The error of an earlier release is counted in `failed`, and has an item of its own.
-        values[":offsets"] = _number_set(offsets)
-        expression += " ADD own :offsets DELETE failed :offsets"
     condition = "attribute_not_exists(reopened) OR reopened < :retry_round"
     return _update_leaf(tree.ref, node, expression, {}, values, condition)
 
@@ -285,7 +279,7 @@ def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
 def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
     """The spend of a full child as members of its parent's sets."""
     position = child.number % FANOUT
-    members = {"targetCosts": list(spend.as_child(position))}
+    members = {"costs": list(spend.as_child(position))}
     return members | ({"lostCosts": [encode(position, spend.lost)]} if spend.lost != Cost() else {})
 
 
@@ -330,7 +324,7 @@ def _get_inner_item(tree: Tree, node: Node) -> _InnerItem:
 
 def _inner_item(item: dict[str, Any]) -> _InnerItem:
     node = InnerNode(_read_set(item, "members"))
-    spend = inner_spend(_read_set(item, "targetCosts"), _read_set(item, "lostCosts"), node.full_children)
+    spend = inner_spend(_read_set(item, "costs"), _read_set(item, "lostCosts"))
     return _InnerItem(node, spend, _read_recorded_at(item))
 
 
@@ -503,27 +497,18 @@ def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
     claims = {
         name.removeprefix(_CLAIM): _read_claim(value["M"]) for name, value in item.items() if name.startswith(_CLAIM)
     }
-    earlier = Leaf(_read_set(item, "completed"), _read_set(item, "failed"))
-    log = resolve(leaf_logs.decode(item.get("outcomeLog", {})), earlier.recorded)
+    log = resolve(leaf_logs.decode(item.get("outcomeLog", {})))
     return LeafItem(
-        log.in_leaf(earlier),
+        log.leaf(),
         claims,
         item.get("lastError", {}).get("S"),
         int(item.get("reopened", {}).get("N", 0)),
-        {**_read_rounds(item), **log.rounds},
         log,
-        own=_read_set(item, "own") | earlier.recorded | {offset for offset, at in log.places.items() if at.is_item},
+        own=_read_set(item, "own"),
         added_costs=_read_set(item, "costs"),
         checkpoint_costs=_read_set(item, "checkpointCosts"),
-        lost=total(_read_set(item, "lostCosts")) + log.lost,
         recorded_at=_read_recorded_at(item),
     )
-
-
-def _read_rounds(item: Mapping[str, Any]) -> dict[int, int]:
-    """Those of earlier releases, which had no log."""
-    ascending = sorted(_read_set(item, "rounds"))  # So that the last round of an offset remains.
-    return {encoded % FANOUT: encoded // FANOUT for encoded in ascending}
 
 
 def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:

@@ -56,8 +56,6 @@ class OutcomeItem(Item):
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     """When the content was erased; from then on nothing that quotes it may be written."""
-    ttl = NumberAttribute(null=True)
-    """Only in items of earlier versions: the whole item expires."""
 
     @property
     def index(self) -> int:

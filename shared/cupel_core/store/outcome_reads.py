@@ -5,7 +5,6 @@ from itertools import batched
 from typing import Any, NamedTuple
 
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
-from cupel_core.domain.runs.leaf_log import OutcomePlace
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.messages import RunRef
 from cupel_core.store import barrier, keys, outcome_pages
@@ -22,9 +21,9 @@ class OutcomeLocation(NamedTuple):
 
     probe_index: int
     is_completed: bool
-    in_log: OutcomePlace | None
-    """None for an outcome of an earlier release, which has only an item of its own."""
-    page: PageRef | None
+    fencing_token: int
+    """The fencing token of the worker that stored it in the page."""
+    page: PageRef
     may_be_own: bool
     """Whether it may have an item of its own, which then counts instead of its entry in the page."""
 
@@ -44,11 +43,10 @@ def locate(ref: RunRef, indexes: Sequence[int]) -> list[OutcomeLocation]:
 def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
     """Where the outcome of a probe of this leaf is; None if it has none."""
     offset = index % FANOUT
-    in_log, may_be_own = leaf.log.places.get(offset), offset in leaf.own
-    if in_log is None and not may_be_own:
+    if (place := leaf.log.places.get(offset)) is None:
         return None
-    page = None if in_log is None or in_log.is_item else PageRef(index // FANOUT, in_log.page_id)
-    return OutcomeLocation(index, offset in leaf.leaf.completed, in_log, page, may_be_own)
+    page = PageRef(index // FANOUT, place.page_id)
+    return OutcomeLocation(index, place.is_completed, place.fencing_token, page, offset in leaf.own)
 
 
 def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
@@ -121,7 +119,7 @@ def _own_key(ref: RunRef, index: int) -> dict[str, Any]:
 
 def _keys(ref: RunRef, locations: Collection[OutcomeLocation], *, with_texts: bool) -> list[dict[str, Any]]:
     """Of the pages and own items that have the outcomes at these locations."""
-    pages = {location.page: None for location in locations if location.page is not None}
+    pages = {location.page: None for location in locations}
     wanted = [outcome_pages.digest_key(ref, page) for page in pages]
     wanted += [outcome_pages.text_key(ref, page) for page in pages] if with_texts else []
     return wanted + [_own_key(ref, location.probe_index) for location in locations if location.may_be_own]
@@ -145,13 +143,13 @@ class _ReadItems:
 
     def outcomes(self) -> Iterator[LocatedOutcome]:
         for location in self._locations:
-            own, page = self._own.get(location.probe_index), self._pages.get(location.page) if location.page else None
-            if page is not None and not _counts(own, location.in_log):
+            own, page = self._own.get(location.probe_index), self._pages.get(location.page)
+            if page is not None and not _counts(own, location.fencing_token):
                 yield LocatedOutcome(page.outcome(location.probe_index % FANOUT), page.page_ref)
             elif own is not None:
                 yield LocatedOutcome(own, None)
 
 
-def _counts(own: OutcomeItem | None, in_log: OutcomePlace | None) -> bool:
+def _counts(own: OutcomeItem | None, token_in_page: int) -> bool:
     """Whether an own item counts instead of the probe's entry in a page: an error of an earlier round does not."""
-    return own is not None and (own.completed or in_log is None or own.fencing_token >= in_log.fencing_token)
+    return own is not None and (own.completed or own.fencing_token >= token_in_page)

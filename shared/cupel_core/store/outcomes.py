@@ -2,7 +2,7 @@
 
 Outcomes are stored in pages (see outcome_pages.py). One that changes later, because it is summarized, compared,
 corrected or read, gets an item of its own, which refers to the page's text until its content changes. The leaf knows
-which probes may have such an item. Outcomes of earlier releases have only their own items.
+which probes may have such an item.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from pynamodb.transactions import TransactWrite
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_batches, leaf_of
-from cupel_core.domain.runs.leaf_log import OutcomePage, page_of_item
+from cupel_core.domain.runs.leaf_log import OutcomePage
 from cupel_core.domain.runs.run_spend import Cost, encode
 from cupel_core.domain.runs.transcripts import (
     Outcome,
@@ -90,18 +90,9 @@ def _put_text(outcome: NewOutcome) -> None:
         blobs.put_text(outcome.item.content_key, outcome.text)
 
 
-def list_unreported(ref: RunRef, leaf: LeafItem, indexes: Iterable[int]) -> list[OutcomePage]:
-    """The pages of these probes' leaf that its log does not name; and what stands for their outcomes that a worker of
-    an earlier release has stored without reporting them."""
-    probes = list(indexes)
-    number = leaf_of(probes[0]).number
-    pages = [page.logged() for page in outcome_pages.list_complete(ref, number, leaf.log.page_ids)]
-    unknown = [index for index in probes if index % FANOUT not in leaf.leaf.recorded | leaf.log.places.keys()]
-    # Errors of before the last retry, which the earlier release has taken out, are run again.
-    items = [item for item in get_own(ref, unknown) if item.completed or item.fencing_token >= leaf.reopened_in_round]
-    return pages + [
-        page_of_item(item.index % FANOUT, int(item.fencing_token), outcome_pages.logged_outcome(item)) for item in items
-    ]
+def list_unreported(ref: RunRef, node: Node, leaf: LeafItem) -> list[OutcomePage]:
+    """Return the pages of a leaf that its log does not name, because their worker died before it reported them."""
+    return [page.logged() for page in outcome_pages.list_complete(ref, node.number, leaf.log.page_ids)]
 
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from pynamodb.attributes import BinaryAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BinaryAttribute, JSONAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
 
 from cupel_core.clock import from_iso, to_iso
@@ -26,8 +26,6 @@ class RescoreResultItem(Item):
     body = JSONAttribute()
     packed = BinaryAttribute(null=True, legacy_encoding=False)
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
-    ttl = NumberAttribute(null=True)
-    """Only in items of earlier versions: the whole item expires."""
 
     @property
     def index(self) -> int:

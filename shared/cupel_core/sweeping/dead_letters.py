@@ -126,7 +126,7 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: 
     division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
     expired = list(division.expired)
     if expired:
-        expired = record_unreported(run, probe_slice.fencing_token, node, expired).leaf.missing(expired)
+        expired = record_unreported(run, probe_slice.fencing_token, node).leaf.missing(expired)
     dead = [*division.unclaimed, *expired]
     rounds = {index: division.round_of(index, run.conversation_round) for index in dead}
     errors = [_dead_letter_error(run, index, item, rounds[index], now) for index in dead]

@@ -16,7 +16,7 @@ def page(name: str, token: int = 1, *, completed: tuple[int, ...] = (), errored:
 
 
 def leaf(*log: LogEntry) -> Leaf:
-    return resolve(log).in_leaf(Leaf())
+    return resolve(log).leaf()
 
 
 def page_of(offset: int, *log: LogEntry) -> str:
@@ -92,12 +92,6 @@ def test_an_error_of_a_worker_that_missed_a_retry_does_not_replace_another() -> 
     log = page("a", errored=(1,)), Reopening(3, frozenset({1})), page("late", 2, errored=(1,))
     assert leaf(*log) == Leaf()
     assert page_of(1, *log) == "a"
-
-
-def test_an_outcome_from_before_there_were_logs_counts() -> None:
-    content = resolve([page("a", errored=(1,), completed=(2,))], earlier=frozenset({1}))
-    assert content.in_leaf(Leaf(frozenset({1}))) == Leaf(frozenset({1, 2}))
-    assert content.lost == CENT
 
 
 def test_the_last_round_in_which_an_error_was_taken_out_is_known() -> None:

@@ -43,29 +43,17 @@ def test_of_several_costs_of_a_place_the_largest_counts() -> None:
 
 def test_an_error_of_an_earlier_retry_round_keeps_its_place() -> None:
     members = [encode(107, Cost(5)), encode(207, Cost(3))]
-    assert leaf_spend(members, Cost(), (), frozenset({7}), lambda _: 0).recorded == Cost(8)
-
-
-def test_the_total_is_incomplete_while_an_outcome_has_no_cost() -> None:
-    spend = leaf_spend([encode(100, Cost(5))], Cost(), (), frozenset({0, 1}), lambda offset: offset)
-    assert (spend.recorded, spend.of_column(0), spend.of_column(1)) == (Cost(5, False), Cost(5), Cost(0, False))
+    assert leaf_spend(members, Cost(), (), lambda _: 0).recorded == Cost(8)
 
 
 def test_a_conversation_counts_until_it_has_an_outcome() -> None:
     checkpoints = [checkpoint_member(7, 2, Cost(4))]
     for token, expected in ((1, Cost(9)), (2, Cost(5)), (3, Cost(5))):
         outcome = encode(token * 100 + 7, Cost(5))
-        assert leaf_spend([outcome], Cost(), checkpoints, frozenset({7}), lambda _: 0).recorded == expected
+        assert leaf_spend([outcome], Cost(), checkpoints, lambda _: 0).recorded == expected
 
 
 def test_the_targets_of_a_child_add_up_in_its_parent() -> None:
-    child = leaf_spend(
-        [encode(101, Cost(5)), encode(102, Cost(7))], Cost(), (), frozenset({1, 2}), lambda offset: offset
-    )
-    parent = inner_spend([*child.as_child(3), *child.as_child(4)], (), frozenset({3, 4}))
+    child = leaf_spend([encode(101, Cost(5)), encode(102, Cost(7))], Cost(), (), lambda offset: offset)
+    parent = inner_spend([*child.as_child(3), *child.as_child(4)], ())
     assert parent == RunSpend(Cost(24), by_column={1: Cost(10), 2: Cost(14)})
-
-
-def test_what_a_child_of_an_earlier_release_has_cost_is_unknown_for_each_target() -> None:
-    parent = inner_spend(RunSpend(Cost(5), by_column={0: Cost(5)}).as_child(3), (), frozenset({3, 4}))
-    assert (parent.recorded, parent.of_column(0), parent.of_column(1)) == (Cost(5, False),) * 2 + (Cost(0, False),)

@@ -20,7 +20,6 @@ from cupel_core.runs import continuation, control, dispatch, queries
 from cupel_core.settings import Settings, settings
 from cupel_core.store import attempts, barrier, checkpoints, clients, keys, outcomes, runs
 from cupel_core.store.barrier import Tree
-from tests.recorded_outcomes import count_as_in_earlier_releases
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of, slice_message
 
 CENT = 10_000_000
@@ -111,7 +110,7 @@ def test_an_outcome_whose_worker_died_before_the_barrier_is_counted_by_the_next(
     run = running()
     outcomes.write(ref_of(run), 1, [transcript(0)])
     for _ in range(2):
-        record_unreported(run, 1, barrier.Node(0, 0), [0, 1])
+        record_unreported(run, 1, barrier.Node(0, 0))
     assert recorded_nano_usd(run) == 3 * CENT
 
 
@@ -176,13 +175,6 @@ def test_a_call_without_a_price_leaves_the_total_unknown(cloud: Settings) -> Non
     run = running()
     record(run, 1, [transcript(0), transcript(1, usd=None)])
     assert spend_of(run).recorded == Cost(5 * CENT, is_complete=False)
-
-
-def test_outcomes_that_an_earlier_release_recorded_leave_the_total_unknown(cloud: Settings) -> None:
-    run = running()
-    count_as_in_earlier_releases(Tree.for_run(run), barrier.Node(0, 0), {0: True})
-    record(run, 1, [transcript(1)])
-    assert spend_of(run).recorded == Cost(3 * CENT, is_complete=False)
 
 
 def test_the_spend_of_a_run_that_ended_in_an_earlier_release_is_unknown(cloud: Settings) -> None:

@@ -23,8 +23,7 @@ from cupel_core.domain.runs.transcripts import (
 from cupel_core.settings import Settings
 from cupel_core.store import barrier, batches, clients, keys, leaf_logs, outcome_pages, outcomes
 from cupel_core.store.barrier import Tree
-from cupel_core.store.outcome_items import encode_content, store_content, to_item
-from tests.recorded_outcomes import count_as_in_earlier_releases, store_outcomes
+from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 from tests.unit.store.test_outcomes import REF, error, run, transcript
 
@@ -41,15 +40,8 @@ def own_items(cloud: Settings) -> list[dict[str, Any]]:
     return [item for item in items("0000", cloud) if "#probes#" in item["pk"]["S"]]
 
 
-def save_as_in_earlier_releases(outcome: Transcript | ProbeError, token: int = 1) -> None:
-    item = to_item(REF, token, outcome)
-    if isinstance(outcome, Transcript):
-        store_content(REF, item, encode_content(outcome))
-    item.save()
-
-
 def unreported() -> list[OutcomePage]:
-    return outcomes.list_unreported(REF, barrier.get_leaf(REF, LEAF), [0, 1, 2])
+    return outcomes.list_unreported(REF, LEAF, barrier.get_leaf(REF, LEAF))
 
 
 @pytest.mark.parametrize("cost", [Cost(), Cost(1), Cost(127), Cost(128), Cost(10**12), UNKNOWN])
@@ -91,30 +83,6 @@ def test_a_page_that_was_found_says_what_its_writer_would_have_said(cloud: Setti
     assert unreported() == [written]
     barrier.record(TREE, LEAF, [written])
     assert unreported() == []
-
-
-def test_an_outcome_of_an_earlier_release_that_was_not_reported_is_found(cloud: Settings) -> None:
-    save_as_in_earlier_releases(transcript(0))
-    barrier.record(TREE, LEAF, unreported())
-    assert barrier.get_leaf(REF, LEAF).leaf.completed == {0}
-    assert outcomes.get(REF, 0) == transcript(0)
-
-
-def test_outcomes_of_an_earlier_release_count_before_the_log(cloud: Settings) -> None:
-    save_as_in_earlier_releases(transcript(0, "first"))
-    count_as_in_earlier_releases(TREE, LEAF, {0: True})
-    store_outcomes(run(), 1, [transcript(0, "second"), transcript(1)])
-    assert outcomes.get_many(REF, [0, 1]) == {0: transcript(0, "first"), 1: transcript(1)}
-
-
-def test_an_error_of_an_earlier_release_gives_way_to_the_transcript_of_a_retry(cloud: Settings) -> None:
-    save_as_in_earlier_releases(error(0))
-    count_as_in_earlier_releases(TREE, LEAF, {0: False})
-    retried = run(retry_round=2)
-    assert barrier.reopen(Tree.for_run(retried), LEAF, [0]).leaf.recorded == frozenset()
-    assert outcomes.get(REF, 0) == error(0)
-    store_outcomes(retried, 2, [transcript(0)])
-    assert outcomes.get(REF, 0) == transcript(0)
 
 
 def test_an_outcome_gets_its_own_item_with_its_first_change(cloud: Settings) -> None:
@@ -246,17 +214,6 @@ def test_an_own_item_that_is_made_during_an_erasure_is_erased(cloud: Settings, m
     [own] = own_items(cloud)
     assert "erasedAt" in own
     assert outcomes.list_erased(REF, [0]) == {0}
-
-
-def test_an_error_that_an_earlier_release_has_taken_out_is_run_again(cloud: Settings) -> None:
-    save_as_in_earlier_releases(error(0))
-    clients.dynamodb().update_item(
-        TableName=cloud.table_name,
-        Key={"pk": {"S": keys.barrier_nodes(REF, LEAF, 0)}, "sk": {"S": keys.barrier_node(0)}},
-        UpdateExpression="SET reopened = :two",
-        ExpressionAttributeValues={":two": {"N": "2"}},
-    )
-    assert unreported() == []
 
 
 def test_an_outcome_behind_many_empty_leaves_is_found_with_few_requests(

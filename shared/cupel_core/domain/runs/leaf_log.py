@@ -15,8 +15,6 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 from cupel_core.domain.runs.run_spend import Cost, encode
 
-_ITEM = "item-"
-
 
 class LoggedOutcome(NamedTuple):
     """What the log says of an outcome in a page."""
@@ -42,11 +40,6 @@ class OutcomePage:
         return frozenset(offset for offset, each in self.outcomes.items() if each.is_completed or is_current)
 
 
-def page_of_item(offset: int, fencing_token: int, outcome: LoggedOutcome) -> OutcomePage:
-    """What the log names instead of a page for an outcome that has only an item of its own."""
-    return OutcomePage(f"{_ITEM}{offset}-{fencing_token}", fencing_token, {offset: outcome})
-
-
 @dataclass(frozen=True)
 class Reopening:
     """A retry has taken out errors, by their offsets. Errors that earlier workers add from now on do not count."""
@@ -66,11 +59,6 @@ class OutcomePlace(NamedTuple):
     is_completed: bool
     is_taken_out: bool = False
     """An error whose probe is run again."""
-
-    @property
-    def is_item(self) -> bool:
-        """Whether the outcome is in an item of its own, which a worker of an earlier release has stored."""
-        return self.page_id.startswith(_ITEM)
 
 
 @dataclass(frozen=True)
@@ -92,16 +80,16 @@ class LogContent:
         """The same as members (see run_spend)."""
         return frozenset(encode(token * FANOUT + offset, cost) for (offset, token), cost in self.counted_costs.items())
 
-    def in_leaf(self, earlier: Leaf) -> Leaf:
-        """The leaf with the outcomes of the log, after those that it had before there were logs."""
+    def leaf(self) -> Leaf:
+        """Return the leaf with the outcomes that count."""
         counted = {offset: place for offset, place in self.places.items() if not place.is_taken_out}
         completed = frozenset(offset for offset, place in counted.items() if place.is_completed)
-        return Leaf(earlier.completed | completed, earlier.failed | (counted.keys() - completed))
+        return Leaf(completed, frozenset(counted.keys() - completed))
 
 
-def resolve(log: Iterable[LogEntry], earlier: frozenset[int] = frozenset()) -> LogContent:
-    """What a log says; `earlier` are offsets whose outcomes were recorded before there were logs."""
-    reader = _LogReader(earlier)
+def resolve(log: Iterable[LogEntry]) -> LogContent:
+    """Return what a log says."""
+    reader = _LogReader()
     for entry in log:
         if isinstance(entry, Reopening):
             reader.reopen(entry)
@@ -111,8 +99,7 @@ def resolve(log: Iterable[LogEntry], earlier: frozenset[int] = frozenset()) -> L
 
 
 class _LogReader:
-    def __init__(self, earlier: frozenset[int]) -> None:
-        self._earlier = earlier
+    def __init__(self) -> None:
         self._retry_round = 0
         self.places: dict[int, OutcomePlace] = {}
         self.page_ids: set[str] = set()
@@ -156,6 +143,4 @@ class _LogReader:
     def _is_placed(self, page: OutcomePage, offset: int) -> bool:
         """Whether an outcome that counts is the first one of its probe, or replaces an error of an earlier worker."""
         before = self.places.get(offset)
-        if before is None:
-            return offset not in self._earlier
-        return before.is_taken_out and before.fencing_token < page.fencing_token
+        return before is None or (before.is_taken_out and before.fencing_token < page.fencing_token)

@@ -67,9 +67,7 @@ class RunSpend:
         return RunSpend(self.recorded + other.recorded, self.lost + other.lost, by_column)
 
     def of_column(self, column: int) -> Cost:
-        """Unknown, too, if only the whole run is known to lack the price of a call."""
-        is_divided = self.recorded.is_complete or not all(cost.is_complete for cost in self.by_column.values())
-        return self.by_column.get(column, Cost()) + (Cost() if is_divided else UNKNOWN)
+        return self.by_column.get(column, Cost())
 
     def as_child(self, position: int) -> Iterator[int]:
         """The members of `recorded` in a parent."""
@@ -101,14 +99,11 @@ def leaf_spend(
     members: Iterable[int],
     lost: Cost,
     checkpoint_members: Iterable[int],
-    recorded: frozenset[int],
     column_of: Callable[[int], int],
 ) -> RunSpend:
-    """The spend of a leaf with these `recorded` offsets. One without a cost was recorded by an earlier release."""
+    """Return the spend of a leaf whose outcomes have cost the `members`."""
     costs = cost_by_place(members)
-    unknown = recorded - {place % FANOUT for place in costs}
-    unfinished = _unfinished(cost_by_place(checkpoint_members), costs)
-    places = chain(costs.items(), unfinished, ((offset, UNKNOWN) for offset in unknown))
+    places = chain(costs.items(), _unfinished(cost_by_place(checkpoint_members), costs))
     by_column = _sums((column_of(place % FANOUT), cost) for place, cost in places)
     return RunSpend(sum(by_column.values(), Cost()), lost, by_column)
 
@@ -122,12 +117,10 @@ def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterat
     return (each for each in checkpoints.items() if last_tokens.get(each[0] % FANOUT, 0) < each[0] // FANOUT)
 
 
-def inner_spend(members: Iterable[int], lost_members: Iterable[int], full_children: frozenset[int]) -> RunSpend:
-    """The spend of the full children of a node. One without a cost reported to it in an earlier release."""
-    costs = cost_by_place(members)
-    by_column = _sums((place // FANOUT, cost) for place, cost in costs.items())
-    is_known = full_children <= {place % FANOUT for place in costs}
-    return RunSpend(sum(by_column.values(), Cost() if is_known else UNKNOWN), total(lost_members), by_column)
+def inner_spend(members: Iterable[int], lost_members: Iterable[int]) -> RunSpend:
+    """Return the spend of the full children of a node."""
+    by_column = _sums((place // FANOUT, cost) for place, cost in cost_by_place(members).items())
+    return RunSpend(sum(by_column.values(), Cost()), total(lost_members), by_column)
 
 
 def _sums(costs: Iterable[tuple[int, Cost]]) -> dict[int, Cost]:
