@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.accounts import load_own_prices
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
@@ -12,6 +13,7 @@ from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, Run
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
@@ -72,6 +74,7 @@ class AnsweredRun:
             plan=Plan(plain_targets(*self.models), (len(positions),), repeats=self.repeats, prompt_ids=self.prompt_ids),
             sample_percentage=self.sample_percentage,
             sample_seed=1,
+            definition_name="answered",
             scenario_count=len(positions),
             scenario_total=len(self.scenarios),
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
@@ -82,7 +85,9 @@ class AnsweredRun:
             budget=self.budget,
         )
         personas = {"personas": (self.persona,), "case_personas": (0,) * len(positions)} if self.persona else {}
-        snapshots.save(run.snapshot_key, Snapshot(self.content.to_json(), manifest, tuple(positions), **personas))
+        fixed: dict[str, Any] = {"prices": load_own_prices(self.workspace), "price_list": "test"}
+        content = self.content.to_json()
+        snapshots.save(run.snapshot_key, Snapshot(content, manifest, tuple(positions), **personas, **fixed))
         run = runs.create(run, {})
         runs.transition(ref_of(run), Action.START, NOW)
         self._record(run)
@@ -92,7 +97,7 @@ class AnsweredRun:
         return self._summarize(self.start())
 
     def completed(self) -> Run:
-        return runs.transition(ref_of(self.summarizing()), Action.COMPLETE, NOW, completed_at=NOW)
+        return runs.transition(ref_of(self.summarizing()), Action.COMPLETE, NOW, completed_at=NOW, spend=RunSpend())
 
     def _summarize(self, run: Run) -> Run:
         settled = barrier.get_progress(Tree.for_run(run))

@@ -98,10 +98,10 @@ def _store_decisions(ref: RunRef) -> None:
 
 async def _rescore(run: Run) -> None:
     config = RescoreConfig(assertions=(BEST, Assertion("llm-rubric", value="is polite")))
-    rescores.create(Rescore(run.workspace, run.id, "scr_1", config, 2, 3, run.retry_round, NOW))
-    for part in phases.begin(ref_of(run), "scr_1").slices:
-        await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, QuotingJudge())
-    phases.complete(ref_of(run), "scr_1", NOW)
+    rescores.create(Rescore(run.workspace, run.id, "rsc_1", config, 2, 3, run.retry_round, NOW))
+    for part in phases.begin(ref_of(run), "rsc_1").slices:
+        await rescore_slice(ref_of(run), "rsc_1", part, lambda: 900.0, QuotingJudge())
+    phases.complete(ref_of(run), "rsc_1", NOW)
 
 
 def _incompressible(text: str) -> str:

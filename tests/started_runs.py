@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from cupel_core import event_loop
+from cupel_core.accounts import load_own_prices
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -74,13 +75,18 @@ class RunSetup:
             snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=self.created_at,
             updated_at=self.created_at,
+            definition_name="rating",
+            scenario_count=len(selection),
+            scenario_total=self.scenario_count,
             callbacks=self.callbacks,
             estimated_usd=self.estimated_usd,
             budget=self.budget,
             params=self.params,
             pace=self.pace,
         )
-        snapshots.save(run.snapshot_key, Snapshot(self.content, manifest, selection, profile=self.profile))
+        prices = load_own_prices(self.workspace)
+        snapshot = Snapshot(self.content, manifest, selection, profile=self.profile, prices=prices, price_list="test")
+        snapshots.save(run.snapshot_key, snapshot)
         return runs.create(run, {"total": run.plan.total})
 
     def _scenario(self, number: int) -> Scenario:

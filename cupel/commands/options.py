@@ -38,7 +38,7 @@ Models = Annotated[
 ]
 Model = Annotated[str | None, model_option("--model", help_text="Only this target, by its label or model.")]
 RescoreId = Annotated[
-    str | None, typer.Option("--rescore", help="A rescore, such as scr_01jd3v…; default: the run's own scoring.")
+    str | None, typer.Option("--rescore", help="A rescore, such as rsc_01jd3v…; default: the run's own scoring.")
 ]
 GroupBy = Annotated[
     str | None,

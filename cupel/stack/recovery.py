@@ -11,7 +11,7 @@ from cupel.counts import count_of
 from cupel.stack.emulator import Emulator
 from cupel.stack.invocation import try_invoke
 
-_KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "scorings": "rescore", "turns": "turn"}
+_KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "rescores": "rescore", "turns": "turn"}
 _KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
 """It maps the counts that the sweep function returns to what they count."""
 

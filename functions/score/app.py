@@ -34,7 +34,7 @@ class RescoreMessage(QueueMessage):
 
     workspace: str
     run_id: str
-    rescore_id: Annotated[str, Field(alias="scoringId")]
+    rescore_id: str
 
     @property
     def run(self) -> RunRef:

@@ -48,7 +48,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     recovered_rescores = recover_rescores(utc_now(), seconds_left)
     counts = {"dispatched": swept.dispatched, **asdict(swept.dead_letters)}
     counts["repairs"] = repairs
-    counts["scorings"] = recovered_rescores
+    counts["rescores"] = recovered_rescores
     counts["generations"] = recover_generations(utc_now(), seconds_left)
     counts["turns"] = recover_turns(utc_now(), seconds_left)
     counts["jobs"] = recover_jobs(utc_now(), seconds_left)

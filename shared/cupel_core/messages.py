@@ -1,7 +1,6 @@
 """Messages on the queues, and the error that Step Functions passes to a failure handler.
 
-A message only refers to work; the record of what is done is the barrier. A field that is named differently on the queue
-has that name as its alias, because messages sent by an earlier version must stay readable.
+A message only refers to work; the record of what is done is the barrier.
 """
 
 from functools import cache
@@ -39,7 +38,7 @@ class RunMessage(QueueMessage):
 
     workspace: str
     run_id: str
-    fencing_token: Annotated[int, Field(ge=1, alias="epoch")]
+    fencing_token: Annotated[int, Field(ge=1)]
 
     @property
     def run(self) -> RunRef:
@@ -62,7 +61,7 @@ class Cause(DeferredModel):
 class DispatchRequest(RunMessage):
     """Send slices for the probes that the run's barrier is missing."""
 
-    attempts_without_room: Annotated[int, Field(ge=0, alias="looks")] = 0
+    attempts_without_room: Annotated[int, Field(ge=0)] = 0
     """How often in a row no queue had room for a slice."""
 
 

@@ -84,7 +84,7 @@ def _record_in_leaf(
     return item
 
 
-def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
+def record_dropped(run: Run, probe_slice: ProbeSlice) -> None:
     """Count what a slice leaves behind that is dropped because its run is paused or over, or has a later token.
 
     That is what its unfinished conversations have cost, and outcomes whose worker died before the barrier. May be
@@ -101,7 +101,7 @@ def record_dropped(run: Run, probe_slice: ProbeSlice, now: datetime) -> None:
         return
     if pages := _find_unreported(run, node, item):
         barrier.record(Tree.for_run(run), node, pages)
-    if costs := list(checkpoints.list_costs(probe_slice.run, missing, now)):
+    if costs := list(checkpoints.list_costs(probe_slice.run, missing)):
         barrier.add_checkpoint_costs(probe_slice.run, node, costs)
 
 

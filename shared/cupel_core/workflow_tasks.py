@@ -35,12 +35,11 @@ class LeafRangeFields(QueueMessage):
 
     first_leaf: int
     leaves: int
-    rounds: int | None = None
-    """How often this execution has carried out the task before; None in executions of an earlier release."""
+    rounds: int = 0
+    """How often this execution has carried out the task before."""
     max_rounds: int = 1
-    waited: int | None = None
-    """How long it has waited for judges' providers since a task of the range made progress, in seconds; None in
-    executions of an earlier release, which cannot wait."""
+    waited: int = 0
+    """Seconds for which it has waited for judges' providers since a task of the range made progress."""
 
     @property
     def leaf_range(self) -> LeafRange:
@@ -48,9 +47,10 @@ class LeafRangeFields(QueueMessage):
 
 
 class LeftFields(QueueMessage):
-    """The fields of a last task: at least how many transcripts each range has left; empty from earlier releases."""
+    """The fields of a last task."""
 
-    left: tuple[int, ...] = ()
+    left: tuple[int, ...]
+    """At least how many transcripts each range has left."""
 
     @property
     def is_continued(self) -> bool:
@@ -86,18 +86,18 @@ def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, An
     Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
     provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS.
     """
-    wait_seconds = _bounded_wait_seconds(progress, task.waited or 0)
-    may_wait = wait_seconds > 0 and task.waited is not None and task.waited < MAX_WAITED_SECONDS
-    if progress.left and (task.rounds is None or not (progress.done or may_wait)):
+    wait_seconds = _bounded_wait_seconds(progress, task.waited)
+    may_wait = wait_seconds > 0 and task.waited < MAX_WAITED_SECONDS
+    if progress.left and not (progress.done or may_wait):
         raise RetryableError(f"at least {progress.left} transcripts are left, {progress.done} were done")
-    rounds = (task.rounds or 0) + 1
+    rounds = task.rounds + 1
     return {
         "firstLeaf": task.first_leaf,
         "left": progress.left,
         "rounds": rounds,
         "again": progress.left > 0 and rounds < task.max_rounds,
         "waitSeconds": wait_seconds,
-        "waited": wait_seconds + (0 if progress.done else task.waited or 0),
+        "waited": wait_seconds + (0 if progress.done else task.waited),
     }
 
 

@@ -29,7 +29,7 @@ def sqs(aws: Callable[[str], Any]) -> Any:
 def redeliver(sqs: Any, model: str, run_id: str) -> None:
     """Send the slice of probes 0 to 3 again and wait until a worker has received it."""
     url = queues.queue_url(sqs, f"probe_{model.partition('/')[0]}")
-    body = {"workspace": "default", "runId": run_id, "epoch": 1, "leaf": 0, "indexes": [0, 1, 2, 3]}
+    body = {"workspace": "default", "runId": run_id, "fencingToken": 1, "leaf": 0, "indexes": [0, 1, 2, 3]}
     sqs.send_message(QueueUrl=url, MessageBody=json.dumps(body))
     wait_until(lambda: queues.count_visible(sqs, url) == 0)
 

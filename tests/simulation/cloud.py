@@ -117,7 +117,7 @@ class Cloud(FunctionCloud):
         self.invoke("finish", seconds, lambda invocation: self._phase(invocation, payload), then)
 
     def _phase(self, invocation: Invocation, payload: dict[str, Any]) -> dict[str, Any]:
-        ref, fencing_token = RunRef(payload["workspace"], payload["runId"]), payload["epoch"]
+        ref, fencing_token = RunRef(payload["workspace"], payload["runId"]), payload["fencingToken"]
         match payload["op"]:
             case "settle":
                 settled = phases.settle(ref, fencing_token, simulation.now())

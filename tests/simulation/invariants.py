@@ -103,7 +103,7 @@ class Invariants:
             self._observe_page(after)
         elif "#probes#" in pk:
             self._check_own_item(key, before, after)
-        elif "#turns#" in pk and "cost" in after:
+        elif "#checkpoints#" in pk and "cost" in after:
             index, conversation_round = map(int, sk.split("#"))
             (cost,) = cost_by_place([int(after["cost"]["N"])]).values()
             self._checkpoint_costs[index, conversation_round] = cost
@@ -152,7 +152,7 @@ class Invariants:
             name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
         } - _LATER_ATTRIBUTES
         if before and changed:
-            was_retried = not before["completed"]["BOOL"] and int(before["epoch"]["N"]) < self.retry_round
+            was_retried = not before["completed"]["BOOL"] and int(before["fencingToken"]["N"]) < self.retry_round
             require(was_retried, f"2: the outcome {key} was overwritten: {before} → {after}")
         if after:
             item = OutcomeItem.from_raw_data(dict(after))

@@ -6,11 +6,11 @@ from pydantic import ValidationError
 
 from cupel_core.messages import Cause, DispatchRequest, GenerationRequest, ProbeSlice
 
-DISPATCH = {"workspace": "ws_a", "runId": "run_a", "epoch": 2, "looks": 3}
+DISPATCH = {"workspace": "ws_a", "runId": "run_a", "fencingToken": 2, "attemptsWithoutRoom": 3}
 SLICE = {
     "workspace": "ws_a",
     "runId": "run_a",
-    "epoch": 2,
+    "fencingToken": 2,
     "leaf": 1,
     "indexes": [100, 101],
     "handoffs": 1,

@@ -105,7 +105,7 @@ def test_summarizing_a_run_that_is_not_summarizing_does_nothing(sample_run: Run)
 @pytest.fixture
 def sample_rescore(sample_run: Run) -> Rescore:
     """The rescore with the id used in the samples."""
-    rescore_id = "scr_00000000000000000000000000"
+    rescore_id = "rsc_00000000000000000000000000"
     rescore = Rescore(sample_run.workspace, sample_run.id, rescore_id, RescoreConfig(), 3, 3, 1, NOW)
     rescores.create(rescore)
     return rescore

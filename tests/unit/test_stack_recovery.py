@@ -88,7 +88,7 @@ def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pyt
     from cupel_core.sweeping.run_recovery import RecoveryAction
 
     silent = {RecoveryAction.PROPAGATED, RecoveryAction.FINISH_GIVEN_UP, RecoveryAction.RESUMED}
-    kinds = {"turns", "dispatched", "scorings", "jobs", "generations", "callbacks", *RecoveryAction}
+    kinds = {"turns", "dispatched", "rescores", "jobs", "generations", "callbacks", *RecoveryAction}
     assert set(recovery._KINDS) == kinds - silent
 
 

@@ -570,7 +570,7 @@ def test_every_failure_leads_to_the_fail_task(name: str, phases: str) -> None:
     assert caught == set(phases.split())
 
 
-@pytest.mark.parametrize(("name", "id_parameter"), [("finish", "epoch.$"), ("score", "scoringId.$")])
+@pytest.mark.parametrize(("name", "id_parameter"), [("finish", "fencingToken.$"), ("score", "rescoreId.$")])
 def test_every_task_gets_operation_and_ids(name: str, id_parameter: str) -> None:
     for state in states(machines()[name]).values():
         for parameters in (state.get("Parameters"), state.get("ItemSelector")):

@@ -93,13 +93,11 @@ def _rows(
         yield ScenarioRow(summary.id, summary.name, known.setdefault(scores, scores))
 
 
-def read_sample(run: Run) -> RunSample | None:
-    """Which part of the scenarios the run has; None for a run of a release that did not record their number.
+def read_sample(run: Run) -> RunSample:
+    """Return which part of the scenarios the run has.
 
     Scenarios of a run of all, or of those that an eval names, were not drawn.
     """
-    if run.scenario_total is None or run.scenario_count is None:
-        return None
     if run.sample_percentage == 100:
         return RunSample(run.scenario_count, run.scenario_total, run.sample_seed, is_drawn=False)
     manifest = snapshots.get(run.snapshot_key).manifest

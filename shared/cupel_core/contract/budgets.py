@@ -192,7 +192,7 @@ class RunBudgetResponse(ResponseModel):
         return cls(
             run_id=run.id,
             status=run.status,
-            pause_reason=PauseReason.parse(run.pause_reason),
+            pause_reason=run.pause_reason,
             max_budget_usd=budget.max_usd,
             finish_usd=rounded_usd(budget.limit - budget.probe_limit),
             spent_usd=rounded_usd(sum(spent.values())),

@@ -243,7 +243,7 @@ class DetailedProgressResponse(ResponseModel):
         return cls(
             run_id=run.id,
             status=run.status,
-            pause_reason=PauseReason.parse(run.pause_reason),
+            pause_reason=run.pause_reason,
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
             exhausted_budget=run.exhausted_budget,
             read_at=view.read_at,

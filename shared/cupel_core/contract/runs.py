@@ -314,7 +314,7 @@ class RunResponse(ResponseModel):
             report=run.report,
             trial=run.trial,
             status=run.status,
-            pause_reason=PauseReason.parse(run.pause_reason),
+            pause_reason=run.pause_reason,
             pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
             exhausted_budget=run.exhausted_budget,
             priority=run.priority,

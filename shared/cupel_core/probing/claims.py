@@ -54,7 +54,7 @@ class SliceClaimer:
         if run is not None:
             return await asyncio.to_thread(self._claim_or_note_error, probe_slice, delivery, run)
         if (closed := await self._run_cache.get(probe_slice.run)) is not None:
-            await asyncio.to_thread(record_dropped, closed, probe_slice, utc_now())
+            await asyncio.to_thread(record_dropped, closed, probe_slice)
         return None
 
     async def is_open(self, probe_slice: ProbeSlice) -> bool:
@@ -122,7 +122,7 @@ class SliceClaimer:
         else:
             claimed.is_lost = True
 
-    def _new_claim(self, offsets: frozenset[int], since: float | None) -> Claim:
+    def _new_claim(self, offsets: frozenset[int], since: float) -> Claim:
         return Claim(offsets, min(self._clock() + CLAIM_SECONDS, self._ends_at), since)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from cupel_core.clock import utc_now
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.transcripts import Outcome, unstorable
 from cupel_core.errors import RetryableError
@@ -170,7 +169,7 @@ def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> 
         _record_run(list(group))
     for claimed in ended:
         if claimed.is_dropped:
-            record_dropped(claimed.context.run, claimed.probe_slice, utc_now())
+            record_dropped(claimed.context.run, claimed.probe_slice)
         _send_remainders(claimed)
 
 

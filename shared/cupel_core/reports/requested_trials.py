@@ -9,7 +9,6 @@ from cupel_core.errors import ClientError, ConfirmationRequired
 from cupel_core.messages import RunRef
 from cupel_core.reports import requests, trials
 from cupel_core.runs.open_runs import TooManyRuns
-from cupel_core.runs.start import SYSTEM
 from cupel_core.store import reports, runs
 
 
@@ -31,7 +30,7 @@ def start_if_wanted(ref: RunRef, report_id: str, now: datetime) -> None:
     allows_unpriced = run.budget is not None and run.budget.allows_unpriced
     request = TrialRequest(max_budget_usd=cost or None, adds_last_calls=True, allow_unpriced=allows_unpriced)
     try:
-        trials.start(ref.workspace, ref.run_id, report_id, request, now, run.started_by or SYSTEM)
+        trials.start(ref.workspace, ref.run_id, report_id, request, now, run.started_by)
     except ConfirmationRequired as refusal:
         size = trials.plan(ref.workspace, ref.run_id, report_id, request, now).size
         enough = sufficient_usd(refusal.estimate.usd, ARMS * refusal.estimate.reserved_usd)

@@ -97,7 +97,7 @@ def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:
     return Rescore(
         workspace=run.workspace,
         run_id=run.id,
-        id=new_id("scr"),
+        id=new_id("rsc"),
         config=spec.config(),
         total=completed,
         probe_count=run.plan.total,

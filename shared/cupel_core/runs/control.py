@@ -24,7 +24,7 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
     returned unchanged. Raises Conflict for a run that is neither PENDING, RUNNING nor PAUSED.
     """
     run = runs.get(RunRef(workspace, run_id))
-    is_users = PauseReason.parse(run.pause_reason) is PauseReason.USER
+    is_users = run.pause_reason is PauseReason.USER
     if run.status is RunStatus.PAUSED and (is_users or reason is not PauseReason.USER):
         return run
     # The cause of an earlier pause remains: resuming the run closes the breaker of its model.

@@ -66,7 +66,7 @@ def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], 
             return
         ready = {provider: window for provider, window in windows.items() if not wait_seconds[provider]}
         _send_windows(request, run, ready, pending.cursors)
-        cursors = {**pending.cursors, **_cursors_after(run.plan, ready)}
+        cursors = {**pending.cursors, **_cursors_after(ready)}
         request = request.model_copy(update={"attempts_without_room": 0})
         if not outbox.advance(pending, cursors, now):
             return
@@ -100,25 +100,23 @@ def _next_window(run: Run, provider: str, first_leaves: Mapping[int, int]) -> Se
 
 
 def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
-    """The leaf to continue at, by column. Earlier releases stored one cursor for all targets of a provider."""
-    columns = provider_columns(plan, provider)
-    return {column: cursors.get(_cursor_name(plan, column), cursors.get(provider, 0)) for column in columns}
+    """Return the leaf to continue at, by column."""
+    return {column: cursors.get(_cursor_name(provider, column), 0) for column in provider_columns(plan, provider)}
 
 
-def _cursors_after(plan: Plan, windows: _Windows) -> dict[str, int]:
-    return {_cursor_name(plan, part.column): part.leaf + 1 for window in windows.values() for part in window}
+def _cursors_after(windows: _Windows) -> dict[str, int]:
+    return {
+        _cursor_name(provider, part.column): part.leaf + 1 for provider, window in windows.items() for part in window
+    }
 
 
-def _cursor_name(plan: Plan, column: int) -> str:
-    """Starts with the provider. A target without a label and prompts has the name that earlier releases stored."""
-    found = plan.columns[column]
-    is_plain = found.prompt_id is None and found.target.label is None
-    return found.target.model if is_plain else f"{found.target.model}#{column}"
+def _cursor_name(provider: str, column: int) -> str:
+    return f"{provider}#{column}"
 
 
 def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -> dict[str, int]:
     """Seconds until each queue may have room; the first window of a provider never waits."""
-    begun = {name.partition("/")[0] for name in cursors}
+    begun = {name.partition("#")[0] for name in cursors}
     return {
         provider: backpressure.seconds_until_capacity(run, provider, _first_leaves(run.plan, provider, cursors))
         if provider in begun

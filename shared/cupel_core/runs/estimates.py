@@ -123,9 +123,7 @@ def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
 
 
 def _text_sizes(pages: Sequence[ScenarioPage], cases: Sequence[int]) -> list[float]:
-    """How much text so many cases of each page have; as if all cases were equal if any page is of unknown size."""
-    if any(page.size is None for page in pages):
-        return [float(count) for count in cases]
+    """Return about how much text so many cases of each page have."""
     return [page.mean_size * count for page, count in zip(pages, cases, strict=True)]
 
 

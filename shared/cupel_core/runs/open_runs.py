@@ -42,5 +42,5 @@ def _add(run: Run, owner: str, limit: int) -> bool:
 
 
 def _owner_of(run: Run) -> str | None:
-    """A token, user or schedule; None for runs that Cupel starts, or that were started before this was recorded."""
-    return run.started_by.id if run.started_by else None
+    """Return the id of the token, user or schedule that started the run; None if Cupel did."""
+    return run.started_by.id

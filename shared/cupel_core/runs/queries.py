@@ -11,8 +11,7 @@ from typing import NamedTuple
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunStatus
-from cupel_core.domain.runs.run_spend import UNKNOWN, RunSpend
+from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunStatus
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.transcripts import (
     ALL_TRANSCRIPTS,
@@ -29,9 +28,6 @@ from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, de
 from cupel_core.probe_ranges import probe_ranges
 from cupel_core.store import barrier, budgets, governor, outcomes, runs, snapshots
 from cupel_core.store.barrier import State, Tree
-
-_UNKNOWN_SPEND = RunSpend(UNKNOWN)
-"""Of runs that ended in an earlier release."""
 
 _ACCESS_PRECISION = timedelta(minutes=1)
 # Access times are written in the background: readers do not wait for them, and losing one does no harm.
@@ -138,8 +134,8 @@ def progress(run: Run) -> Progress:
 
 def _state(run: Run) -> State:
     """The counts and the spend of a run: as stored once it has ended, otherwise those of its barrier."""
-    if run.settled and (run.spend or run.status in TERMINAL):
-        return State(run.settled, run.spend or _UNKNOWN_SPEND)
+    if run.settled and run.spend:
+        return State(run.settled, run.spend)
     state = barrier.get_state(Tree.for_run(run))
     return state._replace(progress=run.settled or state.progress)
 

@@ -131,7 +131,7 @@ def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:
 def _models_of(run: Run, repair: Repair) -> frozenset[str]:
     """All that its conversations may call: targets, the configured graders, and those that assertions name.
 
-    Pages of scenarios from before they were marked with models may name any.
+    Pages of scenarios that name more models than their list has room for may name any.
     """
     config, snapshot = run.grader_config, snapshots.get(run.snapshot_key)
     graders = [each for each in (config.judge_model, config.persona_model, config.embedding_model) if each]

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 from cupel_core.definitions import ResolvedDefinition
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
-from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.messages import RunRef
 from cupel_core.runs.cases import RunCases
-from cupel_core.store import definitions, runs, snapshots
+from cupel_core.store import runs, snapshots
 
 
 class RerunSource(NamedTuple):
@@ -63,12 +62,7 @@ def load_source(workspace: str, run_id: str) -> RerunSource:
     snapshot = snapshots.get(run.snapshot_key)
     content = Content.from_json(snapshot.definition)
     definition = ResolvedDefinition(
-        run.definition_id, run.definition_version, _definition_name(run), content, snapshot.manifest
+        run.definition_id, run.definition_version, run.definition_name, content, snapshot.manifest
     )
     cases = RunCases(snapshot.scenario_positions, snapshot.personas, snapshot.case_personas)
     return RerunSource(definition, cases, run.labels, snapshot.profile, run.revised_prompt)
-
-
-def _definition_name(run: Run) -> str:
-    """As it was at the start; of a run from before this field, as it is now."""
-    return run.definition_name or definitions.get(run.workspace, run.definition_id).name

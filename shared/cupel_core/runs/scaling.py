@@ -22,7 +22,7 @@ from cupel_core.domain.estimates.requested_trials import with_trial
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.batches import FOLDER, Batch, content_text
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import StartedBy
+from cupel_core.domain.runs.run import SYSTEM, StartedBy
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -33,12 +33,12 @@ from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.runs import start
 from cupel_core.runs.estimates import estimate_cases, from_history
 from cupel_core.runs.history import ComparableRuns
-from cupel_core.runs.start import SYSTEM, RunStarted, UnstoredDefinition
+from cupel_core.runs.start import RunStarted, UnstoredDefinition
 from cupel_core.runs.validation import check_required_models, check_size, check_spec
 from cupel_core.store import definitions
 
 _MAX_DELETED = 100
-_ONE_SCENARIO = Manifest(pages=(ScenarioPage("", 1),), next_ordinal=2)
+_ONE_SCENARIO = Manifest(pages=(ScenarioPage("", 1, size=1),), next_ordinal=2)
 
 
 class _CheckedBatch(NamedTuple):

@@ -14,7 +14,7 @@ from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.domain.runs.run import ProfileRef, Run, StartedBy, StarterType
+from cupel_core.domain.runs.run import SYSTEM, ProfileRef, Run, StartedBy
 from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
@@ -50,7 +50,6 @@ from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
 
 _SEED_COUNT = 2**31
-SYSTEM = StartedBy(StarterType.SYSTEM)
 
 
 class RunStarted(NamedTuple):
@@ -199,10 +198,10 @@ def _build_run(
         price_list=price_list_version(),
     )
     params = spec.params if source else merge_parameters(definition.content.params, spec.params)
-    run = replace(_run(workspace, spec, definition, plan, seed, now), params=params)
+    run = replace(_run(workspace, spec, definition, plan, cases.scenario_count, seed, now), params=params)
     run = replace(run, profile=ProfileRef(profile["id"], profile["version"]) if profile else None)
     labels = spec.labels.apply_to(source.labels if source else RunLabels())
-    run = replace(run, grader_config=grader_config, scenario_count=cases.scenario_count, labels=labels)
+    run = replace(run, grader_config=grader_config, labels=labels)
     run = replace(run, revised_prompt=source.revised_prompt if source else None)
     estimate = estimate_of(run, snapshot)
     run = replace(run, estimated_usd=None if estimate.unpriced else estimate.usd)
@@ -281,7 +280,15 @@ def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: i
     return sorted(positions.values())
 
 
-def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Plan, seed: int, now: datetime) -> Run:
+def _run(
+    workspace: str,
+    spec: RunSpec,
+    definition: ResolvedDefinition,
+    plan: Plan,
+    scenario_count: int,
+    seed: int,
+    now: datetime,
+) -> Run:
     run_id = new_id("run")
     return Run(
         workspace=workspace,
@@ -305,6 +312,7 @@ def _run(workspace: str, spec: RunSpec, definition: ResolvedDefinition, plan: Pl
         max_turns=spec.max_turns,
         pace=spec.pace,
         definition_name=definition.name,
+        scenario_count=scenario_count,
         scenario_total=definition.manifest.total,
         rerun_of=spec.rerun_of,
         evaluators=statuses_from_json(spec.evaluators),

@@ -183,7 +183,7 @@ def revoke_claims(tree: Tree, made_before: datetime) -> None:
     """Revoke the claims on probes of a run that were made before a moment, as their workers are known to be dead."""
     moment = made_before.timestamp()
     for number, item in _iterate_open_leaves(tree):
-        made = {name: claim for name, claim in item.claims.items() if claim.until > 0 and (claim.since or 0) < moment}
+        made = {name: claim for name, claim in item.claims.items() if claim.until > 0 and claim.since < moment}
         if made:
             _revoke(tree.ref, Node(0, number), made)
 
@@ -199,17 +199,17 @@ def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
 
 
 def _claim_value(claim: Claim) -> dict[str, Any]:
-    since = {"since": {"N": str(claim.since)}} if claim.since is not None else {}
     calls = {"calls": {"S": orjson.dumps(list(map(list, claim.slow_calls))).decode()}} if claim.slow_calls else {}
     calling = {"calling": {"S": orjson.dumps(list(claim.calling.items())).decode()}} if claim.calling else {}
-    return {"M": {"until": {"N": str(claim.until)}, "offsets": _number_set(claim.offsets), **since, **calling, **calls}}
+    times = {"until": {"N": str(claim.until)}, "since": {"N": str(claim.since)}}
+    return {"M": {**times, "offsets": _number_set(claim.offsets), **calling, **calls}}
 
 
 def _read_claim(value: dict[str, Any]) -> Claim:
-    since = float(value["since"]["N"]) if "since" in value else None
     calls = tuple(SlowCall(*call) for call in orjson.loads(value["calls"]["S"])) if "calls" in value else ()
     calling = dict[int, float](orjson.loads(value["calling"]["S"])) if "calling" in value else {}
-    return Claim(_read_set(value, "offsets"), float(value["until"]["N"]), since, calling, calls)
+    until, since = float(value["until"]["N"]), float(value["since"]["N"])
+    return Claim(_read_set(value, "offsets"), until, since, calling, calls)
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:

@@ -6,8 +6,8 @@ Erasing a checkpoint leaves a tombstone, so that a worker that still has the con
 
 import zlib
 from collections.abc import Collection, Iterator
+from dataclasses import astuple
 from datetime import datetime, timedelta
-from typing import Any
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
@@ -20,7 +20,7 @@ from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.turns.attempts import FailedAttempts
 from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter, Usage
+from cupel_core.domain.turns.model_request import Message, RequestParameter, Usage
 from cupel_core.domain.turns.replies import ReplyRecord
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.ids import new_id
@@ -43,7 +43,7 @@ class CheckpointItem(Item):
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     cost = NumberAttribute(null=True)
-    """What the conversation has cost, as a member of its leaf's costs; None in items of an earlier release."""
+    """What the conversation has cost, as a member of its leaf's costs; None in a tombstone without a conversation."""
     ttl = NumberAttribute()
 
 
@@ -55,7 +55,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         "toolRounds": [state.tool_rounds, state.open_rounds],
         "stopReason": state.stop_reason,
         "replies": [reply.to_json() for reply in state.replies],
-        "usage": _usage_list(state.usage),
+        "usage": astuple(state.usage),
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
         "modelVersion": state.model_version,
@@ -98,14 +98,6 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
             blobs.delete(item.content_key)
 
 
-def _usage_list(usage: Usage) -> list[int]:
-    """Omit trailing counts that do not apply, because earlier releases read the shorter lists."""
-    figures = [usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_tokens]
-    if usage.unreported_calls:
-        return [*figures, usage.unreported_calls]
-    return figures if usage.uses_cache else figures[:2]
-
-
 def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
     """Erase the checkpoints of a probe in all retry rounds; `retry_round` is the present one."""
     between = CheckpointItem.sk.between(keys.numbered_probe(index, 0), keys.numbered_probe(index, _LAST_ROUND))
@@ -133,31 +125,18 @@ def _tombstone(partition: str, sort_key: str, cost: float | None, now: datetime)
     return CheckpointItem(partition, sort_key, erased_at=to_iso(now), cost=cost, ttl=expires)
 
 
-def list_costs(ref: RunRef, indexes: Collection[int], now: datetime) -> Iterator[int]:
+def list_costs(ref: RunRef, indexes: Collection[int]) -> Iterator[int]:
     """What the conversations of these probes of one leaf have cost, as members of its costs. Strongly consistent."""
     first, last = keys.numbered_probe(min(indexes), 0), keys.numbered_probe(max(indexes), _LAST_ROUND)
     between = CheckpointItem.sk.between(first, last)
     partition = keys.checkpoints(ref, min(indexes))
     for item in CheckpointItem.query(partition, between, attributes_to_get=["sk", "cost"], consistent_read=True):
-        index, retry_round = map(int, item.sk.split("#"))
-        if index not in indexes:
-            continue
-        if item.cost is not None:
+        if item.cost is not None and int(item.sk.partition("#")[0]) in indexes:
             yield int(item.cost)
-        elif state := load(ref, index, retry_round, now):
-            yield _cost_member(index, retry_round, state)
 
 
 def _cost_member(index: int, retry_round: int, state: ConversationState) -> int:
     return checkpoint_member(index, retry_round, Cost.of(conversation_spending(state)))
-
-
-def _message(stored: dict[str, Any] | list[str]) -> Message:
-    """Checkpoints of an earlier release have pairs of role and content."""
-    if isinstance(stored, dict):
-        return Message.from_json(stored)
-    role, content = stored
-    return Message(MessageRole(role), content)
 
 
 def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> ConversationState | None:
@@ -171,14 +150,14 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
     if item.erased_at is not None or item.ttl <= now.timestamp():
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
-    tool_rounds, open_rounds = body.get("toolRounds", (0, 0))
+    tool_rounds, open_rounds = body["toolRounds"]
     return ConversationState(
-        messages=tuple(map(_message, body["messages"])),
+        messages=tuple(map(Message.from_json, body["messages"])),
         turns=body["turns"],
         tool_rounds=tool_rounds,
         open_rounds=open_rounds,
-        stop_reason=StopReason(body["stopReason"]) if body.get("stopReason") else None,
-        replies=tuple(map(ReplyRecord.from_json, body.get("replies", ()))),
+        stop_reason=StopReason(body["stopReason"]) if body["stopReason"] else None,
+        replies=tuple(map(ReplyRecord.from_json, body["replies"])),
         usage=Usage(*body["usage"]),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],
@@ -190,14 +169,14 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
         persona_spend=Spend.from_json(body["persona"]),
         unusable=Spend.from_json(body["unusable"]) if "unusable" in body else Spend(),
         thread_id=body["threadId"],
-        started_at=from_iso(body["startedAt"]) if body.get("startedAt") else None,
+        started_at=from_iso(body["startedAt"]) if body["startedAt"] else None,
         output=body["output"],
-        omitted_parameters=tuple(map(RequestParameter, body.get("omittedParameters", ()))),
-        simulated_user_prompt=body.get("simulatedUserPrompt"),
-        pipeline=PipelineState.from_json(body["pipeline"]) if body.get("pipeline") else None,
+        omitted_parameters=tuple(map(RequestParameter, body["omittedParameters"])),
+        simulated_user_prompt=body["simulatedUserPrompt"],
+        pipeline=PipelineState.from_json(body["pipeline"]) if body["pipeline"] else None,
         grades={
             path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
-            for path, (result, spend) in body.get("grades", {}).items()
+            for path, (result, spend) in body["grades"].items()
         },
-        attempts={call: FailedAttempts.from_json(failed) for call, failed in body.get("attempts", {}).items()},
+        attempts={call: FailedAttempts.from_json(failed) for call, failed in body["attempts"].items()},
     )

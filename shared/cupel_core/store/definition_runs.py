@@ -1,7 +1,6 @@
 """Which runs a definition has: an item in its partition per run, written with the run's own and deleted with it.
 
-Runs of earlier releases have none. A definition that was made for one run of another one, because it has copies of
-answers, is listed there as that run.
+A definition that was made for one run of another one, because it has copies of answers, is listed there as that run.
 """
 
 import heapq

@@ -43,8 +43,7 @@ class HeadItem(Item):
     updated_at = UnicodeAttribute(attr_name="updatedAt")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     version_label = UnicodeAttribute(attr_name="versionLabel", null=True)
-    revision = NumberAttribute(null=True)
-    """Absent in items from before this attribute, until their first change."""
+    revision = NumberAttribute()
 
 
 class VersionItem(Item):
@@ -52,8 +51,7 @@ class VersionItem(Item):
     """A fork stores only its overrides. Absent if it is that of another version."""
     content_version = NumberAttribute(attr_name="contentVersion", null=True)
     """The version that stores the content, if another."""
-    scenarios_revision = NumberAttribute(attr_name="scenariosRevision", null=True)
-    """Absent in items from before this attribute."""
+    scenarios_revision = NumberAttribute(attr_name="scenariosRevision")
     label = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(attr_name="createdAt")
 
@@ -168,18 +166,19 @@ def get_version(workspace: str, version: DefinitionVersion) -> StoredVersion:
         created_at=from_iso(item.created_at),
         content=dict(content),
         content_version=content_version,
-        scenarios_revision=None if item.scenarios_revision is None else int(item.scenarios_revision),
+        scenarios_revision=int(item.scenarios_revision),
         label=item.label,
     )
 
 
-def get_manifest(workspace: str, definition_id: str, revision: int | None) -> Manifest:
-    """The manifest with this revision. Versions from before manifests had numbers share one (revision None)."""
+def get_manifest(workspace: str, definition_id: str, revision: int) -> Manifest:
+    """Return the manifest with this revision."""
     if revision == 0:
         return Manifest()
-    sort_key = "scenarios" if revision is None else keys.manifest(revision)
     try:
-        item = ManifestItem.get(keys.definition(workspace, definition_id), sort_key, consistent_read=True)
+        item = ManifestItem.get(
+            keys.definition(workspace, definition_id), keys.manifest(revision), consistent_read=True
+        )
     except ManifestItem.DoesNotExist:
         return Manifest()
     return Manifest.from_json(item.manifest)
@@ -294,8 +293,11 @@ def _in_folder(folder: str, *, include_children: bool) -> Condition:
 
 def _unchanged_since(before: DefinitionHead) -> Any:
     """The write condition that the head is still the one that was read."""
-    revision = HeadItem.revision == before.revision if before.revision else HeadItem.revision.does_not_exist()
-    return revision & (HeadItem.version == before.version) & HeadItem.deleted_at.does_not_exist()
+    return (
+        (HeadItem.revision == before.revision)
+        & (HeadItem.version == before.version)
+        & HeadItem.deleted_at.does_not_exist()
+    )
 
 
 def _get_version_item(workspace: str, version: DefinitionVersion) -> VersionItem:
@@ -334,7 +336,7 @@ def _to_item(workspace: str, head: DefinitionHead) -> HeadItem:
         created_at=to_iso(head.created_at),
         updated_at=to_iso(head.updated_at),
         version_label=head.version_label,
-        revision=head.revision or None,
+        revision=head.revision,
     )
 
 
@@ -369,5 +371,5 @@ def _to_head(item: HeadItem) -> DefinitionHead:
         parent=parent,
         deleted_at=from_iso(item.deleted_at) if item.deleted_at else None,
         version_label=item.version_label,
-        revision=int(item.revision or 0),
+        revision=int(item.revision),
     )

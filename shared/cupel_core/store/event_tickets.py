@@ -19,7 +19,7 @@ class StoredTicket(NamedTuple):
     """The token, or the user, that it was issued to."""
     expires_at: datetime
     token_digest: str | None = None
-    """Of the secret of the token; None for a user, and of tickets from before this field."""
+    """The digest of the token's secret; None for a user."""
 
 
 class EventTicketItem(Item):

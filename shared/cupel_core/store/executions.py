@@ -81,12 +81,12 @@ def _numbered(first: ExecutionRequest, number: int) -> ExecutionRequest:
 
 
 def _finish(ref: RunRef, fencing_token: int) -> ExecutionRequest:
-    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "epoch": fencing_token}
+    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "fencingToken": fencing_token}
     return ExecutionRequest(settings().finish_machine_arn, f"{ref.run_id}-{fencing_token}", payload)
 
 
 def _rescore(ref: RunRef, rescore_id: str) -> ExecutionRequest:
-    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "scoringId": rescore_id}
+    payload: dict[str, object] = {"workspace": ref.workspace, "runId": ref.run_id, "rescoreId": rescore_id}
     return ExecutionRequest(settings().score_machine_arn, rescore_id, payload)
 
 

@@ -153,7 +153,7 @@ def _key(workspace: str, limited: str | RunRef) -> dict[str, Any]:
 
 
 def _to_json(governor: Governor) -> dict[str, Any]:
-    epoch = floor(min((lease.until for lease in governor.leases.values()), default=0.0))
+    base_time = floor(min((lease.until for lease in governor.leases.values()), default=0.0))
     return {
         "limit": governor.limit,
         "learned": governor.learned,
@@ -164,8 +164,8 @@ def _to_json(governor: Governor) -> dict[str, Any]:
         "paused_at": governor.paused_at,
         "requests": governor.requests and asdict(governor.requests),
         "tokens": governor.tokens and asdict(governor.tokens),
-        "epoch": epoch,
-        "leases": {worker_id: _lease_to_text(lease, epoch) for worker_id, lease in governor.leases.items()},
+        "base_time": base_time,
+        "leases": {worker_id: _lease_to_text(lease, base_time) for worker_id, lease in governor.leases.items()},
         "breakers": {model: _breaker_to_json(breaker) for model, breaker in governor.breakers.items()},
         **_interactive_to_json(governor),
     }
@@ -187,20 +187,23 @@ def _breaker_to_json(breaker: Breaker) -> dict[str, Any]:
 _WAITS = frozenset({"waits_in_row", "asked_since", "steps"})
 
 
-def _lease_to_text(lease: WorkerLease, epoch: int) -> str:
-    """`N,50,61,2,2,,`: initial of the priority, demand, tenths of a second from `epoch` to its end, granted, reserved,
-    requests and tokens lent."""
-    tenths = round((lease.until - epoch) * 10)
+def _lease_to_text(lease: WorkerLease, base_time: int) -> str:
+    """Return a text such as `N,50,61,2,2,,`.
+
+    It has the initial of the priority, the demand, the tenths of a second from `base_time` to its end, and what is
+    granted, reserved, and lent of requests and tokens.
+    """
+    tenths = round((lease.until - base_time) * 10)
     fields = (lease.priority[0], lease.demand, tenths, lease.granted, lease.reserved, lease.requests, lease.tokens)
     return ",".join("" if field is None else str(field) for field in fields)
 
 
-def _lease_from_text(text: str, epoch: int) -> WorkerLease:
+def _lease_from_text(text: str, base_time: int) -> WorkerLease:
     initial, demand, tenths, granted, reserved, requests, tokens = text.split(",")
     return WorkerLease(
         priority=_PRIORITY_BY_INITIAL[initial],
         demand=int(demand),
-        until=epoch + int(tenths) / 10,
+        until=base_time + int(tenths) / 10,
         granted=int(granted),
         reserved=int(reserved),
         requests=int(requests) if requests else None,
@@ -212,36 +215,17 @@ def _from_json(body: dict[str, Any]) -> Governor:
     return Governor(
         limit=body["limit"],
         learned=body["learned"],
-        recent=RecentCalls(**body.get("recent", {})),
+        recent=RecentCalls(**body["recent"]),
         lowered_at=body["lowered_at"],
         raised_at=body["raised_at"],
         blocked_until=body["blocked_until"],
         paused_at=body["paused_at"],
         requests=TokenBucket(**body["requests"]) if body["requests"] else None,
         tokens=TokenBucket(**body["tokens"]) if body["tokens"] else None,
-        leases=_leases_from_json(body),
+        leases={name: _lease_from_text(text, body["base_time"]) for name, text in body["leases"].items()},
         breakers={model: Breaker(**breaker) for model, breaker in body["breakers"].items()},
         interactive=frozenset(body.get("interactive", ())),
         interactive_until=body.get("interactive_until", 0.0),
-    )
-
-
-def _leases_from_json(body: dict[str, Any]) -> dict[str, WorkerLease]:
-    if "leases" in body:
-        return {worker_id: _lease_from_text(text, body["epoch"]) for worker_id, text in body["leases"].items()}
-    return {worker_id: _first_lease_from_json(lease) for worker_id, lease in body["seats"].items()}
-
-
-def _first_lease_from_json(body: dict[str, Any]) -> WorkerLease:
-    """A lease as release 0.1 stored it: `seats` were leases, `wanted` was demand, `held` was reserved."""
-    return WorkerLease(
-        priority=Priority(body["priority"]),
-        demand=body["wanted"],
-        until=body["until"],
-        granted=body["granted"],
-        reserved=body["held"],
-        requests=body["requests"],
-        tokens=None if body["tokens"] is None else floor(body["tokens"]),
     )
 
 

@@ -1,15 +1,11 @@
 """The keys of all items in the one table. A partition key starts with the workspace, so no key reaches another tenant.
 
-Words in the keys are those of the first version and stay: an `epoch` is a run's fencing token, a run's `generation` its
-retry round, a `scoring` a rescore, a `contest` a select-best selection, `turns` are checkpoints.
-
 pk                                   sk                    item
 <ws>#definition#<id>                 head | v000001        a definition's head and its versions
 <ws>#definition#<id>                 child#<childId>       a fork of it
 <ws>#definition#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#definition#<id>                 answers#<createdAt>#<definitionId> a definition that was made for one of its runs
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
-<ws>#definition#<id>                 scenarios             the manifest of versions from before manifests had numbers
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
 <ws>#definition#<id>                 openai-eval           what OpenAI's API wants back of it as an eval
 <ws>#definition#<id>                 openai-data#000001    the same of a version that is the data of a run
@@ -18,22 +14,22 @@ pk                                   sk                    item
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              how far it was when its progress was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
-<ws>#run#<id>                        unusable#<epoch>      how many replies of its judge were unusable
+<ws>#run#<id>                        unusable#<token>      how many replies of its judge were unusable
 <ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
 <ws>#run#<id>                        event#00000001        its events
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
-<ws>#run#<id>#nodes#<generation>#…   <number>              inner barrier nodes by level and parent
+<ws>#run#<id>#nodes#<retryRound>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#pages#<block>          digest#<leaf>#<page>  outcomes of 1,000 probes, of one leaf in each page
 <ws>#run#<id>#pages#<block>          text#<leaf>#<page>    what was said in the conversations of that page
-<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since, or of earlier releases
-<ws>#run#<id>#attempts#<block>       <index>#<epoch>       errors of probes that were retried
-<ws>#run#<id>#turns#<block>          <index>#<generation>  a conversation up to its last completed step
-<ws>#run#<id>#contests#<scoring>#…   <index>#<assertion>   the selection of the best of several answers
-<ws>#run#<id>#analyses               basic#<scoring>#…     its analyses by time; `-` for the run's own scoring
+<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since
+<ws>#run#<id>#attempts#<block>       <index>#<token>       errors of probes that were retried
+<ws>#run#<id>#checkpoints#<block>    <index>#<retryRound>  a conversation up to its last completed step
+<ws>#run#<id>#selections#<rescore>#… <index>#<assertion>   the selection of the best of several answers
+<ws>#run#<id>#analyses               basic#<rescore>#…     its analyses by time; `-` for the run's own scoring
 <ws>#run#<id>#reports                <reportId>            its reports, without their documents
-<ws>#run#<id>#scorings               <scoringId>           rescores of the run
-<ws>#run#<id>#scores#<scoring>#…     <index>               their results, of 1,000 probes
-<ws>#run#<id>#scores#<scoring>       <leaf>                how many results a leaf range of a rescore has
+<ws>#run#<id>#rescores               <rescoreId>           rescores of the run
+<ws>#run#<id>#rescores#<rescore>#…   <index>               their results, of 1,000 probes
+<ws>#run#<id>#rescores#<rescore>     <leaf>                how many results a leaf range of a rescore has
 <ws>#run#<id>                        comparison#<id>       a comparison of it
 <ws>#comparison#<id>                 comparison            a comparison, without its figures
 <ws>#experiment#<id>                 resource              an experiment
@@ -80,7 +76,7 @@ callbacks                            <ws>#<runId>          runs with events that
 jobs                                 <ws>#<id>             jobs that have not ended
 turning                              <ws>#<chatId>#<id>    turns of chats that are not over
 repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
-outbox                               <runId>#<epoch>       dispatches not carried out yet
+outbox                               <runId>#<token>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
 `<ws>#personas`, `<ws>#connectors`, `<ws>#evals`, `<ws>#profiles`, `<ws>#chats`, `<ws>#files`, `<ws>#openai-evals` and
@@ -187,15 +183,15 @@ def attempts(ref: RunRef, index: int) -> str:
 
 
 def checkpoints(ref: RunRef, index: int) -> str:
-    return f"{run(ref)}#turns#{index // PROBES_PER_BLOCK}"
+    return f"{run(ref)}#checkpoints#{index // PROBES_PER_BLOCK}"
 
 
 def selections(ref: RunRef, scoring_id: str, index: int) -> str:
-    return f"{run(ref)}#contests#{scoring_id}#{index // PROBES_PER_BLOCK}"
+    return f"{run(ref)}#selections#{scoring_id}#{index // PROBES_PER_BLOCK}"
 
 
 def rescores(ref: RunRef) -> str:
-    return f"{run(ref)}#scorings"
+    return f"{run(ref)}#rescores"
 
 
 def analyses(ref: RunRef) -> str:
@@ -222,11 +218,11 @@ def report_texts(ref: RunRef, report_id: str = "") -> str:
 
 
 def rescore_results(ref: RunRef, rescore_id: str, index: int) -> str:
-    return f"{run(ref)}#scores#{rescore_id}#{index // PROBES_PER_BLOCK}"
+    return f"{run(ref)}#rescores#{rescore_id}#{index // PROBES_PER_BLOCK}"
 
 
 def rescore_counts(ref: RunRef, rescore_id: str) -> str:
-    return f"{run(ref)}#scores#{rescore_id}"
+    return f"{run(ref)}#rescores#{rescore_id}"
 
 
 def numbered_probe(index: int, number: int) -> str:

@@ -16,7 +16,7 @@ from cupel_core.store.table import Item, error_code
 class OutboxItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
-    fencing_token = NumberAttribute(attr_name="epoch")
+    fencing_token = NumberAttribute(attr_name="fencingToken")
     cursors = JSONAttribute(default=dict)
     """By provider: the slices of all leaves before this one are sent."""
     touched_at = UnicodeAttribute(attr_name="touchedAt")

@@ -41,7 +41,7 @@ class OutcomeItem(Item):
     """Few attributes, because each costs bytes in every item; what no condition needs is in `body`."""
 
     completed = BooleanAttribute()
-    fencing_token = NumberAttribute(attr_name="epoch")
+    fencing_token = NumberAttribute(attr_name="fencingToken")
     body = JSONAttribute()
     content = UnicodeAttribute(null=True)
     packed = BinaryAttribute(null=True, legacy_encoding=False)
@@ -50,7 +50,7 @@ class OutcomeItem(Item):
     page = UnicodeAttribute(null=True)
     """The page that has the content."""
     summary = JSONAttribute(null=True)
-    is_summary_provisional = BooleanAttribute(attr_name="provisionalSummary", null=True)
+    is_summary_provisional = BooleanAttribute(attr_name="isSummaryProvisional", null=True)
     """Present until a judge has written the summary's text."""
     correction = JSONAttribute(null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
@@ -142,7 +142,7 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
             "modelId": outcome.model_id,
             "createdAt": to_iso(outcome.created_at),
         }
-        | _present(personaId=outcome.persona_id, generation=outcome.retry_round if outcome.retry_round > 1 else None),
+        | _present(personaId=outcome.persona_id, retryRound=outcome.retry_round if outcome.retry_round > 1 else None),
     )
     if isinstance(outcome, Transcript):
         _fill_transcript(item, outcome)
@@ -277,7 +277,7 @@ def _transcript(item: StoredOutcome, content: dict[str, Any]) -> Transcript:
         created_at=from_iso(body["createdAt"]),
         conversation=_conversation(body, content),
         persona_id=body.get("personaId"),
-        retry_round=body.get("generation", 1),
+        retry_round=body.get("retryRound", 1),
         summary=_summary(item),
         scoring=_scoring(body, content),
         correction=TranscriptResult(**item.correction) if item.correction else None,
@@ -343,7 +343,7 @@ def _error(item: StoredOutcome) -> ProbeError:
         attempts=item.body["attempts"],
         created_at=from_iso(item.body["createdAt"]),
         persona_id=item.body.get("personaId"),
-        retry_round=item.body.get("generation", 1),
+        retry_round=item.body.get("retryRound", 1),
         content_expires_at=_moment(item.body.get("contentExpiresAt")),
         spending=Spending.from_json(item.body.get("spending")),
         started_at=_moment(item.body.get("startedAt")),

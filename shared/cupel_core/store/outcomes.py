@@ -268,7 +268,7 @@ def _put_own(item: OutcomeItem) -> OutcomeItem:
         client.put_item(
             TableName=settings().table_name,
             Item=item.serialize(),
-            ConditionExpression="attribute_not_exists(pk) OR (completed = :no AND epoch < :token)",
+            ConditionExpression="attribute_not_exists(pk) OR (completed = :no AND fencingToken < :token)",
             ExpressionAttributeValues={":no": {"BOOL": False}, ":token": {"N": str(item.fencing_token)}},
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )

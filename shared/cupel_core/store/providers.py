@@ -11,7 +11,6 @@ from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
 
-_LEAST_FIGURES = 3
 """Of a stored price: the model, and what input and output cost."""
 
 
@@ -39,7 +38,7 @@ class ProviderItem(RevisedItem):
     requests_per_minute = NumberAttribute(attr_name="requestsPerMinute", null=True)
     tokens_per_minute = NumberAttribute(attr_name="tokensPerMinute", null=True)
     prices = JSONAttribute(null=True)
-    """`[model, input, output]` of each."""
+    """The fields of each price, as a list."""
 
 
 def get(workspace: str, name: str) -> StoredProvider:
@@ -66,12 +65,7 @@ def update(workspace: str, name: str, changes: dict[str, Any], before: StoredPro
 
 
 def _price_list(price: ModelPrice) -> list[str | float | None]:
-    """Without the figures at its end that are defaults, as earlier releases read it."""
-    figures = list(astuple(price))
-    defaults = astuple(ModelPrice(None, 0.0, 0.0))
-    while len(figures) > _LEAST_FIGURES and figures[-1] == defaults[len(figures) - 1]:
-        figures.pop()
-    return figures
+    return list(astuple(price))
 
 
 def _stored(item: ProviderItem) -> StoredProvider:

@@ -31,13 +31,13 @@ class RescoreItem(Item):
     unusable_judge = UnicodeAttribute(attr_name="unusableJudge", null=True)
     """Why its judge is not asked any more."""
     limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
-    """Its own budget. Takes precedence over the body, which alone has it in rescores of earlier releases."""
+    """Its own budget."""
 
 
 class OpenRescoreItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
-    rescore_id = UnicodeAttribute(attr_name="scoringId")
+    rescore_id = UnicodeAttribute(attr_name="rescoreId")
     created_at = UnicodeAttribute(attr_name="createdAt")
 
 
@@ -209,19 +209,18 @@ def _body(rescore: Rescore) -> dict[str, Any]:
         "config": rescore.config.to_json(),
         "total": rescore.total,
         "probes": rescore.probe_count,
-        "generation": rescore.retry_round,
+        "retryRound": rescore.retry_round,
         "createdAt": to_iso(rescore.created_at),
         "completedAt": to_optional_iso(rescore.completed_at),
         "failure": rescore.failure and asdict(rescore.failure),
-        "tally": rescore.counts and asdict(rescore.counts),
-        "maxBudgetUsd": rescore.max_budget_usd,
+        "counts": rescore.counts and asdict(rescore.counts),
         "execution": rescore.execution,
     }
 
 
 def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
     body: dict[str, Any] = item.body
-    failure, counts = body["failure"], body["tally"]
+    failure, counts = body["failure"], body["counts"]
     known = Rescore(
         workspace=ref.workspace,
         run_id=ref.run_id,
@@ -229,7 +228,7 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         config=RescoreConfig.from_json(body["config"]),
         total=body["total"],
         probe_count=body["probes"],
-        retry_round=body["generation"],
+        retry_round=body["retryRound"],
         created_at=from_iso(body["createdAt"]),
         status=RescoreStatus(item.status),
     )
@@ -238,8 +237,8 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         completed_at=from_optional_iso(body["completedAt"]),
         failure=RunFailure(**failure) if failure else None,
         counts=RescoreCounts(**counts) if counts else None,
-        max_budget_usd=body.get("maxBudgetUsd") if item.limit_usd is None else float(item.limit_usd),
+        max_budget_usd=None if item.limit_usd is None else float(item.limit_usd),
         is_exhausted=bool(item.exhausted),
         unusable_judge=item.unusable_judge,
-        execution=body.get("execution", 1),
+        execution=body["execution"],
     )

@@ -51,9 +51,8 @@ class Resource:
 
 class ResourceItem(Item):
     creation_index = CreationIndex()
-    gsi1pk = UnicodeAttribute(null=True)
-    """Absent in resources that release 0.1.0 has deleted."""
-    gsi1sk = UnicodeAttribute(null=True)
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
     name = UnicodeAttribute()
     body = JSONAttribute()
     revision = NumberAttribute()

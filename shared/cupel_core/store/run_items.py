@@ -16,6 +16,7 @@ from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import (
     PauseCause,
+    PauseReason,
     PeriodPause,
     Priority,
     ProfileRef,
@@ -49,7 +50,7 @@ class RunItem(Item):
     tags = UnicodeSetAttribute(null=True)
     metadata_entries = UnicodeSetAttribute(attr_name="metadataEntries", null=True)
     """As texts `key=value`, to filter by; the metadata itself is in the body."""
-    fencing_token = NumberAttribute(attr_name="epoch")
+    fencing_token = NumberAttribute(attr_name="fencingToken")
     event_seq = NumberAttribute(attr_name="eventSeq")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     body = JSONAttribute()
@@ -69,8 +70,8 @@ def from_item(item: RunItem) -> Run:
             targets=tuple(map(Target.from_json, plan["targets"])),
             segments=tuple(plan["segments"]),
             repeats=plan["repeats"],
-            prompt_ids=tuple(plan.get("prompt_ids", ())),
-            prompt_labels=plan.get("prompt_labels", {}),
+            prompt_ids=tuple(plan["prompt_ids"]),
+            prompt_labels=plan["prompt_labels"],
         ),
         sample_percentage=body["samplePercentage"],
         sample_seed=body["sampleSeed"],
@@ -80,8 +81,8 @@ def from_item(item: RunItem) -> Run:
         priority=Priority(body["priority"]),
         status=RunStatus(item.status),
         fencing_token=int(item.fencing_token),
-        retry_round=body.get("generation", 1),
-        conversation_round=body.get("conversationRound", body.get("generation", 1)),
+        retry_round=body["retryRound"],
+        conversation_round=body["conversationRound"],
         retry=RetryScope(**body["retry"]) if body.get("retry") else None,
         event_seq=int(item.event_seq),
         experiment_id=item.experiment_id,
@@ -89,15 +90,15 @@ def from_item(item: RunItem) -> Run:
         eval_id=item.eval_id,
         execution_id=body.get("executionId"),
         playground=body.get("playground", False),
-        grader_config=GraderConfig.from_json(body.get("evaluation") or {}),
-        params=_params(body),
+        grader_config=GraderConfig.from_json(body["graderConfig"]),
+        params=body["params"],
         max_attempts=body.get("maxAttempts"),
         retry_delay_seconds=body.get("retryDelaySeconds"),
         call_timeout_seconds=body.get("callTimeoutSeconds"),
         max_turns=body.get("maxTurns"),
         pace=_pace(body),
         profile=ProfileRef(*body["profile"]) if body.get("profile") else None,
-        pause_reason=body.get("pauseReason"),
+        pause_reason=PauseReason(body["pauseReason"]) if body.get("pauseReason") else None,
         pause_cause=PauseCause(**body["pauseCause"]) if body.get("pauseCause") else None,
         period_pause=_period_pause(body.get("periodPause")),
         failure=RunFailure(**failure) if failure else None,
@@ -106,10 +107,10 @@ def from_item(item: RunItem) -> Run:
         deleted_at=_moment(item.deleted_at),
         settled=Progress(**settled) if settled else None,
         spend=_run_spend(body.get("spend")),
-        definition_name=body.get("definitionName"),
-        scenario_count=body.get("scenarioCount"),
-        scenario_total=body.get("scenarioTotal"),
-        started_by=_started_by(item, body.get("startedBy")),
+        definition_name=body["definitionName"],
+        scenario_count=body["scenarioCount"],
+        scenario_total=body["scenarioTotal"],
+        started_by=_started_by(body["startedBy"]),
         rerun_of=body.get("rerunOf"),
         revised_prompt=body.get("revisedPrompt"),
         labels=RunLabels(body.get("name"), tuple(sorted(item.tags or ())), body.get("metadata") or {}),
@@ -137,8 +138,8 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
         "targets": [target.to_json() for target in plan.targets],
         "segments": list(plan.segments),
         "repeats": plan.repeats,
-        **({"prompt_ids": list(plan.prompt_ids)} if plan.prompt_ids else {}),
-        **({"prompt_labels": dict(plan.prompt_labels)} if plan.prompt_labels else {}),
+        "prompt_ids": list(plan.prompt_ids),
+        "prompt_labels": dict(plan.prompt_labels),
     }
 
 
@@ -155,8 +156,7 @@ def to_item(run: Run) -> RunItem:
         "createdAt": to_iso(run.created_at),
         "updatedAt": to_iso(run.updated_at),
         "priority": run.priority,
-        "temperature": run.params.get("temperature"),
-        "params": {name: value for name, value in run.params.items() if name != "temperature"} or None,
+        "params": dict(run.params),
         "maxAttempts": run.max_attempts,
         "retryDelaySeconds": run.retry_delay_seconds,
         "callTimeoutSeconds": run.call_timeout_seconds,
@@ -172,16 +172,16 @@ def to_item(run: Run) -> RunItem:
         "completedAt": run.completed_at and to_iso(run.completed_at),
         "settled": run.settled and asdict(run.settled),
         "spend": run.spend and _spend_json(run.spend),
-        "generation": run.retry_round,
-        "conversationRound": run.conversation_round if run.conversation_round != run.retry_round else None,
+        "retryRound": run.retry_round,
+        "conversationRound": run.conversation_round,
         "retry": run.retry and asdict(run.retry),
         "executionId": run.execution_id,
         "playground": run.playground or None,
-        "evaluation": run.grader_config.to_json() or None,
+        "graderConfig": run.grader_config.to_json(),
         "definitionName": run.definition_name,
         "scenarioCount": run.scenario_count,
         "scenarioTotal": run.scenario_total,
-        "startedBy": run.started_by and asdict(run.started_by),
+        "startedBy": asdict(run.started_by),
         "rerunOf": run.rerun_of,
         "revisedPrompt": run.revised_prompt,
         "name": run.labels.name,
@@ -214,30 +214,20 @@ def to_item(run: Run) -> RunItem:
     )
 
 
-def _params(body: dict[str, Any]) -> dict[str, Any]:
-    """The temperature has its own attribute, as in earlier releases."""
-    temperature = body.get("temperature")
-    return {**({} if temperature is None else {"temperature": temperature}), **body.get("params", {})}
-
-
 def _run_spend(stored: dict[str, Any] | None) -> RunSpend | None:
     if not stored:
         return None
-    by_column = {int(column): Cost(**cost) for column, cost in stored.get("by_target", {}).items()}
+    by_column = {int(column): Cost(**cost) for column, cost in stored["by_column"].items()}
     return RunSpend(Cost(**stored["recorded"]), Cost(**stored["lost"]), by_column)
 
 
 def _spend_json(spend: RunSpend) -> dict[str, Any]:
-    """`by_target` is the stored name of `by_column`."""
     by_column = {str(column): asdict(cost) for column, cost in spend.by_column.items()}
-    return {"recorded": asdict(spend.recorded), "lost": asdict(spend.lost), "by_target": by_column}
+    return {"recorded": asdict(spend.recorded), "lost": asdict(spend.lost), "by_column": by_column}
 
 
-def _started_by(item: RunItem, stored: dict[str, Any] | None) -> StartedBy | None:
-    """Runs from before this attribute name at most their schedule."""
-    if stored:
-        return StartedBy(StarterType(stored["type"]), stored["id"], stored["name"])
-    return StartedBy(StarterType.SCHEDULE, item.schedule_id) if item.schedule_id else None
+def _started_by(stored: dict[str, Any]) -> StartedBy:
+    return StartedBy(StarterType(stored["type"]), stored["id"], stored["name"])
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -73,7 +73,7 @@ def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tu
 def _read_parts[T](
     manifest: Manifest, positions: Iterable[int], part_of: Callable[[Mapping[str, Any]], T]
 ) -> Iterator[tuple[int, T]]:
-    """Each page is read once and not cached. Pages of earlier releases may be large, so they are read one at a time."""
+    """Each page is read once and not cached."""
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)
@@ -82,8 +82,7 @@ def _read_parts[T](
         page, start = blobs.get_json(manifest.pages[number].key), manifest.start_of(number)
         return [(position, part_of(page[position - start])) for position in by_page[number]]
 
-    readers = 1 if any(manifest.pages[number].size is None for number in by_page) else _READERS
-    with ThreadPoolExecutor(readers) as threads:
+    with ThreadPoolExecutor(_READERS) as threads:
         for parts in threads.map(read, sorted(by_page)):
             yield from parts
 
@@ -117,7 +116,7 @@ def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str,
 
 def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterator[Scenario]:
     """Of the scenarios at these positions, those whose grading needs a configured model. Reads only their pages."""
-    pages = {page.key for page in manifest.pages if page.needs_models is not False}
+    pages = {page.key for page in manifest.pages if page.needs_models}
     for place in map(manifest.locate, positions) if pages else ():
         if place.page.key in pages:
             scenario = read_page(place.page.key)[place.offset]
@@ -149,14 +148,14 @@ def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) ->
     """Return the scenarios at these ascending positions, each with its position, from as many pages as fit into
     `max_bytes`.
 
-    The first page is read whatever its size. Pages of earlier releases are of unknown size, and count as full ones.
+    The first page is read whatever its size.
     """
     found: list[tuple[int, Scenario]] = []
     read, left = set[str](), max_bytes
     for position in positions:
         page, offset = manifest.locate(position)
         if page.key not in read:
-            left -= MAX_PAGE_BYTES if page.size is None else page.size
+            left -= page.size
             if read and left < 0:
                 break
             read.add(page.key)

@@ -22,9 +22,8 @@ _SORT_KEY = "schedule"
 
 class ScheduleItem(Item):
     creation_index = CreationIndex()
-    gsi1pk = UnicodeAttribute(null=True)
-    """Absent in schedules that release 0.1.0 has deleted."""
-    gsi1sk = UnicodeAttribute(null=True)
+    gsi1pk = UnicodeAttribute()
+    gsi1sk = UnicodeAttribute()
     revision = NumberAttribute()
     installed = BooleanAttribute()
     body = JSONAttribute()

@@ -17,7 +17,7 @@ RUN_SCORING = "run"
 
 
 class SelectionItem(Item):
-    retry_round = NumberAttribute(attr_name="generation")
+    retry_round = NumberAttribute(attr_name="retryRound")
     body = JSONAttribute()
     ttl = NumberAttribute(null=True)
     """The earliest expiry of the answers that the reason may quote."""

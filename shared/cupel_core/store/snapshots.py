@@ -1,7 +1,7 @@
 """Snapshots of what a run was started with: the definition's content, the scenario pages, the cases and the prices."""
 
 from collections.abc import Iterable
-from dataclasses import astuple, replace
+from dataclasses import astuple, field, replace
 from typing import Any, Self
 
 import orjson
@@ -32,10 +32,10 @@ class Snapshot:
     """The index in `personas` for each case; empty if no case has one."""
     profile: dict[str, Any] | None = None
     """`{id, name, version, enabled, content}` of the operation profile; None without one."""
-    prices: Prices | None = None
-    """The workspace's own prices by provider. None in the snapshots of earlier releases: the present ones apply."""
-    price_list: str | None = None
-    """The list that all other prices came from at the start. None in the snapshots of earlier releases."""
+    prices: Prices = field(kw_only=True)
+    """The workspace's own prices by provider."""
+    price_list: str = field(kw_only=True)
+    """The list that all other prices came from at the start."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -65,12 +65,12 @@ def save(key: str, snapshot: Snapshot) -> None:
         {
             "definition": snapshot.definition,
             "manifest": snapshot.manifest.to_json(),
-            "selection": list(snapshot.scenario_positions),
+            "scenarioPositions": list(snapshot.scenario_positions),
             "personas": [persona.to_json() for persona in snapshot.personas],
-            "cast": list(snapshot.case_personas),
-            **({"profile": snapshot.profile} if snapshot.profile else {}),
-            **({} if snapshot.prices is None else {"prices": _prices_to_json(snapshot.prices)}),
-            **({"priceList": snapshot.price_list} if snapshot.price_list else {}),
+            "casePersonas": list(snapshot.case_personas),
+            "profile": snapshot.profile,
+            "prices": _prices_to_json(snapshot.prices),
+            "priceList": snapshot.price_list,
         },
     )
 
@@ -83,12 +83,12 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
     return Snapshot(
         definition=body["definition"],
         manifest=Manifest.from_json(body["manifest"]),
-        scenario_positions=tuple(body["selection"]),
+        scenario_positions=tuple(body["scenarioPositions"]),
         personas=tuple(map(Persona.from_json, body["personas"])),
-        case_personas=tuple(body["cast"]),
-        profile=body.get("profile"),
-        prices=_prices_from_json(body["prices"]) if "prices" in body else None,
-        price_list=body.get("priceList"),
+        case_personas=tuple(body["casePersonas"]),
+        profile=body["profile"],
+        prices=_prices_from_json(body["prices"]),
+        price_list=body["priceList"],
     )
 
 

@@ -106,7 +106,7 @@ def _record(letter: StoredDeadLetter, now: datetime) -> _Recorded:
     except NotFound:
         return _Recorded()
     if run.fencing_token != probe_slice.fencing_token or run.status not in ACTIVE:
-        record_dropped(run, probe_slice, now)
+        record_dropped(run, probe_slice)
         return _Recorded()
     item = barrier.get_leaf(probe_slice.run, Node(0, probe_slice.leaf))
     missing = item.leaf.missing(probe_slice.indexes)
@@ -120,8 +120,8 @@ def _record(letter: StoredDeadLetter, now: datetime) -> _Recorded:
 
 def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: LeafItem, now: datetime) -> _Recorded:
     """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
-    claimant, until = new_id("sweep"), now.timestamp() + _CLAIM_SECONDS
-    claim = Claim(frozenset(index % FANOUT for index in indexes), until)
+    claimant, since = new_id("sweep"), now.timestamp()
+    claim = Claim(frozenset(index % FANOUT for index in indexes), since + _CLAIM_SECONDS, since)
     node = Node(0, probe_slice.leaf)
     division = barrier.acquire(probe_slice.run, node, claimant, claim, indexes, now.timestamp())
     expired = list(division.expired)

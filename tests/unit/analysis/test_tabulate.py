@@ -131,7 +131,7 @@ def test_counts_of_a_run_that_goes_on_are_not_stored(cloud: Settings) -> None:
 
 def test_a_rescore_replaces_the_results_and_leaves_out_what_it_has_not_graded(cloud: Settings) -> None:
     run = ended(answered(0, "2", False), answered(1, "3", True), errored(2))
-    ref, wanted = ref_of(run), Rescore(run.workspace, run.id, "scr_1", RescoreConfig(), 2, 4, 1, NOW)
+    ref, wanted = ref_of(run), Rescore(run.workspace, run.id, "rsc_1", RescoreConfig(), 2, 4, 1, NOW)
     rescores.create(wanted)
     graded = Scoring(True, 1.0, "")
     rescore_results.record(ref, wanted.id, [RescoreResult.of(answered(0), graded, Spend())])

@@ -180,7 +180,7 @@ def test_an_invalid_request_names_the_field(client: Client, completed: Run, body
 
 def test_an_unknown_run_or_rescore_is_not_found(client: Client, completed: Run) -> None:
     assert client.get("/v1/runs/run_none/analysis").status == 404
-    assert client.get(f"/v1/runs/{completed.id}/analysis", query={"rescoreId": "scr_none"}).status == 404
+    assert client.get(f"/v1/runs/{completed.id}/analysis", query={"rescoreId": "rsc_none"}).status == 404
 
 
 def test_an_unchanged_response_is_not_sent_again(client: Client, completed: Run, analyzed: dict[str, Any]) -> None:

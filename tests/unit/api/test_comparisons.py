@@ -88,7 +88,7 @@ def test_a_run_that_goes_on_cannot_be_compared(client: Client, baseline: Run) ->
         ({"runId": "run_none"}, "comparison.runId", "there is no run run_none"),
         ({"targets": ["sim/bold"]}, "comparison.targets.0", "the run has no such target; it has sim/steady"),
         ({"prompts": ["polite"]}, "comparison.prompts.0", "the run has no such prompt; it has none"),
-        ({"rescoreId": "scr_none"}, "comparison.rescoreId", "there is no rescore scr_none of the run"),
+        ({"rescoreId": "rsc_none"}, "comparison.rescoreId", "there is no rescore rsc_none of the run"),
         (
             {"model": "sim/steady"},
             "comparison.model",

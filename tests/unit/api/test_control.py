@@ -54,7 +54,7 @@ def test_a_paused_run_has_its_pause_reason(client: Client, run_id: str) -> None:
 
 @pytest.mark.parametrize("action", ["pause", "cancel"])
 def test_a_stopped_run_says_how_many_calls_are_in_flight(client: Client, run_id: str, action: str) -> None:
-    claim = Claim(frozenset({0, 1, 2}), 2e10, calling={0: 1.0, 2: 2.0})
+    claim = Claim(frozenset({0, 1, 2}), 2e10, 0.0, {0: 1.0, 2: 2.0})
     barrier.acquire(RunRef("acme", run_id), leaf_of(0), "worker", claim, [0, 1, 2], 0.0)
     assert control(client, run_id, action).json()["callsInFlight"] == 2
 
@@ -69,7 +69,7 @@ def test_a_resumed_run_runs_and_is_dispatched(client: Client, cloud: Settings, r
     control(client, run_id, "pause")
     run = control(client, run_id, "resume").json()
     assert (run["status"], run["pauseReason"]) == ("RUNNING", None)
-    assert f'"runId":"{run_id}","epoch":3' in receive_bodies(cloud.dispatch_queue_url)[-1]
+    assert f'"runId":"{run_id}","fencingToken":3' in receive_bodies(cloud.dispatch_queue_url)[-1]
 
 
 def test_a_cancelled_run_is_completed_at_that_time(client: Client, run_id: str) -> None:

@@ -209,7 +209,7 @@ def test_a_running_probe_has_the_messages_so_far(client: Client, eval_id: str) -
     ref = ref_of(run_eval(client, eval_id)["run"])
     said = (Message(MessageRole.USER, "A table?"), Message(MessageRole.ASSISTANT, "For when?"))
     checkpoints.save(ref, 0, 1, ConversationState(said, turns=1), NOW)
-    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10, calling={0: 1.0}), [0], 0.0)
+    barrier.acquire(ref, leaf_of(0), "worker", Claim(frozenset({0}), 2e10, 0.0, {0: 1.0}), [0], 0.0)
     probe = client.get(f"/v1/probes/{ref.run_id}-0").json()
     assert probe["status"] == "RUNNING"
     assert [message["content"] for message in probe["messages"]] == ["A table?", "For when?"]

@@ -218,7 +218,7 @@ def test_an_empty_rescore_id_is_refused(client: Client, run: Run) -> None:
         assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "rescoreId")
 
 
-@pytest.mark.parametrize("path", ["rescores/scr_none", "rescores/scr_none/results", "scores?rescoreId=scr_none"])
+@pytest.mark.parametrize("path", ["rescores/rsc_none", "rescores/rsc_none/results", "scores?rescoreId=rsc_none"])
 def test_an_unknown_rescore_is_not_found(client: Client, run: Run, path: str) -> None:
     route, _, query = path.partition("?rescoreId=")
     assert client.get(f"/v1/runs/{run.id}/{route}", query={"rescoreId": query} if query else None).status == 404

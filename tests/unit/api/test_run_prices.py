@@ -69,14 +69,3 @@ def test_a_run_is_estimated_at_its_own_prices(client: Client, definition_id: str
     usd = estimate_of(run, snapshots.get(run.snapshot_key)).usd
     assert usd is not None
     assert usd.expected == 4.0  # Of its target and its judge.
-
-
-def test_a_run_of_an_earlier_release_has_the_present_prices(client: Client, definition_id: str) -> None:
-    """Its snapshot has none."""
-    run = start(client, definition_id)
-    key = runs.get(run).snapshot_key
-    before = snapshots.get(key)
-    snapshots.save(key, snapshots.Snapshot(before.definition, before.manifest, before.scenario_positions))
-    snapshots.get.cache_clear()
-    set_price(client, 3.0)
-    assert cost(client, run)["target"] == 3.0

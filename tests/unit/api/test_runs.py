@@ -86,7 +86,12 @@ def test_an_evaluator_url_is_kept_as_sent(client: Client, definition_id: str) ->
 def test_a_start_orders_the_dispatch(client: Client, definition_id: str, cloud: Settings) -> None:
     run_id = start(client, definition_id).json()["run"]["id"]
     message = clients.sqs().receive_message(QueueUrl=cloud.dispatch_queue_url)["Messages"][0]
-    assert json.loads(message["Body"]) == {"workspace": "acme", "runId": run_id, "epoch": 1, "looks": 0}
+    assert json.loads(message["Body"]) == {
+        "workspace": "acme",
+        "runId": run_id,
+        "fencingToken": 1,
+        "attemptsWithoutRoom": 0,
+    }
 
 
 def test_a_run_is_read_with_its_definition_snapshot(client: Client, run_id: str) -> None:

@@ -73,7 +73,7 @@ def test_a_paused_run_is_shown_with_what_to_do_next(cupel: Cupel, run: Run):
 
 @pytest.mark.parametrize("command", ["pause", "cancel"])
 def test_a_stopped_run_says_how_many_calls_are_in_flight(cupel: Cupel, run: Run, command: str):
-    claim = Claim(frozenset({0, 1, 2}), 2e10, calling={0: 1.0, 2: 2.0})
+    claim = Claim(frozenset({0, 1, 2}), 2e10, 0.0, {0: 1.0, 2: 2.0})
     barrier.acquire(ref_of(run), Node(0, 0), "worker", claim, [0, 1, 2], 0.0)
     expected = "2 calls in flight will still be recorded; no call begins later than 5 s from now"
     assert expected in cupel(command, run.id).stderr

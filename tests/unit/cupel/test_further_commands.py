@@ -138,8 +138,8 @@ def test_a_definition_is_erased(api: FakeApi, cupel: Cupel) -> None:
 
 def test_results_of_a_rescore_are_listed_by_probe(api: FakeApi, cupel: Cupel) -> None:
     result = {"probeIndex": 3, "scenarioId": "scn_1", **column_fields("openai/x"), "success": False, "score": 0.25}
-    api.lists["runs/run_1/rescores/scr_1/results"] = [result]
-    line = cupel("scores", "run_1", "--rescore", "scr_1", "--probes").stdout.splitlines()[1]
+    api.lists["runs/run_1/rescores/rsc_1/results"] = [result]
+    line = cupel("scores", "run_1", "--rescore", "rsc_1", "--probes").stdout.splitlines()[1]
     assert line.split() == ["3", "scn_1", "openai/x", "failed", "0.25"]
     assert "needs --rescore" in cupel("scores", "run_1", "--probes").stderr
 

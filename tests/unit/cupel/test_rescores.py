@@ -113,7 +113,7 @@ def test_a_rescore_that_scores_nothing_fails_and_says_why(
 
 
 def rescore_id(result: Result) -> str:
-    return next(word for word in result.stdout.split() if word.startswith("scr_"))
+    return next(word for word in result.stdout.split() if word.startswith("rsc_"))
 
 
 def test_watching_ends_with_the_scores(cupel: Cupel, run: Run, file: str) -> None:
@@ -175,8 +175,8 @@ def test_a_rescore_is_exported_instead_of_the_runs_own_results(cupel: Cupel, sco
 
 
 def test_a_rescore_of_an_unknown_id_is_not_exported(cupel: Cupel, scored_run: Run) -> None:
-    refused = cupel("export", scored_run.id, "--format", "jsonl", "--rescore", "scr_unknown")
-    assert (refused.exit_code, "there is no rescore scr_unknown" in refused.stderr) == (2, True)
+    refused = cupel("export", scored_run.id, "--format", "jsonl", "--rescore", "rsc_unknown")
+    assert (refused.exit_code, "there is no rescore rsc_unknown" in refused.stderr) == (2, True)
 
 
 def test_a_rescore_is_analyzed(cupel: Cupel, scored_run: Run, file: str) -> None:

@@ -7,7 +7,6 @@ import pytest
 from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionVersion, Labels
-from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.settings import Settings
 from cupel_core.store import clients, definition_scenarios, definitions, keys
@@ -135,29 +134,6 @@ def test_a_fork_has_the_scenarios_of_the_version_it_was_forked_from(definition_i
     add(definition_id, "two")
     fork = forks.fork("ws", definition_id, Labels("fork"), {"system": "Be strict."}, NOW, version=1)
     assert (fork.scenario_count, prompts(fork.head.id)) == (1, ["one"])
-
-
-def test_a_definition_stored_before_scenarios_had_versions_is_read_and_changed(
-    definition_id: str, cloud: Settings
-) -> None:
-    names = add(definition_id, "one", "two")
-    manifest = definition_scenarios.get_current("ws", definition_id).manifest
-    store_as_before(definition_id, Manifest(7, (ScenarioPage(manifest.pages[0].key, 2),), 3), cloud)
-    assert (prompts(definition_id), catalog.get("ws", definition_id).scenario_count) == (["one", "two"], 2)
-    scenarios.delete("ws", definition_id, names[0], LATER)
-    assert (prompts(definition_id, 1), prompts(definition_id, 2)) == (["one", "two"], ["two"])
-    assert definition_scenarios.get_current("ws", definition_id).manifest.revision == 8
-
-
-def store_as_before(definition_id: str, manifest: Manifest, cloud: Settings) -> None:
-    """The items as release 0.1.0 wrote them: no revision, no reference from the version, one manifest."""
-    table, pk = clients.dynamodb(), {"S": keys.definition("ws", definition_id)}
-    for sort_key, removed in (("head", "revision, versionLabel"), ("v000001", "scenariosRevision, label")):
-        table.update_item(
-            TableName=cloud.table_name, Key={"pk": pk, "sk": {"S": sort_key}}, UpdateExpression=f"REMOVE {removed}"
-        )
-    table.delete_item(TableName=cloud.table_name, Key={"pk": pk, "sk": {"S": keys.manifest(1)}})
-    definitions.ManifestItem(pk["S"], "scenarios", manifest=manifest.to_json()).save()
 
 
 def test_a_label_belongs_to_one_version_and_may_be_set_later(definition_id: str) -> None:

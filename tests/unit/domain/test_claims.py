@@ -19,14 +19,14 @@ def test_every_missing_probe_is_in_exactly_one_part(
 
 
 def test_a_probe_with_an_active_claim_is_claimed() -> None:
-    assert divide_slice(Leaf(), [Claim(frozenset({1}), NOW + 1)], [1, 2], NOW).claimed == (1,)
+    assert divide_slice(Leaf(), [Claim(frozenset({1}), NOW + 1, NOW - 30)], [1, 2], NOW).claimed == (1,)
 
 
 def test_a_probe_whose_claim_has_ended_is_expired() -> None:
-    division = divide_slice(Leaf(), [Claim(frozenset({1}), NOW - 1)], [1, 2], NOW)
+    division = divide_slice(Leaf(), [Claim(frozenset({1}), NOW - 1, NOW - 30)], [1, 2], NOW)
     assert (division.expired, division.unclaimed) == ((1,), (2,))
 
 
 def test_a_probe_with_an_outcome_is_in_no_part() -> None:
-    division = divide_slice(Leaf(completed=frozenset({1})), [Claim(frozenset({1}), NOW - 1)], [1], NOW)
+    division = divide_slice(Leaf(completed=frozenset({1})), [Claim(frozenset({1}), NOW - 1, NOW - 30)], [1], NOW)
     assert division.expired == division.unclaimed == division.claimed == ()

@@ -70,8 +70,8 @@ def test_the_counts_of_each_target_are_exact(plan: Plan, random: Random, progres
 def test_a_running_probe_has_made_a_call_and_has_no_outcome() -> None:
     called = {0: NOW - 9, 1: NOW - 9, 6: NOW - 1}
     claims = (
-        Claim(frozenset({0, 1, 4, 6, 7}), NOW + 30, calling=called),
-        Claim(frozenset({2}), NOW - 1, calling={2: 1.0}),
+        Claim(frozenset({0, 1, 4, 6, 7}), NOW + 30, NOW, called),
+        Claim(frozenset({2}), NOW - 1, NOW - 31, {2: 1.0}),
     )
     counts = count_columns(Plan(plain_targets("a/x", "a/y"), (5,)), [leaf(0, {0: True}, claims)], NOW)
     assert [each.running for each in counts] == [1, 1]

@@ -15,7 +15,20 @@ from tests.started_runs import NOW
 
 LATER = NOW + timedelta(seconds=30)
 RUN = Run(
-    "ws", "run", "def", 1, Plan(plain_targets("a/x", "a/y"), (3,)), 100, 1, "key", NOW, NOW, status=RunStatus.RUNNING
+    "ws",
+    "run",
+    "def",
+    1,
+    Plan(plain_targets("a/x", "a/y"), (3,)),
+    100,
+    1,
+    "key",
+    NOW,
+    NOW,
+    "rating",
+    3,
+    3,
+    status=RunStatus.RUNNING,
 )
 FREE = ProviderStatus(limit=10)
 

@@ -26,6 +26,9 @@ RUN = Run(
     snapshot_key="",
     created_at=CREATED,
     updated_at=CREATED,
+    definition_name="rating",
+    scenario_count=1,
+    scenario_total=1,
 )
 ERROR = ProbeError(0, "scn_1", "sim/steady", ProbeErrorCode.TIMEOUT, "no", 4, FAILED)
 

@@ -68,8 +68,8 @@ def test_personas_that_change_all_the_time_are_only_in_the_stored_page() -> None
     assert ScenarioPage.from_json(ScenarioPage("key", 100, None, needs_selection=True).to_json()).personas is None
 
 
-@pytest.mark.parametrize("needs_models", [True, False, None])
-def test_a_page_says_whether_its_scenarios_need_models(needs_models: bool | None) -> None:
+@pytest.mark.parametrize("needs_models", [True, False])
+def test_a_page_says_whether_its_scenarios_need_models(needs_models: bool) -> None:
     page = ScenarioPage("key", 100, needs_models=needs_models)
     assert ScenarioPage.from_json(page.to_json()) == page
 
@@ -82,7 +82,3 @@ def test_a_page_names_the_models_of_its_assertions(models: tuple[str, ...] | Non
 
 def test_names_of_models_too_long_for_a_manifest_stay_in_the_page() -> None:
     assert page_models(f"custom/{number:050}" for number in range(20)) is None
-
-
-def test_a_page_of_an_earlier_version_does_not_say_whether_it_needs_models() -> None:
-    assert ScenarioPage.from_json(["key", 100, [], True]).needs_models is None

@@ -21,8 +21,8 @@ ASKED = Scenario(
 )
 
 
-def test_a_target_without_anything_of_its_own_is_stored_as_its_model() -> None:
-    assert Target("a/x").to_json() == "a/x"
+def test_a_target_is_stored_without_what_it_does_not_have() -> None:
+    assert Target("a/x").to_json() == {"model": "a/x"}
 
 
 @pytest.mark.parametrize("target", [Target("a/x"), LABELLED])

@@ -64,7 +64,7 @@ async def claim(claimer: SliceClaimer, run: Run) -> ClaimedSlice:
 
 
 def take_over(run: Run, now: float) -> None:
-    claim = Claim(frozenset({0, 1, 2}), now + CLAIM_SECONDS)
+    claim = Claim(frozenset({0, 1, 2}), now + CLAIM_SECONDS, now)
     barrier.acquire(ref_of(run), Node(0, 0), "another", claim, [0, 1, 2], now)
 
 
@@ -133,7 +133,7 @@ async def test_a_worker_finds_out_that_its_claim_was_taken_over(claimer: SliceCl
 
 async def test_a_renewed_claim_covers_no_probes_of_another_worker(claimer: SliceClaimer, clock: Clock) -> None:
     run = RunSetup().start()
-    other = Claim(frozenset({0}), START + 20)
+    other = Claim(frozenset({0}), START + 20, START)
     barrier.acquire(ref_of(run), Node(0, 0), "another", other, [0], START)
     claimed = await claim(claimer, run)
     claimer.renew(claimed)

@@ -19,6 +19,9 @@ PAUSED = Run(
     "key",
     NOW,
     NOW,
+    "rating",
+    1,
+    1,
     status=RunStatus.PAUSED,
     fencing_token=2,
 )

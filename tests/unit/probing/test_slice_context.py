@@ -45,6 +45,9 @@ RUN = Run(
     snapshot_key="",
     created_at=NOW,
     updated_at=NOW,
+    definition_name="rating",
+    scenario_count=1,
+    scenario_total=1,
 )
 
 
@@ -55,7 +58,7 @@ def context(persona: Persona, connector_url: str, path: str = "") -> SliceContex
     connector = Connector("con_1", "agent", ConnectorType.HTTP, connector_url, config={"path": path})
     return SliceContext(
         run=RUN,
-        snapshot=Snapshot({}, Manifest(()), (0,), (persona,), (0,)),
+        snapshot=Snapshot({}, Manifest(()), (0,), (persona,), (0,), prices={}, price_list="test"),
         scenarios={0: SCENARIO},
         content=Content(),
         account=Account("connector", ""),

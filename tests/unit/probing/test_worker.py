@@ -47,7 +47,7 @@ def worker(seconds: float = PLENTY, memory_mb: int | None = None) -> Worker:
 
 
 def claim_by_another(run: Run, offsets: set[int], until: float) -> None:
-    claim = Claim(frozenset(offsets), until)
+    claim = Claim(frozenset(offsets), until, 0.0)
     barrier.acquire(ref_of(run), Node(0, 0), "other:0", claim, sorted(offsets), now=until - 30)
 
 

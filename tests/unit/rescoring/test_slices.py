@@ -59,7 +59,7 @@ def ruled(passed: bool) -> Callable[[int], Scoring]:
     return lambda _: replace(build_scoring(None, None, (result,)), verdict=verdict)
 
 
-def create_rescore(run: Run, scoring_id: str = "scr_1", **overrides: object) -> Rescore:
+def create_rescore(run: Run, scoring_id: str = "rsc_1", **overrides: object) -> Rescore:
     config = RescoreConfig(**overrides)  # type: ignore[arg-type]
     total = run.settled.completed if run.settled else 0
     wanted = Rescore(run.workspace, run.id, scoring_id, config, total, run.plan.total, run.retry_round, NOW)
@@ -89,7 +89,7 @@ async def rescore_with(
     return results_of(run, wanted.id)
 
 
-def results_of(run: Run, scoring_id: str = "scr_1") -> list[RescoreResult]:
+def results_of(run: Run, scoring_id: str = "rsc_1") -> list[RescoreResult]:
     return list(rescore_results.list_range(ref_of(run), scoring_id, range(run.plan.total)))
 
 
@@ -229,13 +229,13 @@ async def test_comparing_scores_again_changes_nothing(cloud: Settings) -> None:
 async def test_scores_that_cannot_be_compared_are_counted_as_errors(cloud: Settings) -> None:
     run = AnsweredRun((asking(),)).completed()
     await rescore_with(run, ScriptedJudge(), RescoreStatus.FAILED, assertions=(HIGHEST,))
-    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts(errors=2)
+    assert rescores.get(ref_of(run), "rsc_1").counts == RescoreCounts(errors=2)
 
 
 async def test_nothing_is_compared_without_a_comparison(cloud: Settings) -> None:
     run = AnsweredRun((asking(YES, HIGHEST),)).completed()
     create_rescore(run, assertions=(YES,))
-    assert phases.begin(ref_of(run), "scr_1").comparisons == ()
+    assert phases.begin(ref_of(run), "rsc_1").comparisons == ()
 
 
 async def test_the_judges_spend_is_reported(cloud: Settings) -> None:
@@ -249,7 +249,7 @@ async def test_a_judge_that_fails_leaves_a_transcript_unscored(cloud: Settings) 
     failure = ProviderError(ProbeErrorCode.AUTH, "bad key")
     first, _ = await rescore_with(run, ScriptedJudge(error=failure), RescoreStatus.FAILED, judge_model=OTHER)
     assert (first.success, first.unscored) == (None, True)
-    ended = rescores.get(ref_of(run), "scr_1")
+    ended = rescores.get(ref_of(run), "rsc_1")
     assert ended.counts == RescoreCounts(scored=0, errors=2)
     assert ended.failure == RunFailure(
         "score", f"none of 2 transcripts could be scored: the call of the judge failed (auth); judge_failed of {OTHER}"
@@ -271,7 +271,7 @@ async def test_a_judge_that_gives_nothing_usable_is_not_asked_for_every_transcri
     found = await rescore_with(run, judge := MuteJudge(), RescoreStatus.FAILED, judge_model=OTHER)
     assert 20 <= len(found) < 100
     assert len(judge.called_models) == 2 * len(found)  # Each reply is repaired once.
-    failure = rescores.get(ref_of(run), "scr_1").failure
+    failure = rescores.get(ref_of(run), "rsc_1").failure
     assert failure is not None
     assert failure.where == "judge"
     assert failure.why.startswith(f"the judge {OTHER} gave no usable verdict on the first 20 answers (judge_reply)")
@@ -289,13 +289,13 @@ async def test_a_judge_whose_provider_asks_to_wait_leaves_transcripts_to_the_nex
     run = AnsweredRun((asking(YES, POLITE, BEST, criteria=Criteria("booked")),)).completed()
     judge = ScriptedJudge(error=RetryLater(90, ProbeErrorCode.RATE_LIMITED))
     assert await rescore_with(run, judge, judge_model=OTHER) == []
-    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts()
+    assert rescores.get(ref_of(run), "rsc_1").counts == RescoreCounts()
 
 
 async def test_errored_probes_are_not_rescored(cloud: Settings) -> None:
     run = AnsweredRun((asking(YES),), answer=lambda index: "yes" if index else None).completed()
     assert [result.index for result in await rescore_with(run, ScriptedJudge())] == [1]
-    assert rescores.get(ref_of(run), "scr_1").counts == RescoreCounts(scored=1)
+    assert rescores.get(ref_of(run), "rsc_1").counts == RescoreCounts(scored=1)
 
 
 async def test_deleted_content_cannot_be_scored(cloud: Settings) -> None:
@@ -317,31 +317,31 @@ async def test_transcripts_of_a_later_retry_are_not_rescored(cloud: Settings) ->
     again = runs.transition(ref_of(run), Action.REOPEN, NOW)
     late = replace(AnsweredRun(given.scenarios).outcome(again, 0), retry_round=again.retry_round)
     store_outcomes(again, again.fencing_token, [late])
-    phases.begin(ref_of(run), "scr_1")
-    await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, ScriptedJudge())
+    phases.begin(ref_of(run), "rsc_1")
+    await rescore_slice(ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0, ScriptedJudge())
     assert [result.index for result in results_of(run)] == [1]
 
 
 async def test_a_repeated_slice_pays_for_nothing_twice(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
     create_rescore(run)
-    phases.begin(ref_of(run), "scr_1")
+    phases.begin(ref_of(run), "rsc_1")
     for _ in range(2):
-        await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
+        await rescore_slice(ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0, judge)
     assert len(judge.called_models) == 2
-    assert rescores.get_counts(rescores.get(ref_of(run), "scr_1")) == RescoreCounts(scored=2)
+    assert rescores.get_counts(rescores.get(ref_of(run), "rsc_1")) == RescoreCounts(scored=2)
 
 
 async def test_a_slice_that_ran_out_of_time_continues_where_it_stopped(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(POLITE),), ("sim/steady",), repeats=5).completed(), ScriptedJudge()
     create_rescore(run)
-    phases.begin(ref_of(run), "scr_1")
+    phases.begin(ref_of(run), "rsc_1")
     progress = await rescore_slice(
-        ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0 if len(judge.called_models) < 3 else 1.0, judge
+        ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0 if len(judge.called_models) < 3 else 1.0, judge
     )
     assert progress == SliceProgress(done=3, left=2)
-    assert rescores.get_counts(rescores.get(ref_of(run), "scr_1")) == RescoreCounts(scored=3)
-    await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
+    assert rescores.get_counts(rescores.get(ref_of(run), "rsc_1")) == RescoreCounts(scored=3)
+    await rescore_slice(ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0, judge)
     assert len(judge.called_models) == 5
     assert len(results_of(run)) == 5
 
@@ -349,9 +349,9 @@ async def test_a_slice_that_ran_out_of_time_continues_where_it_stopped(cloud: Se
 async def test_a_completed_rescore_is_left_unchanged(cloud: Settings) -> None:
     run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
     await rescore_with(run, judge)
-    await rescore_slice(ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0, judge)
-    assert phases.fail(ref_of(run), "scr_1", "score", "late", NOW) is RescoreStatus.COMPLETED
-    assert phases.begin(ref_of(run), "scr_1").slices == ()
+    await rescore_slice(ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0, judge)
+    assert phases.fail(ref_of(run), "rsc_1", "score", "late", NOW) is RescoreStatus.COMPLETED
+    assert phases.begin(ref_of(run), "rsc_1").slices == ()
     assert len(judge.called_models) == 2
 
 
@@ -381,7 +381,7 @@ def _end_of_expiring(expires: datetime) -> RescoreStatus:
 async def test_the_judges_texts_can_be_deleted(cloud: Settings) -> None:
     run = AnsweredRun((asking(NO),)).completed()
     await rescore_with(run, ScriptedJudge())
-    rescore_results.erase_content(ref_of(run), "scr_1", 0)
+    rescore_results.erase_content(ref_of(run), "rsc_1", 0)
     first, second = results_of(run)
     assert (first.success, first.scoring) == (False, None)
     assert second.scoring is not None
@@ -390,9 +390,9 @@ async def test_the_judges_texts_can_be_deleted(cloud: Settings) -> None:
 async def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> None:
     run = AnsweredRun().completed()
     create_rescore(run)
-    phases.begin(ref_of(run), "scr_1")
-    assert phases.fail(ref_of(run), "scr_1", "score", "States.Timeout", NOW) is RescoreStatus.FAILED
-    ended = rescores.get(ref_of(run), "scr_1")
+    phases.begin(ref_of(run), "rsc_1")
+    assert phases.fail(ref_of(run), "rsc_1", "score", "States.Timeout", NOW) is RescoreStatus.FAILED
+    ended = rescores.get(ref_of(run), "rsc_1")
     assert ended.failure is not None
     assert (ended.failure.where, ended.completed_at) == ("score", NOW)
 
@@ -432,7 +432,7 @@ async def test_the_workflow_of_a_deleted_run_ends_without_a_failure(cloud: Setti
 
 async def test_the_reported_spend_is_that_of_the_results(cloud: Settings) -> None:
     run, reported = AnsweredRun((asking(POLITE),), grader_config=GraderConfig(JUDGE)).completed(), list[Spend]()
-    rescore, task = create_rescore(run), (ref_of(run), "scr_1", LeafRange(0, 1), lambda: 900.0)
+    rescore, task = create_rescore(run), (ref_of(run), "rsc_1", LeafRange(0, 1), lambda: 900.0)
     phases.begin(ref_of(run), rescore.id)
     for _ in range(2):  # A repeated task reports nothing again.
         await rescore_slice(*task, ScriptedJudge(), lambda _, spend: reported.append(spend))
@@ -463,7 +463,7 @@ async def test_a_rescore_that_the_budget_does_not_allow_has_results_with_that_er
 
 
 def create_budgeted(run: Run, max_usd: float) -> Rescore:
-    wanted = Rescore(run.workspace, run.id, "scr_1", RescoreConfig(), 2, run.plan.total, run.retry_round, NOW)
+    wanted = Rescore(run.workspace, run.id, "rsc_1", RescoreConfig(), 2, run.plan.total, run.retry_round, NOW)
     wanted = replace(wanted, max_budget_usd=max_usd)
     rescores.create(wanted)
     return wanted
@@ -483,7 +483,7 @@ async def test_a_rescore_with_a_budget_of_its_own_leaves_that_of_the_run_alone(c
     ended = await carry_out(run, create_budgeted(run, 100.0), ScriptedJudge())
     assert ended.status is RescoreStatus.COMPLETED
     assert budgets.get(ref_of(run)).used == 0
-    own = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    own = budgets.get(RescoreRef(ref_of(run), "rsc_1"))
     assert (own.spent_by_role, own.reserved) == ({ModelRole.JUDGE: 2 * CALL}, 0)
 
 
@@ -505,7 +505,7 @@ async def test_results_before_the_end_of_the_budget_are_stored_and_it_is_never_e
     monkeypatch.setattr(charged_calls, "PatientCalls", partial(PatientCalls, wait_seconds=0.01))
     run, judge = AnsweredRun((asking(POLITE),)).completed(), ScriptedJudge()
     ended = await carry_out(run, create_budgeted(run, 4.1), judge)
-    account = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    account = budgets.get(RescoreRef(ref_of(run), "rsc_1"))
     assert ended.status is RescoreStatus.FAILED
     assert len(results_of(run)) == len(judge.called_models) == 1
     assert (account.used, account.reserved) == (5_000_000, 0)
@@ -532,13 +532,13 @@ async def test_a_raised_budget_lets_a_rescore_grade_what_is_left(
     first = results_of(run)
     raised = raise_budget("ws_a", run.id, stopped.id, 8.0, NOW)
     assert (raised.status, raised.failure, raised.max_budget_usd) == (RescoreStatus.PENDING, None, 8.0)
-    assert started_executions == ["scr_1-2"]
-    assert [each.rescore_id for each in rescores.list_open_rescores()] == ["scr_1"]
+    assert started_executions == ["rsc_1-2"]
+    assert [each.rescore_id for each in rescores.list_open_rescores()] == ["rsc_1"]
     ended = await carry_out(run, raised, judge)
     assert (ended.status, ended.counts) == (RescoreStatus.COMPLETED, RescoreCounts(scored=2))
     assert [each for each in results_of(run) if each in first] == first
     assert len(judge.called_models) == 2
-    assert budgets.get(RescoreRef(ref_of(run), "scr_1")).used == 2 * 5_000_000
+    assert budgets.get(RescoreRef(ref_of(run), "rsc_1")).used == 2 * 5_000_000
     assert list(rescores.list_open_rescores()) == []
 
 
@@ -557,7 +557,7 @@ async def test_a_raise_that_is_repeated_or_too_late_changes_nothing(
     assert raise_budget("ws_a", run.id, running.id, 100.0, NOW) == ended
     with pytest.raises(Conflict, match="the rescore is COMPLETED"):
         raise_budget("ws_a", run.id, running.id, 200.0, NOW)
-    assert started_executions == ["scr_1-2"]
+    assert started_executions == ["rsc_1-2"]
 
 
 async def test_a_budget_that_is_raised_while_a_task_grades_lets_that_task_grade_the_rest(
@@ -572,16 +572,16 @@ async def test_a_budget_that_is_raised_while_a_task_grades_lets_that_task_grade_
     class RaisingJudge(ScriptedJudge):
         async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
             if not self.called_models:
-                await asyncio.to_thread(raise_budget, "ws_a", run.id, "scr_1", 8.0, NOW)
+                await asyncio.to_thread(raise_budget, "ws_a", run.id, "rsc_1", 8.0, NOW)
             return await super().__call__(account, model, request, timeout_seconds)
 
     judge = RaisingJudge()
-    [part] = phases.begin(ref_of(run), "scr_1").slices
-    progress = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    [part] = phases.begin(ref_of(run), "rsc_1").slices
+    progress = await rescore_slice(ref_of(run), "rsc_1", part, lambda: 900.0, judge)
     assert (progress.done, progress.left, len(judge.called_models)) == (2, 0, 2)
-    account = budgets.get(RescoreRef(ref_of(run), "scr_1"))
+    account = budgets.get(RescoreRef(ref_of(run), "rsc_1"))
     assert (account.used, account.reserved) == (2 * 5_000_000, 0)
-    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
+    assert phases.complete(ref_of(run), "rsc_1", NOW) == RescoreStatus.COMPLETED
     assert started_executions == []
 
 
@@ -595,15 +595,15 @@ async def test_a_budget_that_is_raised_once_a_task_has_given_up_lets_its_repetit
     create_budgeted(run, 4.1)
 
     def raise_it(*_: object) -> None:
-        raise_budget("ws_a", run.id, "scr_1", 8.0, NOW)
+        raise_budget("ws_a", run.id, "rsc_1", 8.0, NOW)
 
-    [part] = phases.begin(ref_of(run), "scr_1").slices
-    first = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge, raise_it)
+    [part] = phases.begin(ref_of(run), "rsc_1").slices
+    first = await rescore_slice(ref_of(run), "rsc_1", part, lambda: 900.0, judge, raise_it)
     assert (first.done, first.left) == (1, 1)
-    repeated = await rescore_slice(ref_of(run), "scr_1", part, lambda: 900.0, judge)
+    repeated = await rescore_slice(ref_of(run), "rsc_1", part, lambda: 900.0, judge)
     assert (repeated.done, repeated.left) == (1, 0)
-    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
-    ended = rescores.get(ref_of(run), "scr_1")
+    assert phases.complete(ref_of(run), "rsc_1", NOW) == RescoreStatus.COMPLETED
+    ended = rescores.get(ref_of(run), "rsc_1")
     assert (ended.max_budget_usd, ended.counts) == (8.0, RescoreCounts(scored=2))
     assert started_executions == []
 
@@ -632,26 +632,26 @@ def test_a_raise_after_a_greater_one_is_refused_as_if_it_had_come_later(
     run = AnsweredRun((asking(POLITE),)).completed()
     create_budgeted(run, 2.0)
     store = rescores.raise_limit
-    first = rescores.get(ref_of(run), "scr_1")
+    first = rescores.get(ref_of(run), "rsc_1")
     monkeypatch.setattr(rescores, "raise_limit", lambda rescore, usd: store(first, 5.0) and store(rescore, usd))
     with pytest.raises(Invalid, match=r"must be greater than \$5"):
-        raise_budget("ws_a", run.id, "scr_1", 3.0, NOW)
-    assert rescores.get(ref_of(run), "scr_1").max_budget_usd == 5.0
+        raise_budget("ws_a", run.id, "rsc_1", 3.0, NOW)
+    assert rescores.get(ref_of(run), "rsc_1").max_budget_usd == 5.0
 
 
 def test_a_raise_while_a_rescore_ends_is_kept(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     run = AnsweredRun((asking(POLITE),)).completed()
     create_budgeted(run, 2.0)
-    phases.begin(ref_of(run), "scr_1")
+    phases.begin(ref_of(run), "rsc_1")
     end = rescores.end
 
     def interleaved(rescore: Rescore) -> Rescore:
-        raise_budget("ws_a", run.id, "scr_1", 3.0, NOW)
+        raise_budget("ws_a", run.id, "rsc_1", 3.0, NOW)
         return end(rescore)
 
     monkeypatch.setattr(rescores, "end", interleaved)
-    assert phases.complete(ref_of(run), "scr_1", NOW) == RescoreStatus.COMPLETED
-    stored = rescores.get(ref_of(run), "scr_1")
+    assert phases.complete(ref_of(run), "rsc_1", NOW) == RescoreStatus.COMPLETED
+    stored = rescores.get(ref_of(run), "rsc_1")
     assert (stored.status, stored.max_budget_usd, stored.completed_at) == (RescoreStatus.COMPLETED, 3.0, NOW)
     assert list(rescores.list_open_rescores()) == []
 

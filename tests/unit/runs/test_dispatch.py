@@ -183,15 +183,6 @@ def test_the_targets_of_a_provider_are_sent_side_by_side(cloud: Settings) -> Non
     assert indexes(sent(cloud, "sim")) == [*range(1_000), *range(2_000, 3_000)]
 
 
-def test_a_dispatch_that_an_earlier_release_began_is_continued(cloud: Settings) -> None:
-    run = RunSetup(scenario_count=850, models=("sim/steady", "sim/rater")).start()
-    pending = outbox.get(dispatch_request(run))
-    assert pending
-    assert outbox.advance(pending, {"sim": 10}, NOW), "one cursor for both targets: leaves 0 to 9 are sent"
-    dispatch.execute(dispatch_request(run), NOW, plenty)
-    assert indexes(sent(cloud, "sim")) == list(range(1_000, 1_700))
-
-
 def test_only_one_of_two_concurrent_deliveries_continues(cloud: Settings) -> None:
     run = RunSetup(scenario_count=2_500).start()
     seen = outbox.get(dispatch_request(run))

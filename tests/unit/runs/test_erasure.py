@@ -56,19 +56,19 @@ async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Setti
     items = sorted({PAGE_ID.sub("", place) for place in places if not place.startswith("transcripts/")})
     assert items == [
         "#attempts#0 0000002#000001",
-        "#contests#run#0 0000000#000000",
-        "#contests#scr_1#0 0000000#000000",
+        "#checkpoints#0 0000000#000001",
+        "#checkpoints#0 0000000#000002",
+        "#checkpoints#0 0000002#000001",
+        "#checkpoints#0 0000002#000002",
         "#leaves#0 000000",
         "#pages#0 digest#000000",
         "#pages#0 text#000000",
         "#probes#0 0000000",
         "#probes#0 0000001",
-        "#scores#scr_1#0 0000000",
-        "#scores#scr_1#0 0000001",
-        "#turns#0 0000000#000001",
-        "#turns#0 0000000#000002",
-        "#turns#0 0000002#000001",
-        "#turns#0 0000002#000002",
+        "#rescores#rsc_1#0 0000000",
+        "#rescores#rsc_1#0 0000001",
+        "#selections#rsc_1#0 0000000#000000",
+        "#selections#run#0 0000000#000000",
     ]
     objects = [place for place in places if place.startswith("transcripts/")]
     assert len(objects) == 3, "the long messages, and their checkpoint in two rounds"
@@ -104,7 +104,7 @@ def answers_to_readers(run: Run) -> list[str]:
         repr(probes.get_probe(workspace, f"{run.id}-{ERROR}", NOW)),
         repr(list(search_probes(workspace, probe_filter, NOW))),
         repr(
-            list(list_results(workspace, run.id, "scr_1", model=None, prompt_id=None, limit=10, cursor=None, now=NOW))
+            list(list_results(workspace, run.id, "rsc_1", model=None, prompt_id=None, limit=10, cursor=None, now=NOW))
         ),
     ]
 
@@ -139,10 +139,10 @@ async def test_comparisons_with_a_deleted_answer_are_not_quoted(cloud: Settings)
     assert scoring is not None
     best = next(result for result in scoring.results if result.type == "select-best")
     assert (best.passed, MARKER in best.reason, MARKER in scoring.reason) == (False, False, False)
-    rescored = next(iter(rescore_results.list_range(ref_of(run), "scr_1", range(LONG, LONG + 1))))
+    rescored = next(iter(rescore_results.list_range(ref_of(run), "rsc_1", range(LONG, LONG + 1))))
     assert rescored.scoring is not None
     assert "select-best" in {result.type for result in rescored.scoring.results}
-    assert not [place for place in places_with(MARKER, cloud) if "contests" in place]
+    assert not [place for place in places_with(MARKER, cloud) if "#selections#" in place]
 
 
 async def test_decision_usage_and_result_stay(cloud: Settings) -> None:
@@ -187,7 +187,7 @@ async def test_a_checkpoint_is_not_written_back_by_a_worker_that_still_has_it(cl
     state = ConversationState((Message(MessageRole.ASSISTANT, MARKER * 200_000),))
     checkpoints.save(ref_of(run), LONG, run.retry_round, state, NOW)
     assert checkpoints.load(ref_of(run), LONG, run.retry_round, NOW) is None
-    assert not [place for place in places_with(MARKER, cloud) if f"{LONG:07d}" in place and "#turns" in place]
+    assert not [place for place in places_with(MARKER, cloud) if f"{LONG:07d}" in place and "#checkpoints" in place]
 
 
 async def test_a_summary_that_was_being_written_has_no_text(cloud: Settings) -> None:

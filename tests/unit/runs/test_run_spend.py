@@ -18,7 +18,7 @@ from cupel_core.finishing.costs import record_costs
 from cupel_core.record_outcomes import record, record_dropped, record_unreported
 from cupel_core.runs import continuation, control, dispatch, queries
 from cupel_core.settings import Settings, settings
-from cupel_core.store import attempts, barrier, checkpoints, clients, keys, outcomes, runs
+from cupel_core.store import attempts, barrier, checkpoints, clients, outcomes, runs
 from cupel_core.store.barrier import Tree
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of, slice_message
 
@@ -177,15 +177,6 @@ def test_a_call_without_a_price_leaves_the_total_unknown(cloud: Settings) -> Non
     assert spend_of(run).recorded == Cost(5 * CENT, is_complete=False)
 
 
-def test_the_spend_of_a_run_that_ended_in_an_earlier_release_is_unknown(cloud: Settings) -> None:
-    run = running(1)
-    record(run, 1, [transcript(0)])
-    settled = barrier.get_progress(Tree.for_run(run))
-    runs.transition(ref_of(run), Action.SUMMARIZE, NOW, settled=settled)
-    runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
-    assert spend_of(run).recorded == Cost(0, is_complete=False)
-
-
 def save_checkpoint(run: Run, index: int, usd: float = 0.04, conversation_round: int = 1) -> None:
     state = ConversationState((), 1, Usage(3, 4), 12, usd, judge_spend=Spend(1, Usage(), 0.02))
     checkpoints.save(ref_of(run), index, conversation_round, state, NOW)
@@ -194,7 +185,7 @@ def save_checkpoint(run: Run, index: int, usd: float = 0.04, conversation_round:
 def drop(run: Run, *indexes: int) -> None:
     """What whoever drops a slice of a closed run does; twice, because the message may be delivered again."""
     for _ in range(2):
-        record_dropped(runs.get(ref_of(run)), slice_message(run, list(indexes)), NOW)
+        record_dropped(runs.get(ref_of(run)), slice_message(run, list(indexes)))
 
 
 def test_a_cancelled_run_has_spent_what_its_unfinished_conversations_have_cost(cloud: Settings) -> None:
@@ -254,15 +245,6 @@ def test_an_interrupted_retry_adds_to_what_the_error_has_cost(cloud: Settings) -
     assert recorded_nano_usd(run) == (3 + 5 + 6) * CENT
 
 
-def test_a_checkpoint_of_an_earlier_release_counts_too(cloud: Settings) -> None:
-    run = running()
-    save_checkpoint(run, 1)
-    key = {"pk": {"S": keys.checkpoints(ref_of(run), 1)}, "sk": {"S": keys.numbered_probe(1, 1)}}
-    clients.dynamodb().update_item(TableName=cloud.table_name, Key=key, UpdateExpression="REMOVE cost")
-    drop(run, 1)
-    assert recorded_nano_usd(run) == 6 * CENT
-
-
 def test_an_erased_conversation_has_cost_what_it_had(cloud: Settings) -> None:
     run = running()
     save_checkpoint(run, 1)
@@ -313,7 +295,7 @@ def test_a_dropped_slice_does_not_report_a_leaf_whose_errors_are_about_to_be_ret
     outcomes.write(ref_of(run), 1, [transcript(0)])
     record(run, 1, [transcript(index) for index in range(1, 99)] + [error(99)])
     retried = continuation.retry(run.workspace, run.id, NOW)
-    record_dropped(retried, slice_message(run, [0]), NOW)
+    record_dropped(retried, slice_message(run, [0]))
     assert not barrier.get_inner(Tree.for_run(retried), barrier.Node(1, 0)).full_children
     dispatch.execute(dispatch_request(retried), NOW, lambda: 60.0)
     record(retried, retried.fencing_token, [transcript(99)])

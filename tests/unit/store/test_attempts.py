@@ -31,6 +31,9 @@ def retried(cloud: Settings) -> None:
         snapshot_key="",
         created_at=NOW,
         updated_at=NOW,
+        definition_name="rating",
+        scenario_count=1,
+        scenario_total=1,
     )
     store_outcomes(run, 1, [error(index) for index in RETRIED])
     attempts.record(REF, RETRIED)

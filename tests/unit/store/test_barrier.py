@@ -80,12 +80,12 @@ def test_propagating_again_changes_nothing(cloud: Settings) -> None:
 
 def acquire(claimant: str, offsets: set[int], now: float) -> SliceDivision:
     """Claim for ten seconds."""
-    claim = Claim(frozenset(offsets), until=now + 10)
+    claim = Claim(frozenset(offsets), now + 10, now)
     return barrier.acquire(REF, Node(0, 0), claimant, claim, sorted(offsets), now)
 
 
 def renew(claimant: str, offsets: set[int], until: float) -> bool:
-    return barrier.renew(REF, Node(0, 0), claimant, Claim(frozenset(offsets), until))
+    return barrier.renew(REF, Node(0, 0), claimant, Claim(frozenset(offsets), until, 0.0))
 
 
 def test_a_claim_is_seen_by_the_next_claimant(cloud: Settings) -> None:

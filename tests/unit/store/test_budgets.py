@@ -39,11 +39,11 @@ def test_a_refusal_is_stored_until_its_worker_gets_something(cloud: Settings) ->
     assert budgets.get(REF).refusals == {}
 
 
-def test_an_account_of_an_earlier_release_has_no_refusals(cloud: Settings) -> None:
+def test_an_account_without_refusals_does_not_store_any(cloud: Settings) -> None:
     draw("a", spent=7)
     key = {"TableName": cloud.table_name, "Key": budgets.key_of(REF)}
     body = orjson.loads(clients.dynamodb().get_item(**key)["Item"]["body"]["S"])
-    assert body.keys() == {"spent", "uncertain", "leases", "expired"}, "nor does an earlier release see them"
+    assert body.keys() == {"spent", "uncertain", "leases", "expired"}
     assert (budgets.get(REF).used, budgets.get(REF).refusals) == (7, {})
 
 

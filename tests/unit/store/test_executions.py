@@ -44,14 +44,14 @@ def test_a_finish_is_started_once_per_run_and_fencing_token() -> None:
 
 def test_a_rescore_is_started_once_by_the_score_machine() -> None:
     for _ in range(2):
-        executions.start_rescore(REF, "scr_1")
-    assert [execution["name"] for execution in started("score")] == ["scr_1"]
+        executions.start_rescore(REF, "rsc_1")
+    assert [execution["name"] for execution in started("score")] == ["rsc_1"]
     assert started("finish") == []
 
 
 def test_an_execution_that_was_never_started_is_started() -> None:
-    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
-    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.ALREADY_RUNNING
+    assert executions.ensure_rescore_running(REF, "rsc_1") is RestartResult.STARTED
+    assert executions.ensure_rescore_running(REF, "rsc_1") is RestartResult.ALREADY_RUNNING
 
 
 def test_an_execution_that_left_work_to_the_next_one_did_not_die(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,13 +60,13 @@ def test_an_execution_that_left_work_to_the_next_one_did_not_die(monkeypatch: py
 
     monkeypatch.setattr(executions, "_status", succeeded)
     for _ in range(executions.MAX_ATTEMPTS + 1):
-        assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
+        assert executions.ensure_rescore_running(REF, "rsc_1") is RestartResult.STARTED
     assert len(started("score")) == executions.MAX_ATTEMPTS + 1
 
 
 def test_it_gives_up_after_five_executions_that_died() -> None:
     for _ in range(5):
-        assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.STARTED
+        assert executions.ensure_rescore_running(REF, "rsc_1") is RestartResult.STARTED
         end("score")
-    assert executions.ensure_rescore_running(REF, "scr_1") is RestartResult.GIVEN_UP
-    assert {execution["name"] for execution in started("score")} == {"scr_1", *(f"scr_1-{n}" for n in range(2, 6))}
+    assert executions.ensure_rescore_running(REF, "rsc_1") is RestartResult.GIVEN_UP
+    assert {execution["name"] for execution in started("score")} == {"rsc_1", *(f"rsc_1-{n}" for n in range(2, 6))}

@@ -39,6 +39,9 @@ def run(retry_round: int = 1) -> Run:
         snapshot_key="",
         created_at=NOW,
         updated_at=NOW,
+        definition_name="rating",
+        scenario_count=1,
+        scenario_total=1,
         retry_round=retry_round,
     )
 

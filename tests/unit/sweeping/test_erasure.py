@@ -101,8 +101,8 @@ async def test_an_erasure_that_aws_refuses_does_not_keep_others_waiting(
 async def test_what_was_written_after_a_deletion_by_an_earlier_reader_is_erased(cloud: Settings) -> None:
     run = await quoted_run()
     deletion.delete_probe_content(run.workspace, f"{run.id}-{SHORT}", NOW)
-    late = next(iter(rescore_results.list_range(ref_of(run), "scr_1", range(LONG, LONG + 1))))
-    rescore_results.record(ref_of(run), "scr_1", [replace(late, index=SHORT)])
+    late = next(iter(rescore_results.list_range(ref_of(run), "rsc_1", range(LONG, LONG + 1))))
+    rescore_results.record(ref_of(run), "rsc_1", [replace(late, index=SHORT)])
     assert [place for place in places_with(MARKER, cloud) if f"{SHORT:07d}" in place]
     assert sweep_at(LATER) == {ErasureResult.ERASED: 1}
     assert not [place for place in places_with(MARKER, cloud) if f"{SHORT:07d}" in place]
@@ -137,7 +137,7 @@ async def test_decision_usage_cost_and_result_stay_after_expiry(cloud: Settings)
     assert after.result is not None
     assert before.result is not None
     assert (after.result.success, after.result.score) == (before.result.success, before.result.score)
-    rescored = next(iter(rescore_results.list_range(ref_of(run), "scr_1", range(SHORT, SHORT + 1))))
+    rescored = next(iter(rescore_results.list_range(ref_of(run), "rsc_1", range(SHORT, SHORT + 1))))
     assert (rescored.success, rescored.score, rescored.scoring) == (False, 0.0, None)
 
 

@@ -176,7 +176,7 @@ def test_a_generation_whose_consumer_is_dead_goes_to_the_next_one(cloud: Setting
 
 def test_a_new_rescore_without_execution_is_started(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     run = AnsweredRun().completed()
-    rescores.create(Rescore(run.workspace, run.id, "scr_1", RescoreConfig(), 2, 2, 1, NOW))
+    rescores.create(Rescore(run.workspace, run.id, "rsc_1", RescoreConfig(), 2, 2, 1, NOW))
     started: list[tuple[RunRef, str]] = []
 
     def ensure(ref: RunRef, rescore_id: str) -> RestartResult:
@@ -184,8 +184,8 @@ def test_a_new_rescore_without_execution_is_started(cloud: Settings, monkeypatch
         return RestartResult.STARTED
 
     monkeypatch.setattr(executions, "ensure_rescore_running", ensure)
-    assert resumed()["scorings"] == 1
-    assert started == [(ref_of(run), "scr_1")]
+    assert resumed()["rescores"] == 1
+    assert started == [(ref_of(run), "rsc_1")]
 
 
 def a_reported_run(cloud: Settings) -> Run:

@@ -21,7 +21,7 @@ LATER = NOW + timedelta(minutes=2)
 def run(cloud: Settings) -> Run:
     """With a stored rescore whose execution was never started."""
     run = AnsweredRun().completed()
-    rescores.create(Rescore(run.workspace, run.id, "scr_1", RescoreConfig(), 2, 2, 1, NOW))
+    rescores.create(Rescore(run.workspace, run.id, "rsc_1", RescoreConfig(), 2, 2, 1, NOW))
     return run
 
 
@@ -40,7 +40,7 @@ def fake_executions(monkeypatch: pytest.MonkeyPatch, revival: RestartResult) -> 
 def test_a_rescore_that_was_never_started_is_started(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = fake_executions(monkeypatch, RestartResult.STARTED)
     assert recover_rescores(LATER, lambda: 60.0) == 1
-    assert asked == [(ref_of(run), "scr_1")]
+    assert asked == [(ref_of(run), "rsc_1")]
 
 
 def test_a_rescore_with_a_running_execution_is_left_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_a_new_rescore_is_left_to_its_request(run: Run, monkeypatch: pytest.Monk
 def test_a_rescore_whose_executions_keep_dying_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_executions(monkeypatch, RestartResult.GIVEN_UP)
     assert recover_rescores(LATER, lambda: 60.0) == 1
-    ended = rescores.get(ref_of(run), "scr_1")
+    ended = rescores.get(ref_of(run), "rsc_1")
     assert ended.status is RescoreStatus.FAILED
     assert ended.failure is not None
     assert "5 executions" in ended.failure.why

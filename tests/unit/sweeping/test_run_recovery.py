@@ -53,8 +53,8 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Runs whose finishing execution was checked; it is started each time."""
     asked: list[str] = []
 
-    def ensure(ref: object, epoch: int) -> RestartResult:
-        asked.append(f"{ref.run_id}-{epoch}")  # type: ignore[attr-defined]
+    def ensure(ref: object, fencing_token: int) -> RestartResult:
+        asked.append(f"{ref.run_id}-{fencing_token}")  # type: ignore[attr-defined]
         return RestartResult.STARTED
 
     monkeypatch.setattr(executions, "ensure_finish_running", ensure)

@@ -337,7 +337,7 @@ async def test_outcomes_found_by_a_redelivery_are_reported_again(receiver: Recei
     run = start_run(CallbackScope.PROBES)
     outcomes.write(ref_of(run), 1, probe_errors(run, [0]))
     sent_messages()
-    record_unreported(run, 1, Node(0, 0), [0])
+    record_unreported(run, 1, Node(0, 0))
     (callback,) = sent_messages()
     assert isinstance(callback, ProbeCallback)
     assert callback.indexes == [0]

@@ -25,7 +25,7 @@ class RunBudget:
     needed_nano_usd: int = 0
     """What the cheapest call needed for which the run was paused."""
     guarantee: BudgetGuarantee | None = None
-    """How far the run can exceed it, as found at the start. None for runs of earlier releases."""
+    """How far the run can exceed it, as found at the start; None until then."""
     unlimited_targets: tuple[str, ...] = ()
     """Those whose answers have no limit of tokens."""
 

@@ -184,9 +184,8 @@ class StoredVersion:
     content_version: int
     """The version whose item has the content: its own number, or an earlier one if only scenarios have changed since.
     """
-    scenarios_revision: int | None
-    """The revision of its manifest; None for a version older than this attribute, see `store/definition_scenarios.py`.
-    """
+    scenarios_revision: int
+    """The revision of its manifest."""
     label: str | None = None
 
 

@@ -165,36 +165,30 @@ class ScenarioPage:
     """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
     """Whether any of them compares the answers of several targets."""
-    needs_models: bool | None = None
-    """Whether grading any of them needs a configured model; None if only the stored page says so."""
-    models: tuple[str, ...] | None = None
+    needs_models: bool = False
+    """Whether grading any of them needs a configured model."""
+    models: tuple[str, ...] | None = ()
     """The models that their assertions name; None if only the stored page says so."""
     largest_files: tuple[tuple[str, int], ...] = ()
     """The formats of files in their messages, each with the size of the largest one."""
-    size: int | None = None
-    """Bytes of the JSON of its scenarios; None for a page of an earlier release, which may have any size."""
+    size: int = 0
+    """Bytes of the JSON of its scenarios."""
 
     @property
     def mean_size(self) -> float:
-        """About how many bytes the JSON of one of its scenarios has; 0 if that is unknown."""
-        return (self.size or 0) / self.count
+        """About how many bytes the JSON of one of its scenarios has."""
+        return self.size / self.count
 
     def to_json(self) -> list[object]:
-        """A list without the size, which earlier releases could not read in it; defaults at its end are omitted."""
+        """Return a list, because a manifest with MAX_PAGES is one item of at most 400 KB."""
         spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
         models = None if self.models is None else list(self.models)
         files = [list(each) for each in self.largest_files]
-        fields: list[object] = [spans, self.needs_selection, self.needs_models, models, files]
-        defaults: list[object] = [[], False, None, None, []]
-        while fields and fields[-1] == defaults[len(fields) - 1]:
-            fields.pop()
-        return [self.key, self.count, *fields]
+        return [self.key, self.count, self.size, spans, self.needs_selection, self.needs_models, models, files]
 
     @classmethod
-    def from_json(cls, data: Sequence[Any], size: int | None = None) -> "ScenarioPage":
-        key, count, *optional = data
-        defaults: tuple[Any, ...] = ([], False, None, None, [])
-        spans, needs_selection, needs_models, models, files = (*optional, *defaults[len(optional) :])
+    def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
+        key, count, size, spans, needs_selection, needs_models, models, files = data
         personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
         return cls(
             key,
@@ -318,7 +312,7 @@ class Manifest:
         return bisect_right(self._starts, position) - 1
 
     def size_at(self, position: int) -> float:
-        """About how many bytes the scenario's JSON has: the mean of its page; 0 if that is unknown."""
+        """About how many bytes the scenario's JSON has: the mean of its page."""
         return self.locate(position).page.mean_size
 
     def to_json(self) -> dict[str, object]:
@@ -326,12 +320,10 @@ class Manifest:
             "revision": self.revision,
             "pages": [page.to_json() for page in self.pages],
             "nextOrdinal": self.next_ordinal,
-            "sizes": [page.size for page in self.pages],
         }
         return {**data, "firstOrdinals": list(self.first_ordinals)} if self.first_ordinals else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
-        sizes = data.get("sizes") or [None] * len(data["pages"])
-        pages = tuple(ScenarioPage.from_json(page, size) for page, size in zip(data["pages"], sizes, strict=True))
+        pages = tuple(map(ScenarioPage.from_json, data["pages"]))
         return cls(data["revision"], pages, data["nextOrdinal"], tuple(data.get("firstOrdinals") or ()))

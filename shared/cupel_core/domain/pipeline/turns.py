@@ -22,7 +22,7 @@ _NOTHING = Spend()
 class StoredArtifact:
     """A persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first.
 
-    Times are those at which turns began; empty for values that earlier releases have stored.
+    Times are those at which turns began.
     """
 
     value: Any
@@ -38,8 +38,7 @@ class StoredArtifact:
     version: int = 1
     """How many values there were, with this one."""
     writer: Mapping[str, Any] = field(default_factory=dict)
-    """`{operationId, title, format, usage, semantics}` of the operation that has written the value; empty for values
-    of earlier releases."""
+    """`{operationId, title, format, usage, semantics}` of the operation that has written the value."""
     turn_id: str | None = None
     """In a chat: the turn that has written the value, and the position of its exchange."""
     position: int | None = None
@@ -50,7 +49,7 @@ class StoredArtifact:
             return self
         earliest = datetime.fromisoformat(now) - timedelta(days=self.max_age_days)
         aged = zip(self.history, self.history_times, strict=True)
-        recent = [each for each in aged if not each[1] or datetime.fromisoformat(each[1]) >= earliest]
+        recent = [each for each in aged if datetime.fromisoformat(each[1]) >= earliest]
         history, times = ([each[part] for each in recent] for part in (0, 1))
         return replace(self, history=tuple(history), history_times=tuple(times))
 
@@ -71,19 +70,18 @@ class StoredArtifact:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        history = tuple(data["history"])
         return cls(
             data["value"],
             data["inclusion"],
-            history,
-            data.get("writtenAt", ""),
-            tuple(data.get("historyTimes") or [""] * len(history)),
-            data.get("firstAt", ""),
-            data.get("maxAgeDays"),
-            data.get("version", len(history) + 1),
-            data.get("writer", {}),
-            data.get("turnId"),
-            data.get("position"),
+            tuple(data["history"]),
+            data["writtenAt"],
+            tuple(data["historyTimes"]),
+            data["firstAt"],
+            data["maxAgeDays"],
+            data["version"],
+            data["writer"],
+            data["turnId"],
+            data["position"],
         )
 
 

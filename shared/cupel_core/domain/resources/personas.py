@@ -22,7 +22,7 @@ class Persona:
     headers_version: str | None = None
     """Version of the stored headers; None if there are none."""
     connector_urls: tuple[str, ...] = ()
-    """The addresses that the headers were made for; a persona stored by an earlier release has none."""
+    """The addresses that the headers were made for."""
 
     @property
     def has_headers(self) -> bool:

@@ -20,8 +20,8 @@ class Claim:
 
     offsets: frozenset[int]
     until: float
-    since: float | None = None
-    """When its worker claimed them; None in claims of an earlier release."""
+    since: float
+    """The Unix time at which its worker claimed them."""
     calling: Mapping[int, float] = field(default_factory=dict)
     """It has the Unix times of the first calls of conversations in progress, by offset, as the worker last reported
     them.

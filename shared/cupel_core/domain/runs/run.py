@@ -47,13 +47,6 @@ class PauseReason(StrEnum):
     JUDGE = "judge"
     """The run's judge answers without giving a usable verdict; only a request resumes the run."""
 
-    @classmethod
-    def parse(cls, stored: str | None) -> "PauseReason | None":
-        """The reason as stored; earlier versions stored other words for a pause by a user."""
-        if stored is None:
-            return None
-        return cls(stored) if stored in frozenset(cls) else cls.USER
-
 
 class RunEventType(StrEnum):
     CREATED = "run.created"
@@ -195,6 +188,9 @@ class StartedBy:
     name: str | None = None
 
 
+SYSTEM = StartedBy(StarterType.SYSTEM)
+
+
 @dataclass(frozen=True)
 class PauseCause:
     """The system paused the run because `model` cannot be called or gives no verdict; `message` says why."""
@@ -246,6 +242,12 @@ class Run:
     snapshot_key: str
     created_at: datetime
     updated_at: datetime
+    definition_name: str
+    """The name of its definition when it started."""
+    scenario_count: int
+    """Number of scenarios that the run has."""
+    scenario_total: int
+    """Number of scenarios that the definition's version has."""
     priority: Priority = Priority.NORMAL
     status: RunStatus = RunStatus.PENDING
     fencing_token: int = 1
@@ -279,7 +281,7 @@ class Run:
     pace: Pace = UNLIMITED
     profile: ProfileRef | None = None
     """The operation profile of its turns; its content is in the snapshot."""
-    pause_reason: str | None = None
+    pause_reason: PauseReason | None = None
     pause_cause: PauseCause | None = None
     """It is set if `pause_reason` is provider or judge."""
     period_pause: PeriodPause | None = None
@@ -292,13 +294,7 @@ class Run:
     """The final counts once the run is settled; until then they are read from the barrier."""
     spend: RunSpend | None = None
     """What it has spent in all, once it is COMPLETED or FAILED; until then it is read from the barrier."""
-    definition_name: str | None = None
-    """As it was at the start. None, like the next three, for a run from before this field."""
-    scenario_count: int | None = None
-    """Number of scenarios that the run has."""
-    scenario_total: int | None = None
-    """Number of scenarios that the definition's version has."""
-    started_by: StartedBy | None = None
+    started_by: StartedBy = SYSTEM
     rerun_of: str | None = None
     """The run that it repeats."""
     revised_prompt: str | None = None
@@ -317,7 +313,7 @@ class Run:
     callbacks: CallbackScope | None = None
     """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
     estimated_usd: EstimateInterval | None = None
-    """What it was expected to cost when it started. None if a price was unknown, and for runs of earlier releases."""
+    """What it was expected to cost when it started. None if a price was unknown."""
 
     @property
     def duration_ms(self) -> int | None:

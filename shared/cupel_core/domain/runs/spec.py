@@ -12,32 +12,6 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields
 
-_ADDED = frozenset(
-    {
-        "definition_version",
-        "rerun_of",
-        "disabled_graders",
-        "labels",
-        "params",
-        "max_attempts",
-        "retry_delay_seconds",
-        "call_timeout_seconds",
-        "evaluators",
-        "report",
-        "trial",
-        "scale",
-        "max_budget_usd",
-        "allow_unpriced",
-        "confirmed_usd",
-        "profile_id",
-        "profile_version",
-        "max_concurrency",
-        "stagger_ms",
-        "summarizer_model",
-        "judge_max_output_tokens",
-    }
-)
-
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -99,33 +73,26 @@ class RunSpec:
         return Pace(self.max_concurrency, self.stagger_ms)
 
     def to_json(self) -> dict[str, Any]:
-        """As stored with an idempotency key and in a schedule, where `grader_config` is called `evaluation`.
-
-        Fields that the first version did not have are left out if they are unset, so that stored texts stay equal.
-        """
-        own = asdict(replace(self, targets=())) | {"labels": self.labels.to_json(), **_params_json(self.params)}
-        data = _without_unset_additions(own)
-        data["evaluation"] = _without_unset_additions(data.pop("grader_config"))
-        data["models"] = [target.to_json() for target in self.targets]
-        del data["targets"]
-        return data
+        """Return the JSON that is stored with an idempotency key and in a schedule."""
+        return asdict(replace(self, targets=())) | {
+            "labels": self.labels.to_json(),
+            "grader_config": self.grader_config.to_json(),
+            "targets": [target.to_json() for target in self.targets],
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         persona_ids = data["persona_ids"]
-        renamed = ("evaluation", "models", "temperature")
-        fields = {name: value for name, value in data.items() if name not in renamed}
         return cls(
             **{
-                **fields,
-                "targets": tuple(map(Target.from_json, data["models"])),
-                "params": _params(data),
+                **data,
+                "targets": tuple(map(Target.from_json, data["targets"])),
                 "priority": Priority(data["priority"]),
-                "grader_config": GraderConfig(**data["evaluation"]),
+                "grader_config": GraderConfig.from_json(data["grader_config"]),
                 "scenario_ids": tuple(data["scenario_ids"]),
-                "disabled_graders": tuple(data.get("disabled_graders", ())),
+                "disabled_graders": tuple(data["disabled_graders"]),
                 "persona_ids": None if persona_ids is None else tuple(persona_ids),
-                "labels": LabelChanges.from_json(data.get("labels", {})),
+                "labels": LabelChanges.from_json(data["labels"]),
                 "stagger_ms": _stagger(data),
             }
         )
@@ -164,22 +131,19 @@ class EvalRunSpec:
     options: EvalRunOptions = field(default_factory=EvalRunOptions)
 
     def to_json(self) -> dict[str, Any]:
-        own = {"labels": self.options.labels.to_json(), **_params_json(self.options.params)}
-        options = asdict(self.options) | own
-        options["grader_config"] = _without_unset_additions(options["grader_config"])
-        return {"eval_id": self.eval_id, "eval_options": _without_unset_additions(options)}
+        labels, grader_config = self.options.labels.to_json(), self.options.grader_config.to_json()
+        options = asdict(self.options) | {"labels": labels, "grader_config": grader_config}
+        return {"eval_id": self.eval_id, "eval_options": options}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         options = data["eval_options"]
-        graders = GraderConfig(**options["grader_config"])
         changed = {
-            **{name: value for name, value in options.items() if name != "temperature"},
-            "params": _params(options),
+            **options,
             "priority": Priority(options["priority"]),
-            "grader_config": graders,
-            "disabled_graders": tuple(options.get("disabled_graders", ())),
-            "labels": LabelChanges.from_json(options.get("labels", {})),
+            "grader_config": GraderConfig.from_json(options["grader_config"]),
+            "disabled_graders": tuple(options["disabled_graders"]),
+            "labels": LabelChanges.from_json(options["labels"]),
             "stagger_ms": _stagger(options),
         }
         return cls(data["eval_id"], EvalRunOptions(**changed))
@@ -195,22 +159,6 @@ class PlaygroundSpec:
     definition_id: str | None = None
 
 
-def _params_json(params: ParameterFields) -> dict[str, Any]:
-    """The temperature has its own field, as in the first version."""
-    others = {name: value for name, value in params.items() if name != "temperature"}
-    is_removed = "temperature" in params and params["temperature"] is None
-    return {"temperature": params.get("temperature"), "params": params if is_removed else others}
-
-
-def _params(data: Mapping[str, Any]) -> dict[str, Any]:
-    temperature = data.get("temperature")
-    return {**({} if temperature is None else {"temperature": temperature}), **data.get("params", {})}
-
-
 def _stagger(data: Mapping[str, Any]) -> Stagger | None:
-    gaps = data.get("stagger_ms")
+    gaps = data["stagger_ms"]
     return (gaps[0], gaps[1]) if gaps else None
-
-
-def _without_unset_additions(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in _ADDED or value not in (None, False, (), {})}

@@ -42,8 +42,8 @@ class Target:
     def connector_id(self) -> str | None:
         return connector_of_target(self.model)
 
-    def to_json(self) -> str | dict[str, Any]:
-        """As stored: the model's name alone, as in earlier releases, if it has nothing else."""
+    def to_json(self) -> dict[str, Any]:
+        """Return its model, and the fields that are set."""
         own = {
             "label": self.label,
             "params": dict(self.params) or None,
@@ -51,13 +51,10 @@ class Target:
             "callTimeoutSeconds": self.call_timeout_seconds,
             "agentName": self.agent_name,
         }
-        given = {name: value for name, value in own.items() if value is not None}
-        return {"model": self.model, **given} if given else self.model
+        return {"model": self.model} | {name: value for name, value in own.items() if value is not None}
 
     @classmethod
-    def from_json(cls, data: str | Mapping[str, Any]) -> "Target":
-        if isinstance(data, str):
-            return cls(data)
+    def from_json(cls, data: Mapping[str, Any]) -> "Target":
         return cls(
             data["model"],
             data.get("label"),

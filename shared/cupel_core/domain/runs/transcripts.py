@@ -35,7 +35,7 @@ class Summary:
     is_provisional: bool = False
     """Whether the text is an excerpt that a judge's summary will replace when the run finishes."""
     cause: UnscoredCause | None = None
-    """The code of `error`; None in summaries of earlier releases."""
+    """The code of `error`."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
@@ -72,7 +72,7 @@ class Transcript:
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
     word_count: int | None = None
-    """Words of the target's answers, as counted when it was stored; None for a transcript of an earlier release."""
+    """Words of the target's answers; None until they are counted, which is when the transcript is stored."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -46,10 +46,9 @@ class Selection:
         return replace(self, reason=QUOTATION_DELETED, error=self.error and QUOTATION_DELETED)
 
     def to_json(self) -> dict[str, Any]:
-        """As stored; `entrants` and `generation` are the stored names of `candidates` and `retry_round`."""
         return {
-            "entrants": list(self.candidates),
-            "generation": self.retry_round,
+            "candidates": list(self.candidates),
+            "retryRound": self.retry_round,
             "winner": self.winner,
             "reason": self.reason,
             "error": self.error,
@@ -60,8 +59,8 @@ class Selection:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Selection":
         return cls(
-            candidates=tuple(data["entrants"]),
-            retry_round=data["generation"],
+            candidates=tuple(data["candidates"]),
+            retry_round=data["retryRound"],
             winner=data["winner"],
             reason=data["reason"],
             error=data["error"],

@@ -150,7 +150,7 @@ class ConversationState:
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
-    """None for conversations that an earlier version started."""
+    """When its first call began; None before it."""
     thread_id: str | None = None
     """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
@@ -170,8 +170,7 @@ class ConversationState:
     pipeline: "PipelineState | None" = None
     """Of the run's operation profile; None without one."""
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
-    """Of the target's calls, in order; without the verdict on the last answer, and fewer than `target_calls` if an
-    earlier release has stored them."""
+    """Of the target's calls, in order; without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
     """It maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 
@@ -216,7 +215,7 @@ class ConversationState:
 
     @property
     def reply_records(self) -> Mapping[int, ReplyRecord]:
-        """Of the target's replies, by the positions of their messages; empty if an earlier release stored several."""
+        """Of the target's replies, by the positions of their messages; empty if the content is gone."""
         positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
         replies = self.judged_replies
         if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
@@ -235,7 +234,7 @@ class ConversationState:
 
     @property
     def turn_durations_ms(self) -> tuple[int, ...]:
-        """Of each answer of the target, in all calls that made it; empty if an earlier release stored several."""
+        """Of each answer of the target, in all calls that made it; empty if the content of several is gone."""
         if self.turns == 1:
             return (self.duration_ms,)
         records, durations, is_first = self.reply_records, list[int](), True

@@ -43,7 +43,7 @@ class Spend:
     cached_cost_usd: float | None = 0.0
     """What the cached answers cost when they were made."""
     models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
-    """What was used of each model; without calls that earlier releases have counted."""
+    """What was used of each model."""
     uncertain_usd: float = 0.0
     """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
     bill. They are not among `calls`."""

@@ -1,6 +1,5 @@
 """Which operations may start, what each sees, and what applies: the same whatever the timing."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any
@@ -198,11 +197,6 @@ def test_a_template_sees_no_values_that_are_too_old() -> None:
     first, second = (step_context(base, steps, made, step)["art"]["a"] for step in steps)
     assert first == {"value": "new", "history": ["recent"]}
     assert second == {"value": "made", "history": ["recent", "new"]}
-
-
-def test_values_of_earlier_releases_have_no_age() -> None:
-    stored = StoredArtifact.from_json({"value": 2, "inclusion": None, "history": [1]})
-    assert replace(stored, max_age_days=1).at(on_day(9_000)).history == (1,)
 
 
 @given(operation_graphs(), st.randoms(use_true_random=False))
