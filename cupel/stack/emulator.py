@@ -81,7 +81,7 @@ def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = l
     `notify` gets what the user should know about the data.
     """
     record = _read_record(paths)
-    chosen = _choose_port(record.port if record and _data(paths).exists() else None, port)
+    chosen = _choose_port(record.port if record and paths.data.exists() else None, port)
     objects_port = _choose_objects_port(record.objects_port if record else 0, chosen)
     environment = child_environment(paths)
     _install(paths, environment)
@@ -149,8 +149,8 @@ def discard(paths: StackPaths) -> None:
     """Delete everything that this stack has stored. If that is interrupted, no unpacked code looks complete."""
     _set_aside(paths, _layers(paths))
     _clear_scratch(paths)
-    shutil.rmtree(_data(paths), ignore_errors=True)
-    for file in (paths.emulator_record, paths.local_file):
+    shutil.rmtree(paths.data, ignore_errors=True)
+    for file in (paths.emulator_record, paths.local_file, paths.data_format):
         file.unlink(missing_ok=True)
 
 
@@ -168,15 +168,11 @@ def _configuration(paths: StackPaths, emulator: Emulator) -> dict[str, str]:
         "SFTP_ENABLED": "0",
         "PERSIST_STATE": "1",
         "S3_PERSIST": "1",
-        "STATE_DIR": str(_data(paths) / "state"),
-        "S3_DATA_DIR": str(_data(paths) / "s3"),
+        "STATE_DIR": str(paths.data / "state"),
+        "S3_DATA_DIR": str(paths.data / "s3"),
         "TMPDIR": str(_scratch(paths)),  # the code of the workers is unpacked here
         "LAYERS_DIR": str(_layers(paths)),
     }
-
-
-def _data(paths: StackPaths) -> Path:
-    return paths.state / "data"
 
 
 def _scratch(paths: StackPaths) -> Path:
@@ -226,7 +222,7 @@ def _list_workers(paths: StackPaths) -> list[int]:
 
 
 def _command(paths: StackPaths) -> list[str]:
-    return [str(_python(paths)), "-P", str(paths.repository / _LAUNCHER), str(_data(paths))]
+    return [str(_python(paths)), "-P", str(paths.repository / _LAUNCHER), str(paths.data)]
 
 
 def _earlier_command(paths: StackPaths) -> list[str]:

@@ -20,6 +20,7 @@ from cupel.stack.address import (
     write_local,
 )
 from cupel.stack.build import build, build_lock, is_built, sources_digest
+from cupel.stack.data_format import check_data_format
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
 from cupel.stack.locks import lock_file
@@ -45,10 +46,12 @@ class StackStatus:
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     """Start the stack if it is down, and deploy the sources if they have changed.
 
-    One process at a time starts or stops the stack; another one waits.
+    One process at a time starts or stops the stack; another one waits. CupelError if the data are those of a build that
+    stored them differently.
     """
     paths.make_private()
     with _stack_lock(paths, notify):
+        check_data_format(paths)
         return _up(paths, port, notify)
 
 

@@ -45,6 +45,16 @@ class StackPaths:
         return self.tools / "build"
 
     @property
+    def data(self) -> Path:
+        """What the stack has stored."""
+        return self.state / "data"
+
+    @property
+    def data_format(self) -> Path:
+        """The mark that says in which format the data are (`cupel/stack/data_format.py`)."""
+        return self.state / "data-format"
+
+    @property
     def emulator_log(self) -> Path:
         return self.state / "emulator.log"
 

@@ -240,14 +240,12 @@ def test_a_scenario_of_a_larger_page_of_an_earlier_release_can_be_deleted(monkey
     assert counts(shorter) == [2, 1, 1, 1, 1, 1, 1]
 
 
-def test_sizes_are_stored_beside_the_pages_and_may_be_missing() -> None:
+def test_the_size_of_a_page_is_stored_with_it() -> None:
     manifest = append("def_1", cases(3))
-    data = manifest.to_json()
-    assert data.pop("sizes") == [manifest.pages[0].size]
-    assert data["pages"] == [[manifest.pages[0].key, 3, [], False, False, []]]
-    earlier = Manifest.from_json(data)
-    assert earlier.pages[0].size is None
-    assert (earlier.size_at(0), manifest.size_at(0)) == (0, (manifest.pages[0].size or 0) / 3)
+    [page] = manifest.pages
+    assert page.size > 0
+    assert manifest.to_json()["pages"] == [[page.key, 3, page.size, [], False, False, [], []]]
+    assert Manifest.from_json(manifest.to_json()).size_at(0) == page.size / 3
 
 
 def test_summaries_are_read_in_order_and_each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
