@@ -196,7 +196,7 @@ def _to_item(generation: Generation, leased_until: datetime | None = None) -> Ge
             "model": generation.model,
             "replace": generation.replace,
             "parts": [[part.key, part.count] for part in generation.parts],
-            "setbacks": generation.failed_attempts,
+            "failedAttempts": generation.failed_attempts,
             "error": generation.error,
             "maxBudgetUsd": generation.max_budget_usd,
         },
@@ -220,7 +220,7 @@ def _to_generation(workspace: str, definition_id: str, item: GenerationItem) -> 
         replace=body["replace"],
         status=GenerationStatus(item.status),
         parts=tuple(ScenarioPage(key, count) for key, count in body["parts"]),
-        failed_attempts=body["setbacks"],
+        failed_attempts=body["failedAttempts"],
         error=body["error"],
-        max_budget_usd=body.get("maxBudgetUsd"),
+        max_budget_usd=body["maxBudgetUsd"],
     )

@@ -223,5 +223,5 @@ def _from_item(workspace: str, item: JobItem) -> Job:
         failure=RunFailure(**failure) if failure else None,
         started_at=from_optional_iso(body["startedAt"]),
         completed_at=from_optional_iso(body["completedAt"]),
-        options=body.get("options", {}),
+        options=body["options"],
     )

@@ -94,6 +94,6 @@ def _head(resource: Resource) -> ProfileHead:
         created_at=resource.created_at,
         updated_at=resource.updated_at,
         description=resource.body["description"],
-        session_id=resource.body.get("sessionId", ""),
+        session_id=resource.body["sessionId"],
         revision=resource.revision,
     )

@@ -63,7 +63,7 @@ class ExtraWrite(NamedTuple):
 
 
 class RevisedItem(Item):
-    """Named fields that are changed one by one, and how often they were; items of release 0.1.0 do not count it."""
+    """Named fields that are changed one by one, and how often they were."""
 
     revision = NumberAttribute(null=True)
 
