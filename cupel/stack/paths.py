@@ -46,7 +46,7 @@ class StackPaths:
 
     @property
     def data(self) -> Path:
-        """What the stack has stored."""
+        """The folder of everything that the stack has stored."""
         return self.state / "data"
 
     @property

@@ -36,7 +36,7 @@ class LeafRangeFields(QueueMessage):
     first_leaf: int
     leaves: int
     rounds: int = 0
-    """How often this execution has carried out the task before."""
+    """The number of times that this execution has carried out the task before."""
     max_rounds: int = 1
     waited: int = 0
     """Seconds for which it has waited for judges' providers since a task of the range made progress."""
@@ -50,7 +50,7 @@ class LeftFields(QueueMessage):
     """The fields of a last task."""
 
     left: tuple[int, ...]
-    """At least how many transcripts each range has left."""
+    """The number of transcripts that each range has left, at least."""
 
     @property
     def is_continued(self) -> bool:

@@ -241,10 +241,10 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
         for number, claimants in released.items():
             barrier.record(Tree.for_run(run), Node(0, number), (), claimants)
 
-    def add_unreported(run: Any, _: int, node: Any, indexes: Sequence[int]) -> Any:
+    def add_unreported(run: Any, _: int, node: Any) -> Any:
         tree = Tree.for_run(run)
         item = barrier.get_leaf(tree.ref, node)
-        return barrier.record(tree, node, record_outcomes._find_unreported(run, item, indexes))
+        return barrier.record(tree, node, record_outcomes._find_unreported(run, node, item))
 
     patches.set(committer, "record", record_new)
     patches.set(claims, "record_unreported", add_unreported)
@@ -256,7 +256,7 @@ def do_not_verify_uncertain_probes(patches: Patches) -> None:
     from cupel_core.probing import claims
     from cupel_core.store import barrier
 
-    def mutated(run: Any, _: int, node: Any, __: Sequence[int]) -> Any:
+    def mutated(run: Any, _: int, node: Any) -> Any:
         return barrier.get_leaf(RunRef(run.workspace, run.id), node)
 
     patches.set(claims, "record_unreported", mutated)

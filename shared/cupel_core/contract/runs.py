@@ -302,7 +302,7 @@ class RunResponse(ResponseModel):
             definition_version=run.definition_version,
             scenario_count=run.scenario_count,
             scenario_total=run.scenario_total,
-            started_by=StartedByResponse.of(run.started_by) if run.started_by else None,
+            started_by=StartedByResponse.of(run.started_by),
             rerun_of=run.rerun_of,
             duration_ms=run.duration_ms,
             experiment_id=run.experiment_id,

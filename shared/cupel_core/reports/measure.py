@@ -303,7 +303,7 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
         yield f"{totals.unscored:,} of {completed} could not be scored: {_why(totals)}."
         if any(each.cause.code.is_judges for each in totals.unscored_causes):
             yield "A rescore grades the stored conversations again, with the same judge or another one."
-    if run.scenario_total and run.scenario_count and run.scenario_count < run.scenario_total:
+    if run.scenario_count < run.scenario_total:
         yield f"The run has {run.scenario_count:,} of {run.scenario_total:,} scenarios; these figures are about them."
 
 

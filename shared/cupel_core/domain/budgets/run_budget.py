@@ -31,9 +31,8 @@ class RunBudget:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "RunBudget":
-        guarantee, targets = stored.get("guarantee"), stored.get("unlimited_targets", ())
-        named = BudgetGuarantee(guarantee) if guarantee else None
-        return cls(**{**stored, "guarantee": named, "unlimited_targets": tuple(targets)})
+        guarantee = BudgetGuarantee(stored["guarantee"]) if stored["guarantee"] else None
+        return cls(**{**stored, "guarantee": guarantee, "unlimited_targets": tuple(stored["unlimited_targets"])})
 
     @property
     def limit(self) -> int:

@@ -150,7 +150,7 @@ class ConversationState:
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
-    """When its first call began; None before it."""
+    """The time at which its first call began; None before it."""
     thread_id: str | None = None
     """The agent's id of this conversation."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
