@@ -15,7 +15,7 @@ class Loaded(dict[str, Any]):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], made_of: Any) -> "Loaded":
-        """Of JSON that was part of another model's."""
+        """Take JSON that was part of another model's."""
         loaded = cls.__new__(cls)
         loaded.update(values)
         loaded.made_of = made_of
