@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AnalyzedEvaluation(NamedTuple):
-    """What an analysis reads of an evaluation."""
+    """An analysis reads these parts of an evaluation."""
 
     id: str
     columns: tuple[Column, ...]
