@@ -143,7 +143,7 @@ class EvaluationPlan:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return a digest for each part. None contains keys or values of headers; the name of a function stands for it."""
+        """Return a digest for each part, without keys and values of headers; the name of a function stands for it."""
         accounts = {name: account.base_url for name, account in self.grader_accounts.items()}
         options: dict[str, Any] = {"params": self.params, "max_turns": self.options.get("max_turns")}
         if self.profile is not None:
