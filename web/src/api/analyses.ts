@@ -1,12 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, nullIfNotFound, read, type Schemas } from "./client";
-
-export type Analysis = Schemas["Analysis"];
-export type Figures = NonNullable<Analysis["figures"]>;
-export type DeepAnalysis = Schemas["DeepAnalysis"];
-export type DeepFigures = NonNullable<DeepAnalysis["figures"]>;
-export type Breakdown = Schemas["Breakdown"];
-export type Narrative = DeepFigures["narrative"];
+import { api, nullIfNotFound, read } from "./client";
+import type { Schemas } from "./types";
 
 const WATCH_MS = 1_000;
 

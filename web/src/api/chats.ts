@@ -1,14 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { advance, BEGIN, type TurnProgress } from "../lib/turns";
-import { api, nullIfConflict, read, readTagged, type Schemas } from "./client";
+import { api, nullIfConflict, read, readTagged } from "./client";
 import { listQuery, readAll } from "./lists";
-
-export type Chat = Schemas["Chat"];
-export type Branch = Schemas["Branch"];
-export type Exchange = Schemas["Exchange"];
-export type ChatMessage = Schemas["ChatMessage"];
-export type Variant = Schemas["Variant"];
-export type Turn = Schemas["Turn"];
+import type { Branch, Chat, Exchange, Schemas, Variant } from "./types";
 
 const WAIT_SECONDS = 2;
 const PAUSE_MS = 200;

@@ -1,10 +1,8 @@
 import createClient, { type FetchResponse } from "openapi-fetch";
-import type { components, paths } from "../../generated/schema";
+import type { paths } from "../../generated/schema";
 import { origin } from "../lib/base";
 import { isSessionEnded, readToken, renewIfDue } from "./session";
-
-export type Schemas = components["schemas"];
-export type Problem = Schemas["Problem"];
+import type { Problem, Schemas } from "./types";
 
 /** A refusal by the API, with its problem document, or the failure to reach it (status 0). */
 export class ApiError extends Error {

@@ -1,12 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { isWhole } from "../lib/pairs";
 import { isTerminal } from "../lib/run_status";
-import { api, read, type Schemas } from "./client";
-
-export type Comparison = Schemas["RunComparison"];
-export type ComparisonFigures = Schemas["ComparisonFigures"];
-export type ComparisonRow = Schemas["ComparisonRow"];
-export type ScenarioChange = Schemas["ScenarioChange"];
+import { api, read } from "./client";
+import type { Change, Comparison, ScenarioChange, Schemas } from "./types";
 
 const WATCH_MS = 1_000;
 
@@ -65,8 +61,6 @@ export const comparisonQuery = (id: string) =>
     refetchInterval: (query) =>
       query.state.data && ["QUEUED", "RUNNING"].includes(query.state.data.status) ? WATCH_MS : false,
   });
-
-export type Change = Schemas["ChangeDirection"];
 
 interface ChangesPage {
   row: number;

@@ -1,13 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { DefinitionsSearch } from "../lib/search";
-import { api, read, readTagged, type Schemas } from "./client";
-
-export type Definition = Schemas["Definition"];
-export type DefinitionSummary = Schemas["DefinitionSummary"];
-export type DefinitionContent = Schemas["DefinitionContent"];
-export type Scenario = Schemas["Scenario"];
-export type Generation = Schemas["ScenarioGeneration"];
-export type ImportResult = Schemas["ImportResult"];
+import { api, read, readTagged } from "./client";
 
 const WATCH_MS = 2_000;
 

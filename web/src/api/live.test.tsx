@@ -4,7 +4,7 @@ import { cleanup, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { useFollowing } from "./live";
-import type { Run } from "./queries";
+import type { Run } from "./types";
 
 // The client of the API takes its `fetch` when it is loaded.
 const network = vi.hoisted(() => {

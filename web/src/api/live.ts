@@ -1,10 +1,12 @@
 /** Following a run by its event stream, which says what has changed, so that only that is read again. */
+
 import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { parseEventStream } from "../lib/event_stream";
 import { type Live, received, retryWaitMs, SILENT } from "../lib/live";
 import { ApiError, api, toError } from "./client";
-import { isTerminal, type Run, type RunEvent } from "./queries";
+import { isTerminal } from "./queries";
+import type { Run, RunEvent } from "./types";
 import { mayAsk, onReturn } from "./watching";
 
 const POLL_MS = 2_000;

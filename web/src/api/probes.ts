@@ -1,8 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, nullIfNotFound, read, readTagged, type Schemas } from "./client";
-
-export type Probe = Schemas["ProbeDetail"];
-export type Correction = Schemas["ProbeResultInput"];
+import { api, nullIfNotFound, read, readTagged } from "./client";
+import type { Correction } from "./types";
 
 /** A conversation with what is not in its transcript: its errors, attempts, thread and output; with the tag of its
  * result. Null for one that is not there. */

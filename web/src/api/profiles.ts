@@ -1,10 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api, read, readTagged, type Schemas } from "./client";
+import { api, read, readTagged } from "./client";
 import { listQuery, readAll } from "./lists";
-
-export type Profile = Schemas["Profile"];
-export type ProfileSummary = Schemas["ProfileSummary"];
-export type ProfileBody = Schemas["CheckProfile"];
+import type { ProfileBody, ProfileSummary } from "./types";
 
 export const profilesQuery = listQuery<ProfileSummary>(["profiles", "list"], (query, signal) =>
   read(api.GET("/v1/profiles", { signal, params: { query } })),

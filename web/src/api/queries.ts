@@ -1,16 +1,8 @@
 import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
 import { isTerminal } from "../lib/run_status";
 import type { RunsSearch, TranscriptsSearch } from "../lib/search";
-import { api, read, type Schemas } from "./client";
-
-export type Run = Schemas["Run"];
-export type Progress = Schemas["DetailedProgress"];
-export type TargetProgress = Schemas["TargetProgress"];
-export type Results = Schemas["RunResults"];
-export type ColumnResults = Schemas["ColumnResults"];
-export type Transcript = Schemas["Transcript"];
-export type Estimate = Schemas["Estimate"];
-export type Message = Schemas["Message"];
+import { api, read } from "./client";
+import type { Estimate, RunEvent, RunInput, Schemas } from "./types";
 
 const COUNT_MS = 5_000;
 
@@ -109,8 +101,6 @@ export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t"
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 
-export type RunEvent = Schemas["RunEvent"];
-
 /** The stored events of a run, all of them; read again, only those that are new. */
 export const eventsQuery = (id: string) =>
   queryOptions({
@@ -177,8 +167,6 @@ async function modelsOf(provider: string, signal: AbortSignal): Promise<Schemas[
   }
   return models;
 }
-
-export type RunInput = Schemas["CreateRun"];
 
 export type EstimateOptions = UseQueryOptions<Estimate>;
 

@@ -1,11 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, nullIfNotFound, read, type Schemas } from "./client";
-
-export type Report = Schemas["Report"];
-export type ReportContent = Schemas["ReportContent"];
-export type ReportSummary = Schemas["ReportSummary"];
-export type ReportFigures = Schemas["ReportFigures"];
-export type Finding = Schemas["Finding"];
+import { api, nullIfNotFound, read } from "./client";
+import type { Report, Schemas, Trial, TrialBody } from "./types";
 
 const WATCH_MS = 2_000;
 
@@ -63,9 +58,6 @@ export function readMarkdown(id: string): Promise<string> {
     }),
   ) as Promise<unknown> as Promise<string>;
 }
-
-export type Trial = NonNullable<Report["trial"]>;
-export type TrialBody = Schemas["CreateTrial"];
 
 const pathOf = (run: string, report: string) => ({ path: { run_id: run, report_id: report } });
 

@@ -1,15 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { mayChange } from "../lib/experiments";
-import { api, read, readTagged, type Schemas } from "./client";
+import { api, read, readTagged } from "./client";
 import { listQuery, readAll } from "./lists";
 import type { EstimateOptions } from "./queries";
-
-export type Experiment = Schemas["Experiment"];
-export type ExperimentSummary = Schemas["ExperimentSummary"];
-export type Schedule = Schemas["Schedule"];
-export type Persona = Schemas["Persona"];
-export type Connector = Schemas["Connector"];
-export type Eval = Schemas["Eval"];
+import type { Connector, Eval, EvalRun, Experiment, Persona, Schedule, Schemas } from "./types";
 
 export const experimentsQuery = listQuery<Experiment>(["experiments"], (query, signal) =>
   read(api.GET("/v1/experiments", { signal, params: { query } })),
@@ -113,7 +107,6 @@ export const scheduleEditQuery = (id: string) =>
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/schedules/{schedule_id}", { signal, params: { path: { schedule_id: id } } })),
   });
-export type EvalRun = Partial<Schemas["CreateEvalRun"]>;
 
 export const evalEstimateQuery = (id: string, run: EvalRun): EstimateOptions => ({
   queryKey: ["evals", id, "estimate", run],

@@ -1,4 +1,5 @@
-import { api, read, type Schemas } from "./client";
+import { api, read } from "./client";
+import type { Schemas } from "./types";
 
 /** Stores the sample definition with its scenarios, as `cupel run samples/value-dilemma.yaml` does; returns its id.
  *

@@ -1,12 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, read, readTagged, type Schemas } from "./client";
+import { api, read, readTagged } from "./client";
 import { listQuery, readAll } from "./lists";
-
-export type Settings = Schemas["Settings"];
-export type Token = Schemas["Token"];
-export type Provider = Schemas["Provider"];
-export type ProviderQueue = Schemas["ProviderQueue"];
-export type DeadLetter = Schemas["DeadLetter"];
+import type { DeadLetter, Provider, ProviderQueue, Schemas, Token } from "./types";
 
 const QUEUE_MS = 5_000;
 

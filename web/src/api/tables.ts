@@ -9,14 +9,12 @@ import {
   type Shape,
   unsettledBlocks,
 } from "../lib/probe_table";
-import { api, read, type Schemas } from "./client";
+import { api, read } from "./client";
 import { onProbeChange } from "./probe_changes";
 import { firstBlockQuery, readBlock } from "./probes";
-import { isTerminal, type Run } from "./queries";
+import { isTerminal } from "./queries";
+import type { CaseName, Excerpt, Run, Schemas } from "./types";
 import { mayAsk } from "./watching";
-
-export type CaseName = Schemas["CaseName"];
-export type Excerpt = Schemas["ProbeExcerpt"];
 
 const AT_A_TIME = 6;
 const WATCH_MS = 5_000;

@@ -1,5 +1,6 @@
 /** Evaluators and answer format of a batch, from the fields of its form. */
-import type { Schemas } from "../api/client";
+
+import type { Schemas } from "../api/types";
 import { parseTags, parseWhole } from "./forms";
 import { parseText } from "./json_text";
 

@@ -1,5 +1,6 @@
+import type { Breakdown } from "../api/types";
+
 /** Which figures a breakdown has. */
-import type { Breakdown } from "../api/analyses";
 
 type Groups = Breakdown["groups"];
 

@@ -1,4 +1,4 @@
-import type { Schemas } from "../api/client";
+import type { Schemas } from "../api/types";
 
 /** The indexes of the cases whose names have all these words; null for all cases, and none until the names are loaded. */
 export function matchingCases(names: readonly Schemas["CaseName"][] | undefined, q: string | undefined) {

@@ -1,5 +1,6 @@
 /** A comparison in words and figures. */
-import type { ComparisonFigures, ComparisonRow } from "../api/comparisons";
+
+import type { ComparisonFigures, ComparisonRow } from "../api/types";
 import { columnName } from "./estimates";
 import { formatDecimal, formatInterval, formatPoints, formatShare, formatSigned, UNKNOWN } from "./format";
 

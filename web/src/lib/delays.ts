@@ -1,5 +1,6 @@
+import type { Schemas } from "../api/types";
+
 /** What holds up the probes of a target, in words. */
-import type { Schemas } from "../api/client";
 
 type Delay = Schemas["Delay"];
 

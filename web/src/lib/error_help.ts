@@ -1,5 +1,6 @@
+import type { Schemas } from "../api/types";
+
 /** Errors of the infrastructure: what to do before a conversation is retried. */
-import type { Schemas } from "../api/client";
 
 type Code = Schemas["ProbeErrorCode"];
 

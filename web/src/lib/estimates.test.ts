@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ColumnResults, TargetProgress } from "../api/queries";
+import type { ColumnResults, TargetProgress } from "../api/types";
+
 import { boundsText, columnName, decisionAxis, etaText } from "./estimates";
 import { formatSeconds } from "./format";
 

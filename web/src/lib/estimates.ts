@@ -1,5 +1,6 @@
 /** What a table of results shares between its rows. */
-import type { ColumnResults, TargetProgress } from "../api/queries";
+
+import type { ColumnResults, TargetProgress } from "../api/types";
 import { formatShare } from "./format";
 
 export interface Axis {

@@ -1,5 +1,6 @@
 /** Checks that an import left out of scenarios, in words. */
-import type { ColumnResults } from "../api/queries";
+
+import type { ColumnResults } from "../api/types";
 import { formatCount } from "./format";
 
 const MAX_NAMED = 5;

@@ -1,5 +1,6 @@
 /** What the conversations of the sides of a comparison took and cost, as text. Described, not tested. */
-import type { ComparisonRow } from "../api/comparisons";
+
+import type { ComparisonRow } from "../api/types";
 import { formatCount, formatMs, formatShare, formatUsd, UNKNOWN } from "./format";
 
 export type OperatingFigure = keyof ComparisonRow["operations"]["baseline"];

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Comparison } from "../api/comparisons";
+import type { Comparison } from "../api/types";
+
 import type { Metric } from "./comparison";
 import {
   commonMeasure,

@@ -1,5 +1,6 @@
 /** What the pairs of an experiment's runs can be compared by. */
-import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/comparisons";
+
+import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/types";
 import { allRows, METRICS, type Metric } from "./comparison";
 import { OPERATING_FIGURES, type OperatingFigure } from "./operating_figures";
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ScenarioChange } from "../api/comparisons";
+import type { ScenarioChange } from "../api/types";
+
 import { countFlips, pairedPoints } from "./paired";
 
 function changed(baseline: number, comparison: number): ScenarioChange {

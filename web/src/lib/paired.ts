@@ -1,5 +1,5 @@
+import type { ScenarioChange } from "../api/types";
 /** Scenarios of two sides as points of a plane. */
-import type { ScenarioChange } from "../api/comparisons";
 
 export interface PairedPoint {
   readonly x: number;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Comparison } from "../api/comparisons";
+import type { Comparison } from "../api/types";
+
 import { ALL_TARGETS } from "./comparison";
 import { comparisonsOf, figuresOf, MOST_PAIRED, pairsOf, refusalText, targetsOf } from "./pairs";
 import { type NumberedRun, numbered } from "./trend";

@@ -1,5 +1,6 @@
 /** The runs of an experiment compared with each other, two at a time. */
-import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/comparisons";
+
+import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/types";
 import { allRows, METRICS, type Metric } from "./comparison";
 import type { OperatingFigure } from "./operating_figures";
 import { measureName, metricOf, operatingFigureOf, type PairMeasure } from "./pair_measures";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ColumnResults } from "../api/queries";
+import type { ColumnResults } from "../api/types";
+
 import { passRates } from "./pass_rates";
 
 function column(share: number | null, trials: number): ColumnResults {

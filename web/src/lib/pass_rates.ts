@@ -1,5 +1,6 @@
 /** The pass rates of a run in one line. */
-import type { ColumnResults } from "../api/queries";
+
+import type { ColumnResults } from "../api/types";
 import { counted, formatCount, formatInterval, formatShare } from "./format";
 
 export interface PassRates {

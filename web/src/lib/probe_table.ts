@@ -1,5 +1,5 @@
+import type { Schemas } from "../api/types";
 /** The figures of a run's probes in typed arrays by index, filled block by block. */
-import type { Schemas } from "../api/client";
 
 export type ProbeColumns = Schemas["ProbeColumns"];
 

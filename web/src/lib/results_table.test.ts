@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ColumnResults } from "../api/queries";
+import type { ColumnResults } from "../api/types";
+
 import { resultsTable } from "./results_table";
 
 const rate = { share: 0.5, trials: 2, interval95: [0.1, 0.9] };

@@ -1,5 +1,6 @@
 /** The results of a run by target as a table of plain values. */
-import type { ColumnResults } from "../api/queries";
+
+import type { ColumnResults } from "../api/types";
 import { columnName } from "./estimates";
 import { costOf, roleCostName, rolesOf } from "./role_costs";
 

@@ -1,5 +1,6 @@
+import type { ColumnResults } from "../api/types";
+
 /** What models cost, by what they were called for. */
-import type { ColumnResults } from "../api/queries";
 
 const NAMES = {
   target: "Target cost",

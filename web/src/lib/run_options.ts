@@ -1,5 +1,6 @@
 /** The optional settings of a run of a definition, from the fields of its form. */
-import type { RunInput } from "../api/queries";
+
+import type { RunInput } from "../api/types";
 import { counted, formatCount } from "./format";
 import { parseWhole } from "./forms";
 

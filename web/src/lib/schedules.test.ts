@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Schemas } from "../api/client";
+import type { Schemas } from "../api/types";
+
 import { changedStart } from "./schedules";
 
 const config = { temperature: 0.5, params: { temperature: 0.5 }, maxTurns: 2, judgeModel: null };

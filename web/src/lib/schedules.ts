@@ -1,5 +1,6 @@
 /** What a schedule starts, as a request has it. */
-import type { Schemas } from "../api/client";
+
+import type { Schemas } from "../api/types";
 import { targetInputs } from "./targets";
 
 type Schedule = Schemas["Schedule"];

@@ -1,5 +1,6 @@
+import type { Schemas } from "../api/types";
+
 /** Targets as text. */
-import type { Schemas } from "../api/client";
 
 type Target = Schemas["Target"];
 type TargetInput = Schemas["TargetInput"];

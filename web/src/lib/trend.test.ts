@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ColumnResults } from "../api/queries";
+import type { ColumnResults } from "../api/types";
+
 import { countDrawn, type NumberedRun, newestOf, numbered, type Results, shownText, trendOf } from "./trend";
 
 const run = (id: string, status = "COMPLETED") =>

@@ -1,6 +1,6 @@
 /** What the runs of an experiment achieved, one after the other. */
-import type { ColumnResults } from "../api/queries";
-import type { ExperimentSummary } from "../api/resources";
+
+import type { ColumnResults, ExperimentSummary } from "../api/types";
 import { columnName } from "./estimates";
 import { formatCount } from "./format";
 

@@ -1,5 +1,6 @@
+import type { Schemas } from "../api/types";
+
 /** Why answers were not scored, in words. */
-import type { Schemas } from "../api/client";
 
 type Code = Schemas["UnscoredCode"];
 

@@ -1,5 +1,6 @@
 /** How the costs and times of the target's calls changed, paired by scenario, as text. */
-import type { ComparisonRow } from "../api/comparisons";
+
+import type { ComparisonRow } from "../api/types";
 import { formatCount, formatInterval, formatMs, formatP, formatPoints, formatUsd, UNKNOWN } from "./format";
 
 export type UsageRatio = ComparisonRow["costRatio"];

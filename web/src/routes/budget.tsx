@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../api/client";
-import { isTerminal, type Run } from "../api/queries";
+import { isTerminal } from "../api/queries";
 import { useCanWrite } from "../api/role";
+import type { Run } from "../api/types";
 import { BUDGET_ERROR, budgetShares, parseBudget } from "../lib/budget";
 import { formatUsd } from "../lib/format";
 import { Failure } from "../ui/states";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
-import type { Run } from "../api/queries";
 import { transcriptQuery } from "../api/tables";
+import type { Run } from "../api/types";
 import { columnName } from "../lib/estimates";
 import { Outcome, type ProbeTable } from "../lib/probe_table";
 import { Empty, Failure, Loading } from "../ui/states";

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { ApiError, api, read } from "../api/client";
-import type { Run } from "../api/queries";
+import type { Run } from "../api/types";
+
 import { counted, formatUsd } from "../lib/format";
 import { parseWhole } from "../lib/forms";
 import { Dialog, DialogActions } from "../ui/dialog";

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { eventsQuery, type RunEvent } from "../api/queries";
+import { eventsQuery } from "../api/queries";
+import type { RunEvent } from "../api/types";
 import { eventName } from "../lib/event_names";
 import { visible } from "../lib/format";
 import { FigureHeader } from "../ui/figure_header";

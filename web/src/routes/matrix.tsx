@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo } from "react";
-import { type Run, resultsQuery, runQuery } from "../api/queries";
+import { resultsQuery, runQuery } from "../api/queries";
 import { type LoadedTable, useAllCaseNames, useCaseNames, useProbeTable } from "../api/tables";
+import type { Run } from "../api/types";
 import { dimensionsOf, levelsOf, matchingCases } from "../lib/cases";
 import { counted, formatCount, visible } from "../lib/format";
 import { chooseRows, MODES, type Mode, ORDERS, type Order } from "../lib/matrix";

@@ -1,7 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { type ColumnResults, isTerminal, type Run } from "../api/queries";
-import { type CaseName, EXCERPTS_PER_READ, type Excerpt, useCaseNames, useExcerpts } from "../api/tables";
+import { isTerminal } from "../api/queries";
+import { EXCERPTS_PER_READ, useCaseNames, useExcerpts } from "../api/tables";
+import type { CaseName, ColumnResults, Excerpt, Run } from "../api/types";
 import { columnName } from "../lib/estimates";
 import {
   formatCount,

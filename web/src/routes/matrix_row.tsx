@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import type { Run } from "../api/queries";
 import { transcriptQuery, useCaseNames } from "../api/tables";
+import type { Run } from "../api/types";
 import { lastAnswer } from "../lib/answers";
 import { visible } from "../lib/format";
 import { sideBySide } from "../lib/matrix";

@@ -1,15 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useContext } from "react";
-import {
-  type ColumnResults,
-  isTerminal,
-  type Progress,
-  progressQuery,
-  type Results,
-  resultsQuery,
-  runQuery,
-} from "../api/queries";
+import { isTerminal, progressQuery, resultsQuery, runQuery } from "../api/queries";
+import type { ColumnResults, Progress, Results } from "../api/types";
 import { downloadText } from "../charts/download";
 import { alertsOf } from "../lib/alerts";
 import { csvText } from "../lib/csv";

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, read, type Schemas } from "../api/client";
-import { type Run, runQuery } from "../api/queries";
+import { api, read } from "../api/client";
+import { runQuery } from "../api/queries";
 import { useCanWrite } from "../api/role";
+import type { Run, Schemas } from "../api/types";
 import { counted, formatSeconds, formatUsd, visible } from "../lib/format";
 import { type Confirmable, useConfirmedStart } from "../ui/confirmed_start";
 import { Dialog, DialogActions } from "../ui/dialog";

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { finalResultsQuery, isTerminal, type Run, runsQuery } from "../api/queries";
+import { finalResultsQuery, isTerminal, runsQuery } from "../api/queries";
 import { useCanWrite } from "../api/role";
+import type { Run } from "../api/types";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
 import { countNew } from "../lib/new_rows";
 import { passRates } from "../lib/pass_rates";

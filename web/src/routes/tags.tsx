@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { isTerminal, type Run } from "../api/queries";
+import { isTerminal } from "../api/queries";
 import { MAX_COUNTED, tagsQuery } from "../api/tags";
+import type { Run } from "../api/types";
 import { formatCount, visible } from "../lib/format";
 import { Failure } from "../ui/states";
 import styles from "./overview.module.css";

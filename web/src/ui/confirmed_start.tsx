@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
-import type { Estimate } from "../api/queries";
+import type { Estimate } from "../api/types";
+
 import { refusalReason } from "../lib/budget";
 import { visible } from "../lib/format";
 import { Dialog, DialogActions } from "./dialog";

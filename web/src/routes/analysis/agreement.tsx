@@ -1,4 +1,5 @@
-import type { Figures } from "../../api/analyses";
+import type { Figures } from "../../api/types";
+
 import { Heatmap } from "../../charts/heatmap";
 import { counted, formatDecimal, formatInterval, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";

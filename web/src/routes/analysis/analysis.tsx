@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { analysisQuery, type Figures } from "../../api/analyses";
+import { analysisQuery } from "../../api/analyses";
 import { ApiError } from "../../api/client";
+import type { Figures } from "../../api/types";
 import { formatDecimal, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Breakdown, breakdownQuery } from "../../api/analyses";
+import { breakdownQuery } from "../../api/analyses";
+import type { Breakdown } from "../../api/types";
 import { hasDecisions, hasVerdicts } from "../../lib/breakdown";
 import {
   counted,

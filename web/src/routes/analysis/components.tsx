@@ -1,5 +1,6 @@
 import { getRouteApi, type LinkProps } from "@tanstack/react-router";
-import type { DeepFigures } from "../../api/analyses";
+import type { DeepFigures } from "../../api/types";
+
 import { ScatterPlot } from "../../charts/scatter";
 import { formatDecimal, formatShare, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";

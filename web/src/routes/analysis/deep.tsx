@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { analyzeDeeply, type DeepFigures, deepAnalysisQuery, isOver, jobQuery } from "../../api/analyses";
+import { analyzeDeeply, deepAnalysisQuery, isOver, jobQuery } from "../../api/analyses";
 import { useCanWrite } from "../../api/role";
 import { settingsQuery } from "../../api/system";
+import type { DeepFigures } from "../../api/types";
 import { visible } from "../../lib/format";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";

@@ -1,4 +1,5 @@
-import type { DeepFigures, Narrative } from "../../api/analyses";
+import type { DeepFigures, Narrative } from "../../api/types";
+
 import { formatDecimal, formatInterval, formatUsd, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";

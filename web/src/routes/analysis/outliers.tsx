@@ -1,4 +1,5 @@
-import type { DeepFigures } from "../../api/analyses";
+import type { DeepFigures } from "../../api/types";
+
 import { formatDecimal, formatP, formatSigned, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";

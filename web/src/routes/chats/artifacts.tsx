@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { artifactsQuery, type Branch } from "../../api/chats";
+import { artifactsQuery } from "../../api/chats";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import type { Branch } from "../../api/types";
 import { counted, visible } from "../../lib/format";
 import { asValue } from "../../lib/turns";
 import page from "../../ui/page.module.css";

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { Branch, Chat } from "../../api/chats";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import type { Branch, Chat } from "../../api/types";
 import { counted, visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";

@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type Branch, branchesQuery, type Chat, chatQuery, exchangesQuery } from "../../api/chats";
+import { branchesQuery, chatQuery, exchangesQuery } from "../../api/chats";
 import { useCanWrite } from "../../api/role";
+import type { Branch, Chat } from "../../api/types";
 import { formatDate, visible } from "../../lib/format";
 import { namedTarget } from "../../lib/targets";
 import { LoadMore } from "../../ui/more";

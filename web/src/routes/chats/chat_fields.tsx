@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Chat } from "../../api/chats";
-import type { Schemas } from "../../api/client";
 import { profileNamesQuery } from "../../api/profiles";
 import { connectorNamesQuery } from "../../api/resources";
+import type { Chat, Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";

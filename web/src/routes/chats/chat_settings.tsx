@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { Chat } from "../../api/chats";
-import { api, ifMatch, read, type Schemas } from "../../api/client";
+import { api, ifMatch, read } from "../../api/client";
+import type { Chat, Schemas } from "../../api/types";
 import { changesOf } from "../../lib/forms";
 import { DeleteButton } from "../../ui/delete_button";
 import page from "../../ui/page.module.css";

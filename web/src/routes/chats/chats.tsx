@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { type Chat, chatListQuery } from "../../api/chats";
+import { chatListQuery } from "../../api/chats";
+import type { Chat } from "../../api/types";
 import { visible } from "../../lib/format";
 import { namedTarget } from "../../lib/targets";
 import { HowToCreate } from "../../ui/how_to_create";

@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useState } from "react";
-import type { Branch } from "../../api/chats";
 import { api, read } from "../../api/client";
+import type { Branch } from "../../api/types";
 import { Field } from "../../ui/field";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type Branch, type Exchange, turnProgressQuery, turnQuery } from "../../api/chats";
+import { turnProgressQuery, turnQuery } from "../../api/chats";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import type { Branch, Exchange } from "../../api/types";
 import { visible } from "../../lib/format";
 import { BEGIN, type Phase as TurnPhase } from "../../lib/turns";
 import { Failure } from "../../ui/states";

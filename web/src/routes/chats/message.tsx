@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type Branch, type ChatMessage, type Variant, variantsQuery } from "../../api/chats";
-import { api, read, type Schemas } from "../../api/client";
+import { variantsQuery } from "../../api/chats";
+import { api, read } from "../../api/client";
+import type { Branch, ChatMessage, Schemas, Variant } from "../../api/types";
 import { costText, counted, visible } from "../../lib/format";
 import { asValue } from "../../lib/turns";
 import { CopyButton } from "../../ui/copy";

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Turn, turnPromptQuery, turnQuery } from "../../api/chats";
-import type { Schemas } from "../../api/client";
+import { turnPromptQuery, turnQuery } from "../../api/chats";
+import type { Schemas, Turn } from "../../api/types";
+
 import { costText, counted, formatMs, visible } from "../../lib/format";
 import { type Hook, mainCallOf, type Step, stepsOf } from "../../lib/turns";
 import { useToggle } from "../../ui/fold";

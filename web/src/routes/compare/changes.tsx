@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type Change, type Comparison, scenarioChangesQuery } from "../../api/comparisons";
+import { scenarioChangesQuery } from "../../api/comparisons";
+import type { Change, Comparison } from "../../api/types";
 import { formatDifference, formatLevel, type Metric } from "../../lib/comparison";
 import { formatP, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";

@@ -2,13 +2,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useId } from "react";
 import {
-  type ComparisonFigures,
   comparisonOfQuery,
   comparisonQuery,
   createComparison,
   terminalRunsQuery,
 } from "../../api/comparisons";
-import { type Run, sessionQuery } from "../../api/queries";
+import { sessionQuery } from "../../api/queries";
+import type { ComparisonFigures, Run } from "../../api/types";
 import { formatAgo, visible } from "../../lib/format";
 import { useNow } from "../../ui/now";
 import { Empty, Failure, Loading } from "../../ui/states";

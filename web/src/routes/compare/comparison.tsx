@@ -1,5 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { ComparisonFigures, Comparison as Stored } from "../../api/comparisons";
+import type { ComparisonFigures, Comparison as Stored } from "../../api/types";
+
 import { ForestPlot } from "../../charts/forest";
 import {
   allRows,

@@ -1,4 +1,5 @@
-import type { ComparisonRow } from "../../api/comparisons";
+import type { ComparisonRow } from "../../api/types";
+
 import {
   formatOperating,
   formatOperatingDifference,

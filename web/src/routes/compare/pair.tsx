@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { type Comparison, type ComparisonRow, scenarioTranscriptsQuery } from "../../api/comparisons";
-import type { Transcript } from "../../api/queries";
+import { scenarioTranscriptsQuery } from "../../api/comparisons";
+import type { Comparison, ComparisonRow, Transcript } from "../../api/types";
+
 import { lastAnswer } from "../../lib/answers";
 import { useKeys } from "../../ui/keys";
 import page from "../../ui/page.module.css";

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { allChangesQuery, type Comparison, MOST_DRAWN } from "../../api/comparisons";
+import { allChangesQuery, MOST_DRAWN } from "../../api/comparisons";
+import type { Comparison } from "../../api/types";
 import { PairedPlot } from "../../charts/paired";
 import { formatLevel, isRate, METRICS, type Metric } from "../../lib/comparison";
 import { counted, formatCount, visible } from "../../lib/format";

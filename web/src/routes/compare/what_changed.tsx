@@ -1,4 +1,5 @@
-import type { ComparisonFigures } from "../../api/comparisons";
+import type { ComparisonFigures } from "../../api/types";
+
 import { visible } from "../../lib/format";
 import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";

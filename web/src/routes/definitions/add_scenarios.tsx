@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
-import type { Definition } from "../../api/definitions";
+import type { Definition } from "../../api/types";
+
 import { counted, visible } from "../../lib/format";
 import { type ChosenFile, FileField } from "../../ui/file_field";
 import page from "../../ui/page.module.css";

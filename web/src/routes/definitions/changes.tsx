@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { type Definition, definitionQuery } from "../../api/definitions";
+import { definitionQuery } from "../../api/definitions";
+import type { Definition } from "../../api/types";
 import { presentContent } from "../../lib/content_fields";
 import { changedFields, fieldName } from "../../lib/definitions";
 import { counted } from "../../lib/format";

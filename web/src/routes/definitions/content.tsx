@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Definition, type DefinitionContent, forksQuery } from "../../api/definitions";
+import { forksQuery } from "../../api/definitions";
+import type { Definition, DefinitionContent } from "../../api/types";
 import { presentContent } from "../../lib/content_fields";
 import { exactText, fieldName, pieces } from "../../lib/definitions";
 import { visible } from "../../lib/format";

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { type Definition, definitionQuery } from "../../api/definitions";
+import { definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import type { Definition } from "../../api/types";
 import { counted, formatAgo, visible } from "../../lib/format";
 import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";

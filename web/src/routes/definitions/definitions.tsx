@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type DefinitionSummary, definitionListQuery } from "../../api/definitions";
+import { definitionListQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import type { DefinitionSummary } from "../../api/types";
 import { formatAgo, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
-import { type Definition, definitionEditQuery, definitionQuery } from "../../api/definitions";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
+import { definitionEditQuery, definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import type { Definition, Schemas } from "../../api/types";
 import { presentContent } from "../../lib/content_fields";
 import { contentChanges } from "../../lib/definitions";
 import { visible } from "../../lib/format";

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useMemo, useRef, useState } from "react";
-import { ApiError, api, ifMatch, readTagged, type Schemas } from "../../api/client";
-import { type Definition, type Scenario, scenarioQuery } from "../../api/definitions";
+import { ApiError, api, ifMatch, readTagged } from "../../api/client";
+import { scenarioQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import type { Definition, Scenario, Schemas } from "../../api/types";
 import { currentIssues, type Issue } from "../../lib/content_fields";
 import { visible } from "../../lib/format";
 import { scenarioChanges, scenarioDraft } from "../../lib/scenario_fields";

@@ -2,7 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
-import type { Definition } from "../../api/definitions";
+import type { Definition } from "../../api/types";
+
 import { Dialog, DialogActions } from "../../ui/dialog";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";

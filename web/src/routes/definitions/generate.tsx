@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
-import { ApiError, api, read, type Schemas } from "../../api/client";
-import { type Definition, type Generation, generationQuery } from "../../api/definitions";
+import { ApiError, api, read } from "../../api/client";
+import { generationQuery } from "../../api/definitions";
 import { modelsQuery } from "../../api/queries";
+import type { Definition, Generation, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
 import { combinations } from "../../lib/definitions";
 import { counted, formatCount, formatUsd, visible } from "../../lib/format";

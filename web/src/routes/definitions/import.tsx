@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
-import type { ImportResult } from "../../api/definitions";
+import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import type { ImportResult, Schemas } from "../../api/types";
 import { counted, visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import { type ChosenFile, FileField } from "../../ui/file_field";

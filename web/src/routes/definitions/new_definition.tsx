@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import type { Schemas } from "../../api/types";
 import { RoleTooLow } from "../../ui/states";
 import { DefinitionForm, type WrittenDefinition } from "./definition_form";
 

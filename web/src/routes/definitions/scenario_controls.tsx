@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "react";
-import type { Definition } from "../../api/definitions";
+import type { Definition } from "../../api/types";
+
 import { changedAt, type Issue } from "../../lib/content_fields";
 import type { Content } from "../../lib/definitions";
 import type { FieldSpec } from "../../lib/form_controls";

@@ -1,4 +1,5 @@
-import type { Scenario } from "../../api/definitions";
+import type { Scenario } from "../../api/types";
+
 import { asText } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { FilePart } from "../../ui/file_part";

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type Definition, type Scenario, scenariosQuery } from "../../api/definitions";
+import { scenariosQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
+import type { Definition, Scenario } from "../../api/types";
 import { saidText } from "../../lib/conversation_text";
 import { visible } from "../../lib/format";
 import { useToggle } from "../../ui/fold";

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useMemo, useRef, useState } from "react";
-import { ApiError, api, read, type Schemas } from "../../api/client";
-import type { Definition } from "../../api/definitions";
+import { ApiError, api, read } from "../../api/client";
+import type { Definition, Schemas } from "../../api/types";
+
 import { currentIssues, type Issue } from "../../lib/content_fields";
 import type { Content } from "../../lib/definitions";
 import { visible } from "../../lib/format";

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, ifMatch, read, type Schemas } from "../../api/client";
-import { type Experiment, experimentQuery, experimentSummaryQuery } from "../../api/resources";
+import { api, ifMatch, read } from "../../api/client";
+import { experimentQuery, experimentSummaryQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Experiment, Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
 import { numbered } from "../../lib/trend";
 import { Field } from "../../ui/field";

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { type Experiment, experimentsQuery } from "../../api/resources";
+import { experimentsQuery } from "../../api/resources";
+import type { Experiment } from "../../api/types";
 import { visible } from "../../lib/format";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { ExperimentSummary } from "../../api/resources";
+import type { ExperimentSummary } from "../../api/types";
+
 import { formatDifference, formatDifferences, formatLevel } from "../../lib/comparison";
 import { differenceAxis } from "../../lib/experiments";
 import { formatConfidence, formatCount, formatP, formatUsd, UNKNOWN, visible } from "../../lib/format";

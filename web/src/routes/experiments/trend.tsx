@@ -1,6 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ColumnResults, isTerminal, resultsQuery } from "../../api/queries";
+import { isTerminal, resultsQuery } from "../../api/queries";
+import type { ColumnResults } from "../../api/types";
 import { useReadAgain } from "../../api/watching";
 import { TrendPlot } from "../../charts/trend";
 import { formatLevel, METRICS } from "../../lib/comparison";

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { batchEstimateQuery, modelsQuery } from "../../api/queries";
 import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Schemas } from "../../api/types";
 import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
 import { parseWhole } from "../../lib/forms";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import type { Schemas } from "../../api/client";
 import { definitionSearchQuery } from "../../api/queries";
+import type { Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import { TextFilter } from "../../ui/text_filter";

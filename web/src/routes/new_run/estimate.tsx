@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Estimate, EstimateOptions } from "../../api/queries";
+import type { EstimateOptions } from "../../api/queries";
+import type { Estimate } from "../../api/types";
 import { counted, formatSeconds, formatUsd, visible } from "../../lib/format";
 import { type Factors, factorsText } from "../../lib/run_options";
 import { CostBar } from "../../ui/cost_bar";

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Schemas } from "../../api/client";
+import type { Schemas } from "../../api/types";
+
 import { formatUsd, visible } from "../../lib/format";
 import { unlistedModels } from "../../lib/model_choice";
 import styles from "./new_run.module.css";

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { ApiError, api, read, type Schemas } from "../../api/client";
+import { ApiError, api, read } from "../../api/client";
 import {
   chosenDefinitionQuery,
   definitionsQuery,
   estimateQuery,
   modelsQuery,
-  type RunInput,
   sessionQuery,
 } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
+import type { RunInput, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
 import { NO_OPTIONS, optionsInput } from "../../lib/run_options";
 import { Field } from "../../ui/field";

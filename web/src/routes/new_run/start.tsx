@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
-import type { Schemas } from "../../api/client";
-import type { Estimate } from "../../api/queries";
+import type { Estimate, Schemas } from "../../api/types";
+
 import { needsConfirmation } from "../../lib/budget";
 import { formatUsd } from "../../lib/format";
 import { type Confirmable, useConfirmedStart } from "../../ui/confirmed_start";

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { batchEstimateQuery, modelsQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Schemas } from "../../api/types";
 import { inOrder } from "../../lib/model_choice";
 import { useKept } from "../../ui/kept";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";

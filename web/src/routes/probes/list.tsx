@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
-import type { Run } from "../../api/queries";
-import { type CaseName, useCaseNames } from "../../api/tables";
+import { useCaseNames } from "../../api/tables";
+import type { CaseName, Run } from "../../api/types";
 import { visible } from "../../lib/format";
 import { isMetric, METRIC_NAMES, metricText } from "../../lib/metrics";
 import { Outcome, type ProbeTable } from "../../lib/probe_table";

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo } from "react";
-import { type Run, resultsQuery, runQuery } from "../../api/queries";
+import { resultsQuery, runQuery } from "../../api/queries";
 import { type LoadedTable, useAllCaseNames, useMessageSearch, useProbeTable } from "../../api/tables";
+import type { Run } from "../../api/types";
 import { matchingCases } from "../../lib/cases";
 import { columnName } from "../../lib/estimates";
 import { counted, formatCount } from "../../lib/format";

@@ -1,8 +1,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, read } from "../../api/client";
-import type { ProfileBody } from "../../api/profiles";
 import { useCanWrite } from "../../api/role";
+import type { ProfileBody } from "../../api/types";
 import { editable } from "../../lib/json_text";
 import { RoleTooLow } from "../../ui/states";
 import { ProfileForm, type ProfileValues } from "./profile_form";

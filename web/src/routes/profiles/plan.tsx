@@ -1,4 +1,5 @@
-import type { Schemas } from "../../api/client";
+import type { Schemas } from "../../api/types";
+
 import { visible } from "../../lib/format";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError } from "../../api/client";
-import { type Profile, type ProfileBody, profileCheckQuery } from "../../api/profiles";
+import { profileCheckQuery } from "../../api/profiles";
+import type { Profile, ProfileBody } from "../../api/types";
 import { parseText } from "../../lib/json_text";
 import { Conflict } from "../../ui/conflict";
 import { Field } from "../../ui/field";

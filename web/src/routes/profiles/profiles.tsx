@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { type ProfileSummary, profilesQuery } from "../../api/profiles";
+import { profilesQuery } from "../../api/profiles";
 import { useCanWrite } from "../../api/role";
+import type { ProfileSummary } from "../../api/types";
 import { visible } from "../../lib/format";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import page from "../../ui/page.module.css";

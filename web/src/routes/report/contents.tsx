@@ -1,5 +1,5 @@
-import type { Run } from "../../api/queries";
-import type { Report, ReportContent } from "../../api/reports";
+import type { Report, ReportContent, Run } from "../../api/types";
+
 import {
   counted,
   formatCount,

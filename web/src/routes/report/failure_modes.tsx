@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { Report, ReportContent } from "../../api/reports";
+import type { Report, ReportContent } from "../../api/types";
+
 import { counted, formatCount, formatShare, visible } from "../../lib/format";
 import { probeIndex } from "../../lib/report";
 import { FigureHeader } from "../../ui/figure_header";

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { modelsQuery, type Run } from "../../api/queries";
+import { modelsQuery } from "../../api/queries";
 import { createReport } from "../../api/reports";
+import type { Run } from "../../api/types";
 import { formatUsd, visible } from "../../lib/format";
 import { summaryCostText, summaryUsd } from "../../lib/report";
 import { Dialog, DialogActions } from "../../ui/dialog";

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { isTerminal, type Run, runQuery } from "../../api/queries";
-import { jobsQuery, type Report, readMarkdown, reportQuery, reportsQuery } from "../../api/reports";
+import { isTerminal, runQuery } from "../../api/queries";
+import { jobsQuery, readMarkdown, reportQuery, reportsQuery } from "../../api/reports";
 import { useCanWrite } from "../../api/role";
+import type { Report, Run } from "../../api/types";
 import { formatAgo, visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
 import { useNow } from "../../ui/now";

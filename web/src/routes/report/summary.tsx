@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { Run } from "../../api/queries";
-import type { Finding, ReportSummary } from "../../api/reports";
+import type { Finding, ReportSummary, Run } from "../../api/types";
+
 import { counted, formatUsd, visible } from "../../lib/format";
 import { systemPrompt } from "../../lib/report";
 import { CopyButton } from "../../ui/copy";

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import type { ReportContent, ReportFigures } from "../../api/reports";
+import type { ReportContent, ReportFigures } from "../../api/types";
+
 import { formatDifference, formatDifferences } from "../../lib/comparison";
 import {
   formatCount,

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { Run } from "../../api/queries";
-import { createTrial, estimateTrial, type Trial, type TrialBody, trialQuery } from "../../api/reports";
+import { createTrial, estimateTrial, trialQuery } from "../../api/reports";
 import { useCanWrite } from "../../api/role";
+import type { Run, Trial, TrialBody } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
 import { counted, formatInterval, formatShare, formatUsd, visible } from "../../lib/format";
 import { trialPlanText } from "../../lib/report";

@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { connectorQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Schemas } from "../../api/types";
 import { asText } from "../../lib/definitions";
 import { formatMs, visible } from "../../lib/format";
 import { DeleteResource } from "../../ui/delete_resource";

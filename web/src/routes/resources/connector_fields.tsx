@@ -1,4 +1,5 @@
-import type { Schemas } from "../../api/client";
+import type { Schemas } from "../../api/types";
+
 import type { HeadersChange } from "../../lib/forms";
 import { issuesOf, parseObject } from "../../lib/forms";
 import { Field } from "../../ui/field";

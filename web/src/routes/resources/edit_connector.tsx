@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
-import type { Connector } from "../../api/resources";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
+import type { Connector, Schemas } from "../../api/types";
+
 import { changesOf, headersInput, parseObject } from "../../lib/forms";
 import { editable } from "../../lib/json_text";
 import { EditForm } from "../../ui/edit_form";

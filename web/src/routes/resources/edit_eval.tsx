@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
 import { definitionQuery } from "../../api/definitions";
-import { type Eval, evalEditQuery } from "../../api/resources";
+import { evalEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Eval, Schemas } from "../../api/types";
 import type { Issue } from "../../lib/content_fields";
 import type { FieldSpec } from "../../lib/form_controls";
 import { visible } from "../../lib/format";

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
 import { definitionsQuery } from "../../api/queries";
-import { evalNamesQuery, type Schedule, scheduleEditQuery } from "../../api/resources";
+import { evalNamesQuery, scheduleEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Schedule, Schemas } from "../../api/types";
 import { BUDGET_ERROR, parseBudget } from "../../lib/budget";
 import type { Issue } from "../../lib/content_fields";
 import { visible } from "../../lib/format";

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, read, type Schemas } from "../../api/client";
-import { type Eval, type EvalRun, evalEstimateQuery, evalQuery } from "../../api/resources";
+import { api, read } from "../../api/client";
+import { evalEstimateQuery, evalQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Eval, EvalRun, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
 import { counted, visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { type Eval, evalsQuery } from "../../api/resources";
+import { evalsQuery } from "../../api/resources";
+import type { Eval } from "../../api/types";
 import { formatCount, visible } from "../../lib/format";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
-import { type Persona, personaQuery } from "../../api/resources";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
+import { personaQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Persona, Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
 import { changesOf, type HeadersChange, headersInput, issuesOf, parseLines } from "../../lib/forms";
 import { DeleteResource } from "../../ui/delete_resource";

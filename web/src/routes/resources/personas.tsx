@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { type Persona, personasQuery } from "../../api/resources";
+import { personasQuery } from "../../api/resources";
+import type { Persona } from "../../api/types";
 import { visible } from "../../lib/format";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";

@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, read } from "../../api/client";
-import { type Schedule, schedulesQuery } from "../../api/resources";
+import { schedulesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
+import type { Schedule } from "../../api/types";
 import { visible } from "../../lib/format";
 import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";

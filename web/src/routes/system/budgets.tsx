@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api, ifMatch, read, type Schemas } from "../../api/client";
+import { api, ifMatch, read } from "../../api/client";
 import { useIsAdmin } from "../../api/role";
 import { budgetsQuery, settingsQuery } from "../../api/system";
+import type { Schemas } from "../../api/types";
 import { MAX_WORKSPACE_BUDGET_USD, parseBudget } from "../../lib/budget";
 import { formatUsd, visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
-import { type DeadLetter, deadLettersQuery } from "../../api/system";
+import { deadLettersQuery } from "../../api/system";
+import type { DeadLetter, Schemas } from "../../api/types";
 import { counted, formatCount, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api, read, type Schemas } from "../../api/client";
+import { api, read } from "../../api/client";
+import type { Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
 import { Field } from "../../ui/field";

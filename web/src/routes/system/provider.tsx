@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, ifMatch, read, type Schemas } from "../../api/client";
+import { api, ifMatch, read } from "../../api/client";
 import { useIsAdmin } from "../../api/role";
-import { modelsOfQuery, type Provider, providerQuery } from "../../api/system";
+import { modelsOfQuery, providerQuery } from "../../api/system";
+import type { Provider, Schemas } from "../../api/types";
 import { formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { changesOf, parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, ifMatch, read, readTagged, type Schemas } from "../../api/client";
+import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
 import { useIsAdmin } from "../../api/role";
-import { type Settings, settingsQuery } from "../../api/system";
+import { settingsQuery } from "../../api/system";
+import type { Schemas, Settings } from "../../api/types";
 import { changesOf, type HeadersChange, headersInput, issuesOf, parseWhole } from "../../lib/forms";
 import { EditForm } from "../../ui/edit_form";
 import { HeadersField } from "../../ui/headers_field";

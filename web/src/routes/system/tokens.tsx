@@ -2,7 +2,8 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useState } from "react";
 import { api, read } from "../../api/client";
 import { sessionQuery } from "../../api/queries";
-import { type Token, tokensQuery } from "../../api/system";
+import { tokensQuery } from "../../api/system";
+import type { Token } from "../../api/types";
 import { formatAgo, visible } from "../../lib/format";
 import { Dialog, DialogActions } from "../../ui/dialog";
 import { More } from "../../ui/more";

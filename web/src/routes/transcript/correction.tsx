@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { probeChanged } from "../../api/probe_changes";
-import { type Correction as Corrected, correct, probeQuery } from "../../api/probes";
-import type { Transcript } from "../../api/queries";
+import { correct, probeQuery } from "../../api/probes";
 import { useCanWrite } from "../../api/role";
+import type { Correction as Corrected, Transcript } from "../../api/types";
 import { parseScore, SCORE_ERROR } from "../../lib/scores";
 import { Dialog, DialogActions } from "../../ui/dialog";
 import { Failure, Loading } from "../../ui/states";

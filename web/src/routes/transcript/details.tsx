@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Probe, probeQuery } from "../../api/probes";
-import type { Transcript } from "../../api/queries";
+import { probeQuery } from "../../api/probes";
+import type { Probe, Transcript } from "../../api/types";
+
 import { formatCount, formatUsd, visible } from "../../lib/format";
 import { useToggle } from "../../ui/fold";
 import page from "../../ui/page.module.css";

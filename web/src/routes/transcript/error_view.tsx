@@ -1,4 +1,5 @@
-import type { Probe } from "../../api/probes";
+import type { Probe } from "../../api/types";
+
 import { costText, counted, visible } from "../../lib/format";
 import { Ago } from "../../ui/time";
 import styles from "./transcript.module.css";

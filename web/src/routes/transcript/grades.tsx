@@ -1,4 +1,5 @@
-import type { Transcript } from "../../api/queries";
+import type { Transcript } from "../../api/types";
+
 import { formatCount, formatDecimal, visible } from "../../lib/format";
 import { PlainText } from "../../ui/plain_text";
 import { Result } from "../../ui/status";

@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
-import type { Message } from "../../api/queries";
+import type { Message } from "../../api/types";
+
 import { indentedJson, SPEAKERS, withWhiteSpace } from "../../lib/conversation_text";
 import { diffWords } from "../../lib/diff";
 import { segmentsOf } from "../../lib/find";

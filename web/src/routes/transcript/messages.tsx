@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Message } from "../../api/queries";
+import type { Message } from "../../api/types";
+
 import { callNames, conversationText, saidText, wholeText } from "../../lib/conversation_text";
 import { findMatches } from "../../lib/find";
 import { CopyButton } from "../../ui/copy";

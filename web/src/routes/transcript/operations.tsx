@@ -1,4 +1,5 @@
-import type { Transcript } from "../../api/queries";
+import type { Transcript } from "../../api/types";
+
 import { visible } from "../../lib/format";
 import { asValue, stepsOf } from "../../lib/turns";
 import { useToggle } from "../../ui/fold";

@@ -1,4 +1,5 @@
-import type { Message } from "../../api/queries";
+import type { Message } from "../../api/types";
+
 import { costText, formatCount, formatDecimal, formatMs, visible } from "../../lib/format";
 import styles from "./transcript.module.css";
 

@@ -1,4 +1,5 @@
-import type { Transcript } from "../../api/queries";
+import type { Transcript } from "../../api/types";
+
 import { columnName } from "../../lib/estimates";
 import { costText, counted, formatMs, visible } from "../../lib/format";
 import { Empty } from "../../ui/states";

@@ -15,7 +15,7 @@ import { Field } from "../../../ui/field";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { useForm, useIssues } from "./context";
-import { type ControlProps, Fields, idOf, OtherFields } from "./controls";
+import { type ControlProps, Fields, idOf, OtherFields } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 

@@ -1,22 +1,20 @@
 import { memo, useEffect, useRef, useState } from "react";
-import { otherFields, withOthers } from "../../../lib/content_fields";
-import { isContent } from "../../../lib/definitions";
-import {
-  type Control,
-  type FieldSpec,
-  fits,
-  isShown,
-  numberError,
-  numberOf,
-  shows,
-  type Variant,
-} from "../../../lib/form_controls";
+import { fits, numberError, shows, type Variant } from "../../../lib/form_controls";
 import { visible } from "../../../lib/format";
 import { Field } from "../../../ui/field";
-import { JsonField } from "../../../ui/json_field";
 import page from "../../../ui/page.module.css";
 import { AssertionControl } from "./assertion";
 import { useForm, useIssues } from "./context";
+import {
+  ControlContext,
+  type ControlProps,
+  idOf,
+  JsonControl,
+  NestedControl,
+  NumberInput,
+  OFFERS,
+  type Of,
+} from "./control";
 import { EntriesControl } from "./entries";
 import styles from "./form.module.css";
 import { ListControl } from "./list";
@@ -24,21 +22,16 @@ import { ObjectControl } from "./object";
 import { RangeControl } from "./range";
 import { ScoresControl } from "./scores";
 
-export interface ControlProps<C extends Control = Control> {
-  control: C;
-  /** Such as `dimensions.0.name`. */
-  path: string;
-  value: unknown;
-  label: string;
-  note?: string | undefined;
-  /** An empty text stays one. */
-  isRequired?: boolean | undefined;
-}
-
-export type Of<K extends Control["kind"]> = ControlProps<Extract<Control, { kind: K }>>;
-
 /** A value by its control; one that the control cannot show, as JSON. */
 export const ValueControl = memo(function ValueControl(props: ControlProps) {
+  return (
+    <ControlContext value={ValueControl}>
+      <FittingControl {...props} />
+    </ControlContext>
+  );
+});
+
+function FittingControl(props: ControlProps) {
   const { control, value } = props;
   if (!fits(control, value)) {
     return (
@@ -77,11 +70,7 @@ export const ValueControl = memo(function ValueControl(props: ControlProps) {
     case "assertion":
       return <AssertionControl {...props} control={control} />;
   }
-});
-
-export const idOf = (path: string): string => `content-${path}`;
-
-export const OFFERS = { dimensions: "offered-dimensions", models: "offered-models" };
+}
 
 function TextControl({ control, path, value, label, note, isRequired }: Of<"text">) {
   const { change } = useForm();
@@ -133,39 +122,6 @@ function NumberControl({ control, path, value, label, note }: Of<"number">) {
       value={value}
       change={(next) => change(path, next)}
     />
-  );
-}
-
-interface NumberInputProps {
-  label: string;
-  id: string;
-  note?: string | undefined;
-  error: string | undefined;
-  placeholder: string | undefined;
-  value: unknown;
-  change: (value: number | string | undefined) => void;
-}
-
-/** A number as it is typed: what is none stays as it is. */
-export function NumberInput({ label, id, note, error, placeholder, value, change }: NumberInputProps) {
-  const [typed, type] = useState("");
-  const text = numberOf(typed) === value ? typed : value === undefined ? "" : String(value);
-  return (
-    <Field label={label} id={id} note={note} error={error}>
-      <input
-        id={id}
-        inputMode="decimal"
-        size={10}
-        placeholder={placeholder}
-        value={text}
-        aria-invalid={error !== undefined}
-        aria-describedby={error ? `${id}-error` : undefined}
-        onChange={(event) => {
-          type(event.target.value);
-          change(numberOf(event.target.value));
-        }}
-      />
-    </Field>
   );
 }
 
@@ -221,111 +177,6 @@ function FlagControl({ path, value, label, note }: Of<"flag">) {
   );
 }
 
-/** The value of a text; undefined for none, null for what does not parse. */
-function parsed(text: string): { value: unknown } | null {
-  if (text.trim() === "") return { value: undefined };
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return null;
-  }
-}
-
-export function JsonControl({
-  control,
-  path,
-  value,
-  label,
-  note,
-  change,
-}: Of<"json"> & { change?: (value: unknown) => void }) {
-  const form = useForm();
-  const { issues, report } = form;
-  const [typed, type] = useState<string | null>(null);
-  const written = typed === null ? null : parsed(typed);
-  const isInvalid = typed !== null && written === null;
-  const isCurrent =
-    isInvalid || (written !== null && JSON.stringify(written.value) === JSON.stringify(value));
-  const text =
-    typed !== null && isCurrent ? typed : value === undefined ? "" : JSON.stringify(value, null, 2);
-  useEffect(() => {
-    report(path, isInvalid);
-    return () => report(path, false);
-  }, [report, path, isInvalid]);
-  return (
-    <div className={styles.json}>
-      <JsonField
-        label={label}
-        id={idOf(path)}
-        rows={Math.min(16, Math.max(control.rows ?? 4, text.split("\n").length))}
-        path={path}
-        isOptional
-        value={text}
-        issues={issues.filter((each) => each.field === path || each.field.startsWith(`${path}.`))}
-        onChange={(next) => {
-          type(next);
-          const now = parsed(next);
-          if (now === null) return;
-          if (change) change(now.value);
-          else form.change(path, now.value);
-        }}
-        {...(note !== undefined && { note })}
-      />
-    </div>
-  );
-}
-
-/** The fields of an object, and what it has besides. */
-export function Fields({
-  fields,
-  path,
-  value,
-}: {
-  fields: readonly FieldSpec[];
-  path: string;
-  value: unknown;
-}) {
-  const object = isContent(value) ? value : {};
-  return fields
-    .filter((each) => isShown(each, object))
-    .map(({ name, label, control, note, isRequired }) => (
-      <ValueControl
-        key={name}
-        control={control}
-        path={`${path}.${name}`}
-        value={Object.hasOwn(object, name) ? object[name] : undefined}
-        label={label}
-        note={note}
-        isRequired={isRequired}
-      />
-    ));
-}
-
-/** Of an object what the form has no control for; nothing if there is nothing. */
-export function OtherFields({
-  fields,
-  path,
-  value,
-}: {
-  fields: readonly { readonly name: string }[];
-  path: string;
-  value: unknown;
-}) {
-  const { change } = useForm();
-  const others = otherFields(value, fields);
-  if (Object.keys(others).length === 0) return null;
-  return (
-    <JsonControl
-      control={{ kind: "json", rows: 2 }}
-      path={`${path}.others`}
-      label="Other fields, as JSON"
-      note="What this form has no control for; it stays as it is"
-      value={others}
-      change={(next) => change(path, withOthers(value, fields, isContent(next) ? next : {}))}
-    />
-  );
-}
-
 /** One of several forms of a value; going back to an earlier one brings back what it had. */
 function VariantsControl({ control, path, value, label, note, isRequired }: Of<"variants">) {
   const { change } = useForm();
@@ -367,7 +218,7 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
           ))}
         </select>
       </Field>
-      <ValueControl
+      <NestedControl
         key={index}
         control={current.control}
         path={path}

@@ -3,7 +3,7 @@ import { changedAt } from "../../../lib/content_fields";
 import { type Entry, entriesOf, entryIssues, issuesOfRows, objectOf } from "../../../lib/entries";
 import type { Control } from "../../../lib/form_controls";
 import { FormContext, useForm } from "./context";
-import type { Of } from "./controls";
+import type { Of } from "./control";
 import { ListControl } from "./list";
 
 /** An object as a list of names with their values. Rows that are incomplete are kept here until they are complete. */

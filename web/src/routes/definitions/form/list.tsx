@@ -7,7 +7,7 @@ import { counted, visible } from "../../../lib/format";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { useForm, useHasIssues, useIssues } from "./context";
-import { type ControlProps, ValueControl } from "./controls";
+import { type ControlProps, NestedControl } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 
@@ -69,7 +69,7 @@ export function ListControl({ control, path, value, label, note }: Props) {
                 title={titleOf(item, each, capital(name(index)))}
                 path={`${path}.${index}`}
               >
-                <ValueControl
+                <NestedControl
                   control={item}
                   path={`${path}.${index}`}
                   value={each}

@@ -4,7 +4,7 @@ import { type FieldSpec, isShown } from "../../../lib/form_controls";
 import { useToggle } from "../../../ui/fold";
 import page from "../../../ui/page.module.css";
 import { useForm, useHasIssues, useIssues } from "./context";
-import { Fields, idOf, type Of, OtherFields } from "./controls";
+import { Fields, idOf, type Of, OtherFields } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 

@@ -10,7 +10,8 @@ import page from "../../../ui/page.module.css";
 import { PlainText } from "../../../ui/plain_text";
 import { PatternTrial, patternOf, ScenarioPreview } from "../preview";
 import { DimensionsContext, useForm, useHasIssues } from "./context";
-import { OFFERS, OtherFields, ValueControl } from "./controls";
+import { OFFERS, OtherFields } from "./control";
+import { ValueControl } from "./controls";
 import styles from "./form.module.css";
 import { TemplateProblems } from "./template_problems";
 

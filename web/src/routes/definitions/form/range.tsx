@@ -2,7 +2,7 @@ import { numberError } from "../../../lib/form_controls";
 import { rangeError, withEnd } from "../../../lib/range";
 import page from "../../../ui/page.module.css";
 import { useForm, useIssues } from "./context";
-import { idOf, NumberInput, type Of } from "./controls";
+import { idOf, NumberInput, type Of } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 

@@ -3,7 +3,7 @@ import { visible } from "../../../lib/format";
 import { levelChoices, MAX_LEVELS, withLevel } from "../../../lib/level_choice";
 import page from "../../../ui/page.module.css";
 import { DimensionsContext, useForm, useIssues } from "./context";
-import { idOf, JsonControl, type Of } from "./controls";
+import { idOf, JsonControl, type Of } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 

@@ -3,7 +3,7 @@ import type { Content } from "../../../lib/definitions";
 import { visible } from "../../../lib/format";
 import { dimensionsOf, templateProblems, withDimension, withPlaceholder } from "../../../lib/preview";
 import styles from "../definitions.module.css";
-import { idOf } from "./controls";
+import { idOf } from "./control";
 
 interface Props {
   content: Content;
