@@ -54,7 +54,7 @@ BEFORE = "plan"
 """The operation before the main call, in schedules with a profile."""
 _FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 _LEGAL = {(source, transition.target) for transition in TRANSITIONS.values() for source in transition.sources}
-_LATER_ATTRIBUTES = frozenset({"summary", "provisionalSummary", "lastAccessedAt"})
+_LATER_ATTRIBUTES = frozenset({"summary", "isSummaryProvisional", "lastAccessedAt"})
 """Attributes that are added to an outcome after it was recorded."""
 
 
@@ -482,7 +482,7 @@ class Invariants:
                 each.nano_usd for (i, token), each in self._costs.items() if i == index and token >= began
             ]
             if outcomes_of_probe:
-                counted = sum(outcomes_of_probe) + self._leaf(run, index).lost.nano_usd
+                counted = sum(outcomes_of_probe) + self._leaf(run, index).log.lost.nano_usd
                 require(counted >= cost.nano_usd, f"8: probe {index} has cost {counted}, its conversation {cost}")
 
     def _check_errored(self, run: Run, index: int) -> None:

@@ -131,7 +131,7 @@ def test_targets_of_one_run_are_compared(client: Client) -> None:
 def test_runs_without_common_scenarios_are_refused(client: Client, baseline: Run) -> None:
     other = AnsweredRun(workspace="acme").completed()
     answer = client.post("/v1/comparisons", body_of(baseline, other))
-    assert answer.json()["errors"][0]["message"].startswith("NOT_MATCHABLE: the scenarios of def_shared (def_shared)")
+    assert answer.json()["errors"][0]["message"].startswith("NOT_MATCHABLE: the scenarios of answered (def_shared)")
 
 
 def test_scenarios_of_another_definition_are_matched_by_dimensions(client: Client, baseline: Run) -> None:
