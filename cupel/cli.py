@@ -23,7 +23,6 @@ from cupel.commands import (
     graphql,
     imports,
     junit,
-    labels,
     mcp,
     plan,
     probes,
@@ -34,6 +33,7 @@ from cupel.commands import (
     rescores,
     resources,
     run,
+    runs,
     scale,
     scenarios,
     schedules,
@@ -87,9 +87,8 @@ app.command()(scale.scale)
 app.command()(report.report)
 app.command()(run.rerun)
 app.command()(run.watch)
-app.command()(show.runs)
+app.add_typer(runs.app, name="runs")
 app.command()(show.show)
-app.command()(labels.label)
 app.command()(analyze.analyze)
 app.command()(show.transcripts)
 app.command()(probes.probes)

@@ -1,4 +1,4 @@
-"""`cupel runs`, `show` and `transcripts`: read runs and their results."""
+"""`cupel show` and `transcripts`: read runs and their results."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,19 +11,14 @@ import typer
 
 from cupel import render, render_experiment, render_matrix, results
 from cupel.columns import columns_of
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_items, remark_on_limit
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, remark_on_limit
 from cupel.commands.options import (
-    After,
     AsJson,
-    Before,
     Ids,
     Model,
-    OldestFirst,
     Prompt,
     RunId,
     command_name,
-    creation_filters,
-    metadata_of,
 )
 from cupel.commands.suggestions import choice_option
 from cupel.errors import ApiProblem, UsageError
@@ -35,47 +30,10 @@ from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE
-from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.transcripts import ResultKind
 
 if TYPE_CHECKING:
     from cupel.client import Client
-
-
-def runs(
-    ctx: typer.Context,
-    definition: Annotated[str | None, typer.Option(help="Only runs of this definition.")] = None,
-    status: Annotated[
-        RunStatus | None,
-        choice_option(RunStatus, "STATUS", "Only runs in this status, such as running."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Only runs whose name contains this, ignoring case.")] = None,
-    tag: Annotated[str | None, typer.Option(help="Only runs with this tag.")] = None,
-    metadata: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Only runs with this entry of metadata; may be repeated."),
-    ] = None,
-    experiment: Annotated[str | None, typer.Option(help="Only runs of this experiment.")] = None,
-    eval_id: Annotated[str | None, typer.Option("--eval", help="Only runs of this eval.")] = None,
-    schedule: Annotated[str | None, typer.Option(help="Only runs that this schedule started.")] = None,
-    after: After = None,
-    before: Before = None,
-    oldest_first: OldestFirst = False,
-    limit: Limit = DEFAULT_LIMIT,
-    as_json: AsJson = False,
-) -> None:
-    """List runs, newest first."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        times = creation_filters(after, before, oldest_first=oldest_first)
-        owners = {"definition_id": definition, "experiment_id": experiment}
-        of = {**owners, "eval_id": eval_id, "schedule_id": schedule}
-        entries = metadata_of(metadata)
-        listed = client.list_runs(**of, status=status, name=name, tag=tag, metadata=entries, **times)
-        items = listed.first(limit)
-        if not items and definition is not None:
-            client.get_definition(definition)  # An unknown id is an error, not an empty list.
-        print_items(session, items, lambda found: render.runs_table(_named(client, found)), as_json=as_json)
 
 
 class MatrixFormat(StrEnum):
@@ -222,14 +180,6 @@ def print_matrix(
     session.out.print(rows)
     for line in legend:
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
-
-
-def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
-    """The runs with the names of their targets."""
-    names = TargetNames(client)
-    targets = ([names.of(target["id"]) for target in run["config"]["targets"]] for run in runs)
-    configs = ({**run["config"], "models": named} for run, named in zip(runs, targets, strict=True))
-    return [{**run, "config": config} for run, config in zip(runs, configs, strict=True)]
 
 
 def print_results(session: Session, model_results: list[ModelResults]) -> None:

@@ -151,7 +151,7 @@ def test_stored_comparisons_are_listed_shown_and_deleted(cupel: Cupel, baseline:
 
 
 def test_runs_of_a_comparison_are_listed_by_name(cupel: Cupel, baseline: Run, run: Run) -> None:
-    cupel("label", run.id, "--name", "colder")
+    cupel("runs", "update", run.id, "--name", "colder")
     cupel("compare", baseline.id, run.id)
     listed = cupel("comparisons", "list").stdout
     assert (" colder " in listed, run.id in listed, baseline.id in listed) == (True, False, True)

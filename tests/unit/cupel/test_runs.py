@@ -30,14 +30,19 @@ def test_metadata_is_a_key_with_a_value(cupel: Cupel, entry: str):
 
 
 def test_the_labels_of_a_run_are_changed(api: FakeApi, cupel: Cupel):
-    result = cupel("label", "run_1", "--name", "Release 3", "--clear", "tags", "--json")
+    result = cupel("runs", "update", "run_1", "--name", "Release 3", "--clear", "tags", "--json")
     assert (result.exit_code, json.loads(result.stdout)["name"]) == (0, "Release 3")
     assert api.bodies("PATCH", "/runs/run_1") == [{"name": "Release 3", "tags": []}]
 
 
 @pytest.mark.parametrize("options", [(), ("--clear", "status")])
 def test_a_change_of_labels_names_what_to_change(cupel: Cupel, options: tuple[str, ...]):
-    assert cupel("label", "run_1", *options).exit_code == 2
+    assert cupel("runs", "update", "run_1", *options).exit_code == 2
+
+
+def test_filters_of_the_list_are_refused_before_a_subcommand(cupel: Cupel):
+    refused = cupel("runs", "--tag", "nightly", "update", "run_1", "--name", "x")
+    assert (refused.exit_code, "put it after the subcommand" in refused.stderr) == (2, True)
 
 
 def test_runs_are_listed_by_name_and_tag(api: FakeApi, cupel: Cupel):
