@@ -361,13 +361,13 @@ class Client:
             _body_or_problem(response)
         return response.text
 
-    def create_scale_run(self, batch: Json) -> Json:
-        """Start a batch: many conversations with one system prompt; returns `{run, jobCount}`."""
-        return self._send("POST", "/scale-runs", batch, is_repeatable=True)
+    def create_scale_run(self, scale_run: Json) -> Json:
+        """Start a scale run: many conversations with one system prompt; returns `{run, jobCount}`."""
+        return self._send("POST", "/scale-runs", scale_run, is_repeatable=True)
 
-    def estimate_scale_run(self, batch: Json) -> Json:
-        """What the batch would cost and how long it would take; nothing is started."""
-        return self._send("POST", "/scale-runs/estimate", batch)
+    def estimate_scale_run(self, scale_run: Json) -> Json:
+        """What the scale run would cost and how long it would take; nothing is started."""
+        return self._send("POST", "/scale-runs/estimate", scale_run)
 
     def list_runs(
         self,

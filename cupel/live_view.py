@@ -88,7 +88,7 @@ def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
 def _slow_calls(targets: Sequence[Json]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     """Describe calls in flight that are repeats or take long; a new attempt has another key."""
     for target in targets:
-        if slow := target.get("slowCalls"):
+        if slow := target["slowCalls"]:
             name, others = render.column_title(target), slow["calls"] - 1
             more = f", and {count_of(others, 'other call')} that are repeated or slow" if others else ""
             line = f"{name}: attempt {slow['attempt']} of {slow['maxAttempts']}, {slow['seconds']:.0f} s{more}"
@@ -261,7 +261,7 @@ def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
     """Say why answers are not scored, over all targets."""
     found: dict[str, list[UnscoredReason]] = {}
     for target in targets:
-        for reason in map(UnscoredReason.read, target["results"].get("unscoredReasons", ())):
+        for reason in map(UnscoredReason.read, target["results"]["unscoredReasons"]):
             found.setdefault(reason.name, []).append(reason)
     at_least = "" if all(target["results"]["isComplete"] for target in targets) else "at least "
     for name, reasons in found.items():

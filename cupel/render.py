@@ -215,7 +215,7 @@ def runs_table(runs: Sequence[Json]) -> Table:
             f"{progress['total']:,}",
             f"{progress['completed']:,}",
             f"{progress['failed']:,}",
-            _amount(run.get("spend")) or NO_VALUE,
+            _amount(run["spend"]) or NO_VALUE,
             escape(", ".join(run["config"]["models"])),
             escape(_starter(run) or NO_VALUE),
             format_time(run["createdAt"]),
@@ -247,22 +247,22 @@ def _counts(progress: Json) -> str:
     return f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}"
 
 
-def _spend(spend: Json | None) -> str:
-    """`, spent $1.20 (sim/steady $0.80, sim/bold $0.40)`; empty for a run of an earlier release."""
+def _spend(spend: Json) -> str:
+    """`, spent $1.20 (sim/steady $0.80, sim/bold $0.40)`; empty if nothing is known."""
     amount = _amount(spend)
-    if spend is None or not amount:
+    if not amount:
         return ""
     lost = f" and {format_usd(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
     models = [
         f"{escape(column_name(each['targetId'], each['promptId']))} {_amount(each) or 'unknown'}"
-        for each in spend.get("models") or ()
+        for each in spend["models"]
     ]
     return f", spent {amount}{lost}" + (f" ({', '.join(models)})" if len(models) > 1 else "")
 
 
-def _amount(spend: Json | None) -> str:
+def _amount(spend: Json) -> str:
     """`$1.20`, or `at least $1.20` if a price is unknown; empty if nothing is known."""
-    if spend is None or (spend["costUsd"] is None and not spend["pricedUsd"]):
+    if spend["costUsd"] is None and not spend["pricedUsd"]:
         return ""
     at_least = "at least " if spend["costUsd"] is None else ""
     return f"{at_least}{format_usd(spend['pricedUsd'])}"
@@ -282,7 +282,7 @@ def run_lines(run: Json) -> list[str]:
         *_label_lines(run),
         f"definition {_definition(run)} version {run['definitionVersion']}, {_scenarios(run)}, "
         f"repeats {config['repeats']}" + (f", repeats run {escape(run['rerunOf'])}" if run.get("rerunOf") else ""),
-        _counts(run["progress"]) + _spend(run.get("spend")),
+        _counts(run["progress"]) + _spend(run["spend"]),
         *_budget_use_lines(run),
         f"created {format_time(run['createdAt'])}{f' by {escape(starter)}' if starter else ''}, "
         f"completed {format_time(run.get('completedAt'))}"
@@ -296,7 +296,7 @@ def run_lines(run: Json) -> list[str]:
 def _budget_use_lines(run: Json) -> list[str]:
     """`budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
     lines = []
-    if use := (run.get("spend") or {}).get("budget"):
+    if use := run["spend"]["budget"]:
         projected = use["projectedUsd"]
         outlook = f", about {format_usd(projected)} for all probes" if projected and not run.get("completedAt") else ""
         lines.append(f"budget {format_usd(use['maxBudgetUsd'])}: {_used(use)}{outlook}")
@@ -362,7 +362,7 @@ def budget_lines(budget: Json) -> list[str]:
         f"[bold]{escape(budget['runId'])}[/bold]  {status}",
         f"budget {format_usd(budget['maxBudgetUsd'])}: {_used(budget)}, {_available(budget)}",
     ]
-    if estimated := budget.get("estimatedUsd"):  # Not of servers of earlier releases.
+    if estimated := budget["estimatedUsd"]:
         bounds = f"{format_usd(estimated['low'])} to {format_usd(estimated['high'])}"
         lines.append(f"expected at the start: {format_usd(estimated['expected'])} ({bounds})")
     lines += map(escape, guarantee_lines(budget))

@@ -48,7 +48,7 @@ def analysis_lines(
 
 STALE = {
     "inputs": "outcomes have changed since this analysis; cupel analyze computes it again",
-    "algorithm": "another release computed this analysis; cupel analyze computes it again",
+    "algorithm": "another build of Cupel computed this analysis; cupel analyze computes it again",
     "requested": "this analysis is being computed again; cupel analyze waits for it",
 }
 
@@ -64,7 +64,7 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
 
 def _noise(contested: Json) -> str:
     """How much of the targets' variance in a scenario is noise."""
-    noise = contested.get("noise")
+    noise = contested["noise"]
     if noise is None:
         return " (without repeats, it is unknown how much of it is noise)"
     share = min(1.0, noise / contested["variance"])

@@ -52,7 +52,7 @@ def notes(figures: Json) -> Iterator[str]:
     """What the rows say in words, what to bear in mind, and what changed between the sides."""
     rows = rows_of(figures)
     for row in rows:
-        text = " ".join([row["sentence"], *row.get("notes", ())])
+        text = " ".join([row["sentence"], *row["notes"]])
         yield text if len(rows) == 1 else f"{row_title(row)}: {text}"
     cautions = {caution["code"]: caution["message"] for row in rows for caution in row["cautions"]}
     yield from (f"caution: {message}" for message in cautions.values())

@@ -144,14 +144,14 @@ def legend(scores: Json) -> list[str]:
         metrics = [f"{name} {format_decimal(value)}" for name, value in model["metrics"].items()]
         tags = [f"{count:,} {tag}" for tag, count in model["tags"].items()]
         lines += [f"{column_title(model)}: {', '.join(each)}" for each in (metrics, tags) if each]
-        reasons = map(UnscoredReason.read, model.get("unscoredReasons", ()))
+        reasons = map(UnscoredReason.read, model["unscoredReasons"])
         lines += [f"{column_title(model)}: {unscored_line(each)}" for each in reasons]
     return lines
 
 
 def repair(scores: Json) -> str | None:
     """The command that scores the answers again whose judge gave no verdict; None if there are none."""
-    reasons = (reason for model in scores["models"] for reason in model.get("unscoredReasons", ()))
+    reasons = (reason for model in scores["models"] for reason in model["unscoredReasons"])
     return rescore_hint(scores["runId"], map(UnscoredReason.read, reasons))
 
 

@@ -93,7 +93,7 @@ class ModelTotals:
         left_out = left_out_checks(transcript)
         self.partly_checked += bool(left_out)
         self.left_out_checks.update(left_out)
-        self.omitted_parameters.update(transcript.get("omittedParameters") or ())
+        self.omitted_parameters.update(transcript["omittedParameters"])
         self.tokens += transcript["tokenCount"]
         self._add_spend(transcript)
 
@@ -104,7 +104,7 @@ class ModelTotals:
     def _add_unscored(self, transcript: Json) -> None:
         self.unscored += 1
         uncomputed = first_uncomputed(transcript)
-        cause = UnscoredCause.from_json(uncomputed.get("cause") or {})
+        cause = UnscoredCause.from_json(uncomputed["cause"])
         self.causes[cause] += 1
         self.unscored_examples.setdefault(cause, uncomputed.get("error") or "")
 
@@ -116,7 +116,7 @@ class ModelTotals:
 
     def _add_spend(self, outcome: Json) -> None:
         self.costs = added_role_costs((*self.costs, *_read_costs(outcome["costs"])))
-        self.uncertain_usd += outcome["totalSpend"].get("uncertainUsd", 0.0)
+        self.uncertain_usd += outcome["totalSpend"]["uncertainUsd"]
 
     def add_error(self, scenario_id: str, error: Json) -> None:
         self._count(scenario_id, Cell(errored=1))
@@ -271,12 +271,12 @@ def _read_row(row: Json) -> ModelResults:
         median_duration_ms=duration and duration["p50"],
         costs=tuple(_read_costs(operations["costs"])),
         reasons=tuple(ErrorReason(each["code"], each["count"], each["example"] or "") for each in row["errors"]),
-        cut_answers=row.get("cutAnswers", 0),
-        omitted_parameters=tuple((each["name"], each["answers"]) for each in row.get("omittedParameters", ())),
-        uncertain_usd=operations.get("uncertainUsd", 0.0),
-        unscored_reasons=tuple(map(UnscoredReason.read, row.get("unscoredReasons", ()))),
-        partly_checked=row.get("partlyChecked", 0),
-        left_out_checks=row.get("leftOutChecks") or {},
+        cut_answers=row["cutAnswers"],
+        omitted_parameters=tuple((each["name"], each["answers"]) for each in row["omittedParameters"]),
+        uncertain_usd=operations["uncertainUsd"],
+        unscored_reasons=tuple(map(UnscoredReason.read, row["unscoredReasons"])),
+        partly_checked=row["partlyChecked"],
+        left_out_checks=row["leftOutChecks"],
         extrapolated=row["extrapolated"],
     )
 
@@ -293,7 +293,7 @@ def _read_decisions(estimate: Json) -> DecisionStatistics:
 
 
 def _read_rate(estimate: Json) -> PassRate | None:
-    rate, bounds = _share(estimate["passRate"]), estimate.get("passRateBounds")
+    rate, bounds = _share(estimate["passRate"]), estimate["passRateBounds"]
     if not rate.judged or bounds is None:
         return rate if rate.judged else None
     errors_fail = _share(bounds["errorsAsFailures"])

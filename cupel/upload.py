@@ -35,7 +35,7 @@ ATTEMPTS = 3
 MAX_DIGESTS = 10
 """How many of its newest files a definition remembers."""
 _GENERATION_FIELDS = ("mode", "options", "seed", "model", "maxBudgetUsd", "allowUnpriced")
-_DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})(?:@(\d+))?")
+_DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})@(\d+)")
 _UPLOAD_TAG = re.compile(r"upload:([0-9a-f]{12})@(\d+)")
 
 
@@ -231,7 +231,7 @@ def _changed_concurrently(file: DefinitionFile) -> CupelError:
 
 def _versions_by_digest(tags: Iterable[str]) -> dict[str, int]:
     matches = (_DIGEST_TAG.fullmatch(tag) for tag in tags)
-    return {match[1]: int(match[2]) for match in matches if match and match[2]}
+    return {match[1]: int(match[2]) for match in matches if match}
 
 
 def _digest_tags(tags: Iterable[str]) -> list[str]:

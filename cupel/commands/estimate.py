@@ -163,9 +163,7 @@ def _totals(estimate: Json) -> list[str]:
 
 
 def _missing_access(estimate: Json) -> list[str]:
-    """Stacks of earlier releases refuse such estimates instead."""
-    missing = estimate.get("missingAccess") or ()
-    return [f"to start it: {name_commands(each['message'], command_name())}" for each in missing]
+    return [f"to start it: {name_commands(each['message'], command_name())}" for each in estimate["missingAccess"]]
 
 
 def _basis(estimate: Json) -> str:

@@ -427,7 +427,7 @@ def watch_or_print(
 
 def _expected(started: Json) -> str:
     """Return the expected cost of a run, if it is known and not zero."""
-    estimate = started.get("estimate")
+    estimate = started["estimate"]
     return f", {format_cost_interval(estimate['usd'])}" if estimate and estimate["usd"]["high"] else ""
 
 

@@ -111,14 +111,14 @@ def scale(
     *,
     gates: GateOptions,
 ) -> None:
-    """Start a batch: many conversations with one system prompt, checked by default evaluators."""
+    """Start a scale run: many conversations with one system prompt, checked by default evaluators."""
     session = ctx.ensure_object(Session)
     gates.refuse_unless(waits_for_end=watch)
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")
     warn_about_unlisted_models(session, [*model_names(chosen), judge_model, persona_model, summarizer_model])
-    batch: Json = {
+    scale_run: Json = {
         **chosen,
         "count": count,
         "evaluators": _evaluators(without, evaluator_url),
@@ -148,9 +148,9 @@ def scale(
     }
     with session.connect() as client:
         if estimate:
-            print_estimate(session, client.estimate_scale_run(batch), as_json=as_json)
+            print_estimate(session, client.estimate_scale_run(scale_run), as_json=as_json)
             return
-        started = start_confirmed(session, lambda agreed: client.create_scale_run(batch | agreed), yes=yes)
+        started = start_confirmed(session, lambda agreed: client.create_scale_run(scale_run | agreed), yes=yes)
         watch_or_print(session, client, started, gates if watch else None, as_json=as_json)
 
 

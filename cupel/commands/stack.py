@@ -103,8 +103,8 @@ def env(ctx: typer.Context) -> None:
     from cupel.stack.paths import REGION
 
     running = emulator.find_running(paths)
-    if running is None or not emulator.is_supported(paths, running):
-        raise CupelError("no stack of this release is up; start it with `cupel up`")
+    if running is None:
+        raise CupelError("no stack is up; start it with `cupel up`")
     ctx.ensure_object(Session).out.print("\n".join(running.access.exports(REGION)), markup=False)
 
 
@@ -122,8 +122,8 @@ def invoke(
         raise UsageError(f"{function}: is no function of the stack; they are {', '.join(names)}")
     sent = invocation.read_event(event)
     running = emulator.find_running(paths)
-    if running is None or not emulator.is_supported(paths, running):
-        raise CupelError("no stack of this release is up; start it with `cupel up`")
+    if running is None:
+        raise CupelError("no stack is up; start it with `cupel up`")
     returned = invocation.invoke(running, function, sent)
     ctx.ensure_object(Session).print_json(returned.payload)
     if returned.failed:

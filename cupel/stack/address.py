@@ -33,12 +33,12 @@ class LocalStack:
 def read_local(paths: StackPaths) -> LocalStack | None:
     try:
         content = json.loads(paths.local_file.read_text())
-        key = AccessKey(content.get("accessKeyId", ""), content.get("secretAccessKey", ""))
+        key = AccessKey(content["accessKeyId"], content["secretAccessKey"])
         return LocalStack(
             api_url=content["apiUrl"],
             token=content["token"],
             region=content["region"],
-            access=CloudAccess(content["endpointUrl"], content.get("objectsUrl", ""), key),
+            access=CloudAccess(content["endpointUrl"], content["objectsUrl"], key),
             stack_name=content["stackName"],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -37,16 +37,14 @@ _DELETED_PREFIX = "deleted-"
 _DELETE_IN_BACKGROUND = 'rm -rf "$@" </dev/null >/dev/null 2>&1 &'
 _IN_BACKGROUND = 'umask 077; log=$1; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
 _MAX_PORT = 65_535
-_NO_KEY = AccessKey("", "")
 
 
 @dataclass(frozen=True)
 class Emulator:
     pid: int
     port: int
-    objects_port: int = 0
-    """0 and no key if it was started by a release that answered everybody."""
-    key: AccessKey = _NO_KEY
+    objects_port: int
+    key: AccessKey
 
     @property
     def endpoint_url(self) -> str:
@@ -68,11 +66,6 @@ def find_running(paths: StackPaths) -> Emulator | None:
     """The emulator of this stack if it runs. Other programs that listen on its port are ignored."""
     record = _read_record(paths)
     return record if record and _runs_emulator(paths, record.pid) else None
-
-
-def is_supported(paths: StackPaths, emulator: Emulator) -> bool:
-    """False if a release started it that stored nothing before the emulator stopped, or that answered everybody."""
-    return emulator.key != _NO_KEY and _arguments(emulator.pid) != " ".join(_earlier_command(paths))
 
 
 def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = lambda _: None) -> Emulator:
@@ -225,10 +218,6 @@ def _command(paths: StackPaths) -> list[str]:
     return [str(_python(paths)), "-P", str(paths.repository / _LAUNCHER), str(paths.data)]
 
 
-def _earlier_command(paths: StackPaths) -> list[str]:
-    return [str(_python(paths)), "-m", "ministack"]
-
-
 def _python(paths: StackPaths) -> Path:
     return paths.emulator_environment / "bin" / "python"
 
@@ -250,8 +239,9 @@ def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
 def _read_record(paths: StackPaths) -> Emulator | None:
     try:
         content = json.loads(paths.emulator_record.read_text())
-        key = AccessKey(str(content.get("accessKeyId", "")), str(content.get("secretAccessKey", "")))
-        return Emulator(int(content["pid"]), int(content["port"]), int(content.get("objectsPort", 0)), key)
+        key = AccessKey(str(content["accessKeyId"]), str(content["secretAccessKey"]))
+        ports = int(content["port"]), int(content["objectsPort"])
+        return Emulator(int(content["pid"]), *ports, key)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -269,7 +259,7 @@ def _encode_record(emulator: Emulator) -> str:
 
 def _runs_emulator(paths: StackPaths, pid: int) -> bool:
     """The pid is not enough: after a reboot, another process may have it."""
-    return _arguments(pid) in (" ".join(_command(paths)), " ".join(_earlier_command(paths)))
+    return _arguments(pid) == " ".join(_command(paths))
 
 
 def _arguments(pid: int) -> str:

@@ -59,9 +59,6 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     generate(paths)
     digest = sources_digest(paths)
     running = emulator.find_running(paths)
-    if running and not emulator.is_supported(paths, running):
-        emulator.stop(paths)
-        running = None
     if running:
         emulator.refuse_other_port(running, port)
         known = read_local(paths)

@@ -63,7 +63,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "set_run_budget",
         "delete_run",
     ),
-    "batches": ("start_batch",),
+    "scale_runs": ("start_scale_run",),
     "rescores": ("get_rescore", "rescore_run", "set_rescore_budget"),
     "analysis_requests": (
         "analyze_run",

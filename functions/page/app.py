@@ -57,7 +57,7 @@ ADDRESSES = (
     "/experiments/$",
     "/login",
     "/new",
-    "/new/batch",
+    "/new/scale",
     "/new/try",
     "/personas",
     "/personas/$",

@@ -26,7 +26,6 @@ from cupel_core.providers.model_metadata import metadata_of
 from cupel_core.settings import settings
 from cupel_core.store import governor, providers, secrets
 
-_OWN_VERSION = "key_"
 MAX_OWN_SERVERS = 30
 """Of a workspace: each may have a secret, and a list of its providers reads all."""
 
@@ -81,15 +80,10 @@ def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
         return None
 
 
-def _read_key(workspace: str, provider: str, version: str) -> str | None:
-    """Keys of release 0.1.0 have our own versions: theirs is the newest."""
-    return secrets.get(workspace, provider, None if version.startswith(_OWN_VERSION) else version)
-
-
 @lru_cache(maxsize=256)
 def _get_key(workspace: str, provider: str, version: str) -> str:
     """Raises NotFound, which is not cached."""
-    key = _read_key(workspace, provider, version)
+    key = secrets.get(workspace, provider, version)
     if key is None:
         raise NotFound(f"the key of provider {provider} is not stored")
     return key
@@ -153,7 +147,7 @@ def _check_new_server(workspace: str, name: str, changes: ProviderChanges) -> No
 def _forget_lost_key(workspace: str, name: str) -> None:
     """The removal wins over a key that was set at the same time, and then deleted with the earlier one."""
     stored = providers.get(workspace, name)
-    if stored.key_version is not None and _read_key(workspace, name, stored.key_version) is None:
+    if stored.key_version is not None and secrets.get(workspace, name, stored.key_version) is None:
         with suppress(Conflict):  # It was set once more.
             providers.update(workspace, name, {"key_version": None}, stored)
 

@@ -312,22 +312,3 @@ def test_down_after_a_kill_kills_the_workers(cloud: KilledEmulator) -> None:
     cloud.kill()
     assert (emulator.stop(cloud.paths), worker.wait(timeout=10)) == (False, -signal.SIGKILL)
     cloud.restart()
-
-
-def test_data_of_a_release_without_a_journal_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = StackPaths(ROOT, tmp_path)
-    with monkeypatch.context() as earlier_release:
-        earlier_release.setattr(emulator, "_command", emulator._earlier_command)
-        cloud = KilledEmulator(paths)
-    assert not emulator.is_supported(paths, cloud.running)
-    cloud.create_table()
-    cloud.put("a")
-    emulator.stop(paths)
-    assert (tmp_path / "data" / "state" / "dynamodb.json").exists()
-    try:
-        cloud.restart()
-        cloud.put("b")
-        cloud.restart()
-        assert cloud.values() == {"a": "v", "b": "v"}
-    finally:
-        emulator.stop(paths)

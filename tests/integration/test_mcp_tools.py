@@ -97,7 +97,9 @@ def test_a_model_writes_scenarios_and_a_run_is_graded_again(agent: ToolUser) -> 
 
 def test_a_prompt_is_tried(agent: ToolUser) -> None:
     targets = [{"model": "sim/steady", "label": label, "params": {"maxOutputTokens": 50}} for label in ("one", "two")]
-    started = agent.use("start_batch", targets=targets, system_prompt="Be brief.", user_message="Rate it", max_turns=1)
+    started = agent.use(
+        "start_scale_run", targets=targets, system_prompt="Be brief.", user_message="Rate it", max_turns=1
+    )
     assert agent.follow(started["runId"])["status"] == "COMPLETED"
     results = agent.use("get_run_results", run_id=started["runId"])["items"]
     assert [each["status"] for each in results] == ["COMPLETED"] * 2

@@ -1,4 +1,4 @@
-"""A batch whose report has a revised prompt that helps: the trial that follows by itself, and its verdict."""
+"""A scale run whose report has a revised prompt that helps: the trial that follows by itself, and its verdict."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ SCRIPT = (
 )
 
 
-def test_a_batch_ends_with_whether_its_revised_prompt_helps(
+def test_a_scale_run_ends_with_whether_its_revised_prompt_helps(
     api: Client, stack: LocalStack, models: ModelServer, tmp_path: Path
 ) -> None:
     models.configure(script=[{"contains": text, "reply": reply} for text, reply in SCRIPT])

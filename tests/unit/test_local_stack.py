@@ -1,6 +1,5 @@
 """The parts of the local stack that do not need the embedded cloud."""
 
-import json
 import os
 import signal
 import socket
@@ -277,12 +276,6 @@ def test_a_written_address_is_read_back(paths: StackPaths) -> None:
     assert stat.S_IMODE(paths.local_file.stat().st_mode) == 0o600
 
 
-def test_the_token_of_an_earlier_release_is_read_without_a_key(paths: StackPaths) -> None:
-    earlier = {"apiUrl": "a", "token": "cupel_x", "region": "r", "endpointUrl": "e", "stackName": "cupel"}
-    write_private(paths.local_file, json.dumps(earlier))
-    assert read_local(paths) == LocalStack("a", "cupel_x", "r", CloudAccess("e", "", AccessKey("", "")), "cupel")
-
-
 def test_a_shell_takes_the_variables_of_the_stack() -> None:
     access = CloudAccess("http://127.0.0.1:1", "http://127.0.0.1:2", AccessKey("CUPEL1", "a 'quoted' $secret"))
     script = "\n".join([*access.exports("eu-central-1"), 'echo "$AWS_ENDPOINT_URL_S3 $AWS_SECRET_ACCESS_KEY"'])
@@ -310,11 +303,6 @@ def test_the_folder_of_a_stack_is_closed_to_others(paths: StackPaths, mode: int)
     paths.state.mkdir(mode=mode)
     paths.make_private()
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.state, paths.tools)} == {0o700}
-
-
-def test_a_stack_of_a_release_that_answered_everybody_is_not_supported(paths: StackPaths) -> None:
-    assert not emulator.is_supported(paths, emulator.Emulator(os.getpid(), 4566))
-    assert emulator.is_supported(paths, emulator.Emulator(os.getpid(), 4566, 4567, ACCESS.key))
 
 
 def test_hosts_are_forgotten_by_the_next_start(paths: StackPaths) -> None:
@@ -369,7 +357,7 @@ def test_a_requested_port_that_is_in_use_is_refused(paths: StackPaths) -> None:
 
 def test_existing_data_cannot_be_used_on_another_port(paths: StackPaths) -> None:
     (paths.state / "data").mkdir(parents=True)
-    (paths.state / "emulator.json").write_text('{"pid": 0, "port": 4999}')
+    paths.emulator_record.write_text(emulator._encode_record(emulator.Emulator(0, 4999, 5000, ACCESS.key)))
     with pytest.raises(UsageError, match="bound to port 4999"):
         emulator.start(paths, 4998)
 

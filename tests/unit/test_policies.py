@@ -43,7 +43,7 @@ RARE = {
         "analyze",
         "sqs:SendMessage",
         "dispatch",
-    ): "trials of batches; no simulated judge revises a prompt",
+    ): "trials of scale runs; no simulated judge revises a prompt",
     ("sweep", "sqs:SendMessage", "turn"): "after the loss of a message",
     ("api", "sqs:SendMessage", "turn"): "turns of chats",
     ("analyze", "s3:DeleteObject", "comparisons"): "a comparison that is deleted while it is computed",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-REQUIREMENTS = {"batch-requirements": 83, "turn-requirements": 90}
+REQUIREMENTS = {"scale-requirements": 83, "turn-requirements": 90}
 ROWS = [
     (name, [cell.strip() for cell in line.strip("|").split(" | ")])
     for name in REQUIREMENTS

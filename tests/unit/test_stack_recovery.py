@@ -51,7 +51,7 @@ class FakeLambda:
 
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             Thread(target=server.serve_forever, daemon=True).start()
-            yield Emulator(0, server.server_address[1], key=AccessKey.create())
+            yield Emulator(0, server.server_address[1], 0, AccessKey.create())
             server.shutdown()
 
 
@@ -81,7 +81,7 @@ def test_a_failed_sweep_does_not_fail_the_start() -> None:
 
 
 def test_a_cloud_that_does_not_answer_does_not_fail_the_start() -> None:
-    assert "Could not connect" in resume_lost(Emulator(0, find_free_port(), key=AccessKey.create()), STARTED_AT).failure
+    assert "Could not connect" in resume_lost(Emulator(0, find_free_port(), 0, AccessKey.create()), STARTED_AT).failure
 
 
 def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ SCREENS = {
     "page-probes": "/runs/{}/probes?by=time",
     "page-transcripts": "/runs/{}/transcripts?t=4",
     "page-matrix": "/runs/{}/matrix",
-    "page-new": "/new/batch",
+    "page-new": "/new/scale",
 }
 
 

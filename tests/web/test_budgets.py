@@ -115,9 +115,9 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     assert (schedule["run"]["repeats"], schedule["run"]["confirmedUsd"] > confirmed) == (7, True)
 
 
-def test_a_batch_shows_what_its_trial_adds(open_page: Open, client: Client) -> None:
+def test_a_scale_run_shows_what_its_trial_adds(open_page: Open, client: Client) -> None:
     client.put("/v1/settings", {"judgeModel": "sim/steady"})
-    page = open_page("/new/batch")
+    page = open_page("/new/scale")
     page.get_by_label("Search models").wait_for()
     choose_only(page, "sim/steady")
     page.get_by_label("System prompt").fill("Be brief.")

@@ -1,4 +1,4 @@
-"""What is started and created by forms: batches, evals, schedules; the budgets of the workspace."""
+"""What is started and created by forms: scale runs, evals, schedules; the budgets of the workspace."""
 
 import re
 
@@ -107,10 +107,10 @@ def test_a_definition_is_found_by_its_name(open_page: Open, client: Client) -> N
     expect(page).to_have_url(re.compile(f"definition={made[3]['id']}"))
 
 
-def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) -> None:
+def test_a_scale_run_is_estimated_and_started_once(open_page: Open, client: Client) -> None:
     assert client.post("/v1/personas", {"name": f"Ada {PAYLOADS[1]}", "systemPrompt": HOSTILE}).status == 201
     page = open_page("/new")
-    page.get_by_role("link", name="Batch").click()
+    page.get_by_role("link", name="Scale run").click()
     estimate = page.get_by_role("complementary", name="Estimate")
     page.get_by_role("checkbox", name="sim/steady").uncheck()
     expect(estimate).to_contain_text("Choose at least one model or agent.")
@@ -129,11 +129,11 @@ def test_a_batch_is_estimated_and_started_once(open_page: Open, client: Client) 
     assert (run["scale"], run["progress"]["total"], run["config"]["maxConcurrency"]) == (True, 6, 3)
 
 
-def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Open, client: Client) -> None:
+def test_a_scale_run_of_an_agent_has_its_evaluators_and_answer_format(open_page: Open, client: Client) -> None:
     body = {"name": f"Clerk {PAYLOADS[1]}", "type": "openai", "baseUrl": "http://127.0.0.1:9", "config": {"model": "m"}}
     agent = client.post("/v1/connectors", body).json()["id"]
     client.post("/v1/connectors", {**body, "name": "Executor", "type": "tools", "config": {}})
-    page = open_page("/new/batch")
+    page = open_page("/new/scale")
     page.get_by_role("checkbox", name="sim/steady").uncheck()
     page.get_by_role("checkbox", name=re.compile("^Clerk")).check()
     expect(page.get_by_role("checkbox", name="Executor")).to_have_count(0)
@@ -163,8 +163,8 @@ def test_a_batch_of_an_agent_has_its_evaluators_and_answer_format(open_page: Ope
     assert [each["connectorId"] for each in run["config"]["targets"]] == [agent]
 
 
-def test_without_any_key_batches_and_tries_list_simulated_models_first(open_page: Open, client: Client) -> None:
-    page = open_page("/new/batch")
+def test_without_any_key_scale_runs_and_tries_list_simulated_models_first(open_page: Open, client: Client) -> None:
+    page = open_page("/new/scale")
     listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
     expect(listed.first).to_be_checked()
     expect(page.get_by_text("Models: 1 chosen")).to_be_visible()
@@ -176,7 +176,7 @@ def test_without_any_key_batches_and_tries_list_simulated_models_first(open_page
     expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
     expect(listed.first.locator("xpath=..")).to_contain_text("sim/steady")
     assert client.put("/v1/providers/anthropic", {"apiKey": "sk-test"}).status == 200
-    page = open_page("/new/batch")
+    page = open_page("/new/scale")
     listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
     expect(listed.first.locator("xpath=..")).to_contain_text("anthropic/")
     expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
@@ -198,10 +198,10 @@ def test_a_prompt_is_tried_with_several_models_side_by_side(open_page: Open, cli
     assert (run["progress"]["total"], config["maxTurns"], config["evaluatorUrl"]) == (2, 1, None)
 
 
-def test_the_errors_of_a_batch_are_named(open_page: Open, client: Client) -> None:
+def test_the_errors_of_a_scale_run_are_named(open_page: Open, client: Client) -> None:
     for name in ("Ada", "Bob"):
         client.post("/v1/personas", {"name": name, "systemPrompt": "You are in a hurry."})
-    page = open_page("/new/batch")
+    page = open_page("/new/scale")
     page.get_by_role("checkbox", name="sim/steady").check()
     expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("Write a first user message")
     page.get_by_label("Goal (optional)").fill("A refund is offered.")
@@ -289,7 +289,7 @@ def test_a_budget_that_is_used_up_says_until_when(open_page: Open, client: Clien
 
 def test_a_viewer_is_offered_no_change(open_page: Open, client: Client) -> None:
     for path, shown in (
-        ("/new/batch", "role member or admin"),
+        ("/new/scale", "role member or admin"),
         ("/new/try", "role member or admin"),
         ("/evals", "No evals yet"),
         ("/schedules", "No schedules yet"),
@@ -309,7 +309,7 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, de
     page = open_page("/runs", color_scheme=theme, bypass_csp=True)
     paths = {
         "new": "/new",
-        "new-batch": "/new/batch",
+        "new-scale-run": "/new/scale",
         "new-try": "/new/try",
         "new-eval": "/evals",
         "new-schedule": "/schedules",

@@ -90,7 +90,7 @@ def fill_form(page: Page) -> None:
 
 
 def test_a_session_that_ends_in_mid_work_keeps_what_was_typed(open_page: Open, server: Server) -> None:
-    page = open_page("/new/batch", bypass_csp=True)
+    page = open_page("/new/scale", bypass_csp=True)
     fill_form(page)
     admin = end_sessions()
     page.get_by_label("sim/steady").check()
@@ -109,13 +109,13 @@ def test_a_session_that_ends_in_mid_work_keeps_what_was_typed(open_page: Open, s
     expect(page.get_by_label("System prompt")).to_have_value("Be brief.")
     expect(page.get_by_label("First user message")).to_have_value("Where is my order?")
     expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("20 conversations")
-    assert page.url == f"{server.address}/new/batch"
+    assert page.url == f"{server.address}/new/scale"
 
 
 def test_another_tab_signs_in_at_the_issuer_for_the_one_whose_session_has_ended(
     open_page: Open, issuer: Issuer
 ) -> None:
-    page = open_page("/new/batch", issuer=issuer.url)
+    page = open_page("/new/scale", issuer=issuer.url)
     fill_form(page)
     end_sessions()
     page.get_by_label("sim/steady").check()

@@ -170,14 +170,14 @@ def test_a_code_signs_in_once(stack: LocalStack, open_page: Open) -> None:
     expect(page.get_by_role("alert")).to_contain_text("was used")
 
 
-def test_a_throttled_batch_is_paused_by_its_budget_raised_and_ends_with_a_report(
+def test_a_throttled_scale_run_is_paused_by_its_budget_raised_and_ends_with_a_report(
     api: Client, priced: ModelServer, open_page: Open
 ) -> None:
     script = [{"contains": "You write the summary of an evaluation", "reply": json.dumps(SUMMARY)}]
     priced.configure(
         latencySeconds=0.1, retryAfterSeconds=5, rates={"429": 1.0}, answer="I cannot help with that.", script=script
     )
-    page = open_page("/new/batch", permissions=["clipboard-read", "clipboard-write"])
+    page = open_page("/new/scale", permissions=["clipboard-read", "clipboard-write"])
     choose_only(page, MODEL)
     page.get_by_label("System prompt").fill("You answer customers.")
     page.get_by_label("First user message").fill("I want my money back.")

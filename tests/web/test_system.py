@@ -58,22 +58,22 @@ def test_the_model_of_analyses_and_the_evaluator_are_set_and_removed(open_page: 
     assert client.get("/v1/settings").json()["evaluator"] is None
 
 
-def test_the_limits_of_batches_are_set_and_removed(open_page: Open, client: Client) -> None:
+def test_the_limits_of_scale_runs_are_set_and_removed(open_page: Open, client: Client) -> None:
     page = open_page("/settings")
-    count = page.get_by_label("Maximum conversations per target of a batch")
+    count = page.get_by_label("Maximum conversations per target of a scale run")
     count.fill("1001")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     count.fill("50")
-    page.get_by_label("Maximum concurrency of a batch").fill("5")
+    page.get_by_label("Maximum concurrency of a scale run").fill("5")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     stored = client.get("/v1/settings").json()
-    assert (stored["maxBatchCount"], stored["maxBatchConcurrency"]) == (50, 5)
+    assert (stored["maxScaleRunCount"], stored["maxScaleRunConcurrency"]) == (50, 5)
     count.fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     stored = client.get("/v1/settings").json()
-    assert (stored["maxBatchCount"], stored["maxBatchConcurrency"]) == (None, 5)
+    assert (stored["maxScaleRunCount"], stored["maxScaleRunConcurrency"]) == (None, 5)
 
 
 def test_a_token_is_shown_once_and_revoked(open_page: Open, client: Client) -> None:

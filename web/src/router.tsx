@@ -80,11 +80,11 @@ const newRun = createRoute({
   validateSearch: newSearch,
   component: lazyRouteComponent(() => import("./routes/new_run/new_run"), "NewRun"),
 });
-const newBatch = createRoute({
+const newScaleRun = createRoute({
   getParentRoute: () => root,
-  path: "/new/batch",
+  path: "/new/scale",
   beforeLoad: requireToken,
-  component: lazyRouteComponent(() => import("./routes/new_run/batch"), "NewBatch"),
+  component: lazyRouteComponent(() => import("./routes/new_run/scale_run"), "NewScaleRun"),
 });
 const newTry = createRoute({
   getParentRoute: () => root,
@@ -349,7 +349,7 @@ const tree = root.addChildren([
   login,
   runs,
   newRun,
-  newBatch,
+  newScaleRun,
   newTry,
   run.addChildren([overview, probes, transcripts, matrix, analysis, report, history, runSettings]),
   compare,

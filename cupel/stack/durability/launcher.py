@@ -81,11 +81,6 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
     tables.restore(journal.replay())
     if journal.dropped:
         print(f"{NOTICE_MARK}{journal.dropped}", flush=True)
-    earlier = state / "dynamodb.json"
-    if journal.is_new and earlier.exists():  # Written by a release without a journal.
-        dynamodb.load_persisted_state(persistence.load_state("dynamodb"))
-        await application.take_snapshot()
-    earlier.unlink(missing_ok=True)
     gc.enable()
     gc.freeze()
     return application

@@ -14,8 +14,8 @@ from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.budgets.confirmation import needs_confirmation
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
-from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
+from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.text.figures import format_usd
 from cupel_core.errors import AppError, ConfirmationRequired, Invalid
@@ -161,7 +161,7 @@ def estimated(found: BudgetedEstimate, *, needs_agreement: bool) -> RunEstimateR
     return RunEstimateResult(**fields, needs_agreement=needs_agreement or found.fit.needs_confirmation)
 
 
-def agreement_refusal(spec: RunSpec | Batch, expected: RunEstimate) -> AppError | None:
+def agreement_refusal(spec: RunSpec | ScaleRun, expected: RunEstimate) -> AppError | None:
     """Why the run may not start before the user has agreed to its cost, beside what the API refuses."""
     if expected.unpriced and not spec.allow_unpriced:
         names = ", ".join(expected.unpriced)
@@ -221,7 +221,7 @@ def started(found: RunStarted) -> StartedRun:
     )
 
 
-def check_agreement(wanted: RunSpec | Batch, expected: Callable[[], RunEstimate]) -> None:
+def check_agreement(wanted: RunSpec | ScaleRun, expected: Callable[[], RunEstimate]) -> None:
     """A run with a budget costs no more than that, unless prices are unknown, which a start refuses."""
     if wanted.max_budget_usd is None and (refusal := agreement_refusal(wanted, expected())) is not None:
         raise refusal

@@ -8,7 +8,7 @@ from cupel_core.messages import RunRef
 from cupel_core.store import counted_outcomes, runs
 
 _FORMAT = "1"
-"""Of the columns; part of their revision, so that a browser does not show those of an earlier release."""
+"""The format of the columns; it is part of their revision, so that a browser's cache has no other format."""
 
 
 @dataclass(frozen=True)

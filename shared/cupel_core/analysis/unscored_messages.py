@@ -21,7 +21,7 @@ def unscored_messages(
 ) -> dict[int, str]:
     """The errors by probe index, of the run's own scoring or of a rescore; without those that were erased."""
     causes = (cause for each in totals for cause in each.unscored_causes[:MAX_CAUSES])
-    indexes = sorted({cause.first_index for cause in causes if cause.first_index is not None})[:MAX_EXAMPLES]
+    indexes = sorted({cause.first_index for cause in causes})[:MAX_EXAMPLES]
     found = _run_scorings(ref, indexes, now) if rescore_id is None else _rescored(ref, rescore_id, indexes, now)
     messages = ((index, scoring.unscored_error if scoring else None) for index, scoring in found.items())
     return {index: message for index, message in messages if message is not None}

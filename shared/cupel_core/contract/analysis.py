@@ -62,12 +62,7 @@ class ShareEstimateResponse(FiguresModel):
     standard_error: Annotated[float | None, Field(description="Of the share, clustered by scenario")]
     interval: Interval95
     effective_trials: Annotated[
-        float | None,
-        Field(
-            description="Independent trials that would say as much about scenarios like these; null in analyses of "
-            "earlier releases",
-            default=None,
-        ),
+        float, Field(description="Independent trials that would say as much about scenarios like these")
     ]
 
 
@@ -98,7 +93,7 @@ class GroupEstimateResponse(FiguresModel):
     pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
     pass_rate_bounds: Annotated[
         RateBoundsResponse | None,
-        Field(description="Between which the pass rate is if errors are no chance; null without errors", default=None),
+        Field(description="Between which the pass rate is if errors are no chance; null without errors"),
     ]
     other_rate: Annotated[
         ShareEstimateResponse,
@@ -128,7 +123,7 @@ class OperatingFiguresResponse(FiguresModel):
     model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
     uncertain_usd: Annotated[
         float,
-        Field(description="What calls that timed out or gave no answer may have cost besides", default=0.0),
+        Field(description="What calls that timed out or gave no answer may have cost besides"),
     ]
 
 
@@ -301,7 +296,7 @@ class ContestedScenarioResponse(ResponseModel):
     noise: Annotated[
         float | None,
         Field(description="Part of the variance that repeats alone would cause; null without repeats"),
-    ] = None
+    ]
 
 
 class VariableScenarioResponse(ResponseModel):
@@ -362,7 +357,7 @@ class AnalysisFigures(ResponseModel):
 
     metric: Annotated[Metric, Field(description="What targets are compared by: the mean decision, or the pass rate")]
     scenario_count: Annotated[int, Field(description="Scenarios of the run")]
-    sample: Annotated[RunSampleResponse | None, Field(description="Null for a run of an earlier release")]
+    sample: Annotated[RunSampleResponse | None, Field(description="Which part of the scenarios the run has")]
     overall: Annotated[GroupEstimateResponse, Field(description="Of all targets together")]
     overall_extrapolated: Extrapolated
     columns: Annotated[list[ColumnAnalysisResponse], Field(description="By target, then by prompt")]
@@ -460,9 +455,7 @@ class AnalysisSummaryResponse(ResponseModel):
     is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
     stale_reason: Annotated[
         StaleReason | None,
-        Field(
-            description="`inputs`: outcomes changed, `algorithm`: another release computed it, `requested`: by force"
-        ),
+        Field(description="`inputs`: outcomes changed, `algorithm`: another build computed it, `requested`: by force"),
     ]
     failure: Annotated[FailureResponse | None, Field(description="Why it failed; null if it did not")]
     job_id: Annotated[

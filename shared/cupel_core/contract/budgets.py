@@ -175,7 +175,7 @@ class RunBudgetResponse(ResponseModel):
         BudgetGuarantee | None,
         Field(
             description="By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the "
-            "start. Null for runs of earlier releases"
+            "start"
         ),
     ]
     unlimited_targets: Annotated[

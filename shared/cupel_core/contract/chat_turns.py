@@ -4,7 +4,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from cupel_core.clock import from_optional_iso
 from cupel_core.contract.chats import MessageText
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_exactly_with
 from cupel_core.contract.fields import Id, ModelId
@@ -251,41 +250,34 @@ class TurnEventList(ResponseModel):
 
 
 class BranchArtifactResponse(ResponseModel):
-    """Title, format, usage and semantics are those of the operation when it wrote the value; null, like the operation,
-    turn and position, for values of earlier releases."""
+    """Title, format, usage and semantics are those of the operation when it wrote the value."""
 
     tag: str
     title: str | None
     value: Any
-    format: ArtifactFormat | None
-    usage: ArtifactUsage | None
+    format: ArtifactFormat
+    usage: ArtifactUsage
     semantics: Annotated[str | None, Field(description="How it may be shown; a word of the profile's author")]
     version: Annotated[int, Field(description="How many values it had, with this one")]
-    operation_id: Annotated[str | None, Field(description="The operation that has written the value")]
-    turn_id: Annotated[str | None, Field(description="The turn that has written the value")]
-    position: Annotated[int | None, Field(description="Of that turn's exchange")]
+    operation_id: Annotated[str, Field(description="The operation that has written the value")]
+    turn_id: Annotated[str, Field(description="The turn that has written the value")]
+    position: Annotated[int, Field(description="Of that turn's exchange")]
     history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
-    updated_at: Annotated[
-        Time | None,
-        Field(description="When the turn began that has written the value; null for values of earlier releases"),
-    ]
+    updated_at: Annotated[Time, Field(description="When the turn began that has written the value")]
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
-        writer = artifact.writer
-        return cls(
-            tag=tag,
-            title=writer.get("title"),
-            value=artifact.value,
-            format=writer.get("format"),
-            usage=writer.get("usage"),
-            semantics=writer.get("semantics"),
-            version=artifact.version,
-            operation_id=writer.get("operationId"),
-            turn_id=artifact.turn_id,
-            position=artifact.position,
-            history=list(artifact.history),
-            updated_at=from_optional_iso(artifact.written_at),
+        return cls.model_validate(
+            {
+                **artifact.writer,
+                "tag": tag,
+                "value": artifact.value,
+                "version": artifact.version,
+                "turn_id": artifact.turn_id,
+                "position": artifact.position,
+                "history": artifact.history,
+                "updated_at": artifact.written_at,
+            }
         )
 
 

@@ -242,7 +242,6 @@ class ComparisonRowResponse(ResponseModel):
     notes: Annotated[
         list[str],
         Field(
-            default_factory=list,
             description="What follows for exactly these scenarios, and from errored probes as failures, in words",
         ),
     ]
@@ -269,13 +268,12 @@ class ComparisonRowResponse(ResponseModel):
     equivalence_p: Annotated[float | None, Field(description="p-value of two one-sided tests against the margin")]
     these_scenarios: Annotated[
         OwnDifferenceResponse | None,
-        Field(description="Null for all pairs together, and in comparisons of earlier releases", default=None),
+        Field(description="Null for all pairs together"),
     ]
     errors_fail_difference: Annotated[
         float | None,
         Field(
             description="Difference of pass rates if errored probes count as failures; null without errors",
-            default=None,
         ),
     ]
     effect_size: Annotated[float | None, Field(description="Difference in standard deviations of the scenarios")]
@@ -396,9 +394,9 @@ class ScenarioChangeResponse(ResponseModel):
         float | None,
         Field(
             description="What is expected of the difference in further repeats, by which the scenarios are ordered; "
-            "null without repeats, and in comparisons of earlier releases"
+            "null without repeats"
         ),
-    ] = None
+    ]
     change: ChangeDirection
     standard_error: Annotated[
         float | None, Field(description="Of the difference; null unless each case has several results on both sides")

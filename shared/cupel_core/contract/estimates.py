@@ -43,7 +43,7 @@ StartEstimate = Annotated[
     EstimateIntervalResponse | None,
     Field(
         description="What the run was expected to cost when it started, in USD, without later retries and expansions; "
-        "null if a price was unknown, and for runs of earlier releases"
+        "null if a price was unknown"
     ),
 ]
 
@@ -155,17 +155,17 @@ class ExpansionEstimateResponse(ResponseModel):
 
 
 class TrialEstimateResponse(ResponseModel):
-    """What the trial of the report's revised prompt adds to a batch that asks for it, if the report offers one."""
+    """What the trial of the report's revised prompt adds to a scale run that asks for it, if the report offers one."""
 
     job_count: Annotated[int, Field(description="Number of probes of both prompts together, which are both run anew")]
     usd: Annotated[
         EstimateIntervalResponse,
-        Field(description="Not included in `usd` of the batch, nor limited by its `maxBudgetUsd`"),
+        Field(description="Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`"),
     ]
     is_within_limit: Annotated[
         bool,
         Field(
-            description="Whether it costs no more than the conversations of the batch, which is what it may cost; "
+            description="Whether it costs no more than the conversations of the scale run, which is what it may cost; "
             "otherwise it is not expected to start, and the report says why"
         ),
     ]

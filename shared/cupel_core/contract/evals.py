@@ -11,8 +11,8 @@ from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
 from cupel_core.contract.run_requests import GRADER_FIELDS
 from cupel_core.contract.workspace_budgets import BudgetLimitsResponse, UpdateBudgets
-from cupel_core.domain.limits.batches import MAX_COUNT
 from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER
+from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.runs.targets import Target
@@ -173,8 +173,8 @@ class EvaluatorInput(RequestModel):
 _SUMMARIZER_MODEL = "Model that writes the summaries of reports; null for the judge of the run"
 _ANALYSIS_MODEL = "Model that writes the narratives of deep analyses, as `provider/name`; null: rules do"
 _PER_OWNER = "Runs that a token, a user or a schedule may have that have not ended; more are refused with 429"
-_BATCH_COUNT = "Conversations of each target that a batch may have; null for no limit but 1,000"
-_BATCH_CONCURRENCY = "Conversations that a batch may have in progress at the same time; null for no limit"
+_SCALE_RUN_COUNT = "Conversations of each target that a scale run may have; null for no limit but 1,000"
+_SCALE_RUN_CONCURRENCY = "Conversations that a scale run may have in progress at the same time; null for no limit"
 _IN_ALL = "Runs that the workspace may have that have not ended; more are refused with 429"
 
 
@@ -205,10 +205,10 @@ class UpdateSettings(RequestModel):
         Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
         Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
     ] = None
-    max_batch_count: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)] | None, Field(description=_BATCH_COUNT)
+    max_scale_run_count: Annotated[
+        Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)] | None, Field(description=_SCALE_RUN_COUNT)
     ] = None
-    max_batch_concurrency: Annotated[MaxConcurrency | None, Field(description=_BATCH_CONCURRENCY)] = None
+    max_scale_run_concurrency: Annotated[MaxConcurrency | None, Field(description=_SCALE_RUN_CONCURRENCY)] = None
     budgets: Annotated[
         UpdateBudgets | None, Field(description="What the workspace may spend; null removes all limits")
     ] = None
@@ -238,8 +238,8 @@ class SettingsResponse(ResponseModel):
     evaluator: EvaluatorResponse | None
     open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER)]
     open_runs: Annotated[int, Field(description=_IN_ALL)]
-    max_batch_count: Annotated[int | None, Field(description=_BATCH_COUNT)]
-    max_batch_concurrency: Annotated[int | None, Field(description=_BATCH_CONCURRENCY)]
+    max_scale_run_count: Annotated[int | None, Field(description=_SCALE_RUN_COUNT)]
+    max_scale_run_concurrency: Annotated[int | None, Field(description=_SCALE_RUN_CONCURRENCY)]
     budgets: Annotated[BudgetLimitsResponse, Field(description="What the workspace may spend per day and month")]
 
     @classmethod
@@ -255,7 +255,7 @@ class SettingsResponse(ResponseModel):
             evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
             open_runs_per_owner=settings.open_runs.owner_limit,
             open_runs=settings.open_runs.workspace_limit,
-            max_batch_count=settings.batches.count,
-            max_batch_concurrency=settings.batches.concurrency,
+            max_scale_run_count=settings.scale_runs.count,
+            max_scale_run_concurrency=settings.scale_runs.concurrency,
             budgets=BudgetLimitsResponse.of(settings.budgets),
         )

@@ -57,8 +57,7 @@ def _single_line(text: str) -> str:
 
 
 SINGLE_LINE = AfterValidator(_single_line)
-"""For names and everything else that is shown on one line. Only in requests: stored names of release 0.1.0 may have
-control characters, and stay readable."""
+"""For names and everything else that is shown on one line, in requests."""
 
 
 def is_visible_ascii(text: str) -> bool:

@@ -645,7 +645,7 @@ _ALL = (
         "/v1/scale-runs",
         "runs",
         _MEMBER,
-        "Start a batch: many conversations with one system prompt",
+        "Start a scale run: many conversations with one system prompt",
         "The run, and the number of its probes",
         "A run like any other, of a definition that is found by its content, or created. Default evaluators check each "
         "conversation; see docs/scale.md.",
@@ -658,7 +658,7 @@ _ALL = (
         "/v1/scale-runs/estimate",
         "runs",
         _VIEWER,
-        "Estimate what a batch would cost and how long it would take",
+        "Estimate what a scale run would cost and how long it would take",
         "The estimate",
         "Takes the body of a start, checks all that a start checks, and writes nothing.",
     ),

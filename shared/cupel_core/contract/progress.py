@@ -110,7 +110,7 @@ class TargetResultsResponse(ResponseModel):
     ]
     unscored_reasons: Annotated[
         list[UnscoredReasonResponse],
-        Field(description="Why those that were read were not scored, the most frequent first", default=[]),
+        Field(description="Why those that were read were not scored, the most frequent first"),
     ]
 
     @classmethod

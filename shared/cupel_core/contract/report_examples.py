@@ -1,4 +1,4 @@
-"""Examples of the fields of batches and reports, for the OpenAPI document."""
+"""Examples of the fields of scale runs and reports, for the OpenAPI document."""
 
 from typing import Any
 

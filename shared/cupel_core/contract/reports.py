@@ -30,8 +30,8 @@ class RoleCostResponse(ResponseModel):
     calls: Annotated[int, Field(description="Number of calls")]
     usd: Annotated[float | None, Field(description="Null if a price is unknown")]
     priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
-    input_tokens: Annotated[int | None, Field(description="Of all calls; null in reports of earlier releases")] = None
-    output_tokens: Annotated[int | None, Field(description="Of all calls; null in reports of earlier releases")] = None
+    input_tokens: Annotated[int, Field(description="Of all calls")]
+    output_tokens: Annotated[int, Field(description="Of all calls")]
 
 
 class ReportFiguresResponse(ResponseModel):
@@ -44,19 +44,13 @@ class ReportFiguresResponse(ResponseModel):
     turns: Annotated[QuantilesResponse | None, Field(description="Answers of the target per conversation")]
     duration_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per conversation")]
     mean_turn_ms: Annotated[float | None, Field(description="Time in the target's calls per answer, on average")]
-    turn_ms: Annotated[
-        QuantilesResponse | None,
-        Field(description="Time in the target's calls per answer; null in reports and for runs of earlier releases"),
-    ] = None
+    turn_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per answer")]
     input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
     output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
     tokens: Annotated[
         QuantilesResponse | None,
-        Field(
-            description="Input and output together, of the target's calls per conversation; null in reports and for "
-            "runs of earlier releases"
-        ),
-    ] = None
+        Field(description="Input and output together, of the target's calls per conversation"),
+    ]
     total_input_tokens: Annotated[int, Field(description="Of all conversations together")]
     total_output_tokens: Annotated[int, Field(description="Of all conversations together")]
     costs: Annotated[list[RoleCostResponse], Field(description="By what models were called for")]
@@ -97,11 +91,11 @@ class ReportCostResponse(ResponseModel):
     price_list: Annotated[str, Field(description="The price list of the estimate")]
     budget: Annotated[
         ReportBudgetResponse | None, Field(description="What was used of the run's budget; null if it has none")
-    ] = None
+    ]
     unpriced: Annotated[
         list[UnpricedModelResponse],
         Field(description="Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget"),
-    ] = Field(default_factory=list)
+    ]
 
 
 class FailureModeResponse(ResponseModel):
@@ -134,8 +128,8 @@ class GraderAgreementResponse(ResponseModel):
     first: Annotated[str, Field(description="`run`, or the id of a rescore")]
     second: Annotated[str, Field(description="`corrections`, or the id of a rescore")]
     conversations: Annotated[int, Field(description="Judged by both")]
-    first_pass_rate: Annotated[float | None, Field(description="Of these conversations by the first", default=None)]
-    second_pass_rate: Annotated[float | None, Field(description="Of these conversations by the second", default=None)]
+    first_pass_rate: Annotated[float | None, Field(description="Of these conversations by the first")]
+    second_pass_rate: Annotated[float | None, Field(description="Of these conversations by the second")]
     agreement: Annotated[float | None, Field(description="Share of equal verdicts")]
     kappa: Annotated[float | None, Field(description="Cohen's")]
     kappa_interval: Annotated[
@@ -168,7 +162,7 @@ class ReportConversationResponse(ResponseModel):
     target_id: Annotated[str, Field(description="Label of the target, or its model")]
     prompt_id: Annotated[str | None, Field(description="Prompt of the definition; null if it has none")]
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null in reports of earlier releases")] = None
+    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")] = None
     persona_name: Annotated[str | None, Field(description="Null without a persona")] = None
     success: Annotated[bool | None, Field(description="Null if it was not judged")]
     score: Annotated[float | None, Field(description="From 0 to 1; null if it was not judged")]
@@ -251,14 +245,15 @@ class ReportContentResponse(ResponseModel):
     scenario_total: Annotated[int | None, Field(description="Scenarios of the definition's version")]
     judge_model: str | None
     evaluators: Annotated[
-        dict[EvaluatorName, EvaluatorStatus], Field(description="Of a batch: which default evaluators ran, or why not")
+        dict[EvaluatorName, EvaluatorStatus],
+        Field(description="Of a scale run: which default evaluators ran, or why not"),
     ]
     overall: Annotated[ReportFiguresResponse, Field(description="Of all targets together")]
     columns: Annotated[list[ReportColumnResponse], Field(description="By target, then by prompt")]
     errors: Annotated[list[ErrorCountResponse], Field(description="Infrastructure errors, the most frequent first")]
     unscored_reasons: Annotated[
         list[UnscoredCountResponse],
-        Field(description="Why conversations were not scored, the most frequent first; each counts once", default=[]),
+        Field(description="Why conversations were not scored, the most frequent first; each counts once"),
     ]
     cost: Annotated[ReportCostResponse, Field(description="Spent, against an estimate")]
     top_failure_modes: Annotated[list[FailureModeResponse], Field(description="At most 20, the most frequent first")]
@@ -270,18 +265,17 @@ class ReportContentResponse(ResponseModel):
     conversations: Annotated[list[ReportConversationResponse], Field(description="The first 1,000 completed ones")]
     failed_scenarios: Annotated[
         list[FailedScenarioResponse],
-        Field(description="At most 100 scenarios that a target has failed, the most failed first", default=[]),
+        Field(description="At most 100 scenarios that a target has failed, the most failed first"),
     ]
     differences: Annotated[
         list[ReportDifferenceResponse],
-        Field(description="Each pair of targets and prompts, of at most six; empty for one", default=[]),
+        Field(description="Each pair of targets and prompts, of at most six; empty for one"),
     ]
     breakdowns: Annotated[
         list[ReportBreakdownResponse],
         Field(
             description="By the first four of what the cases can be grouped by and that have at most 12 values; "
             "`getRunBreakdown` has all",
-            default=[],
         ),
     ]
     notes: Annotated[list[str], Field(description="What could not be computed, and why")]
@@ -299,7 +293,7 @@ class ExcerptResponse(ResponseModel):
     tag: Annotated[str, Field(description="Failure tag")]
     column: Annotated[str, Field(description="Target and prompt")]
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null in reports of earlier releases")] = None
+    scenario_name: Annotated[str, Field(description="Its name")]
     reason: Annotated[str, Field(description="Why it failed, as the graders say")]
     messages: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
 
@@ -384,9 +378,7 @@ class ReportTextsResponse(ResponseModel):
     summary: Annotated[ReportSummaryResponse | None, Field(description="Null if no model was asked for one")]
 
     excerpts: Annotated[list[ExcerptResponse], Field(description="Two of each of the ten most frequent failure modes")]
-    failed_answers: Annotated[
-        list[FailedReplyResponse], Field(description="Of at most 50 failed conversations", default=[])
-    ]
+    failed_answers: Annotated[list[FailedReplyResponse], Field(description="Of at most 50 failed conversations")]
 
 
 class ReportResponse(ResponseModel):

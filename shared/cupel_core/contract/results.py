@@ -27,7 +27,7 @@ SimulatedUserPrompt = Annotated[
     str | None,
     Field(
         description="System prompt made of the persona and the scenario's `instructions`, by which a model wrote user "
-        "messages; never sent to the target. Null if no model did, and for transcripts of earlier releases"
+        "messages; never sent to the target. Null if no model did"
     ),
 ]
 
@@ -119,7 +119,10 @@ class MessageResponse(ResponseModel):
     ] = None
     reply: Annotated[
         ReplyResponse | None,
-        Field(exclude_if=_is_none, description="Of a reply of the target; absent if an earlier release stored it"),
+        Field(
+            exclude_if=_is_none,
+            description="Usage, duration, cost and verdict of a reply of the target; absent of other messages",
+        ),
     ] = None
 
     @classmethod
@@ -147,7 +150,7 @@ class SpendResponse(ResponseModel):
     usage: TokenUsageResponse
     cost_usd: CostUsd
     uncertain_usd: Annotated[
-        float, Field(description="What calls that timed out or gave no answer may have cost besides", default=0.0)
+        float, Field(description="What calls that timed out or gave no answer may have cost besides")
     ]
 
     @classmethod
@@ -220,8 +223,7 @@ class AssertionResultResponse(ResponseModel):
     cause: Annotated[
         UnscoredCauseResponse | None,
         Field(
-            description="Why it could not be computed; null if it was, and for results of earlier releases",
-            default=None,
+            description="Why it could not be computed; null if it was",
         ),
     ]
 

@@ -48,16 +48,12 @@ class ColumnResultsResponse(ColumnFields):
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
     extrapolated: Extrapolated
     unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
-    cut_answers: Annotated[
-        int, Field(description="Completed probes whose last answer was cut by a limit of tokens", default=0)
-    ]
-    partly_checked: Annotated[
-        int, Field(description="Completed probes of scenarios whose import left out checks", default=0)
-    ]
+    cut_answers: Annotated[int, Field(description="Completed probes whose last answer was cut by a limit of tokens")]
+    partly_checked: Annotated[int, Field(description="Completed probes of scenarios whose import left out checks")]
     left_out_checks: LeftOutCounts
     omitted_parameters: Annotated[
         list[OmittedParameterResponse],
-        Field(description="What was left out of its requests; the most frequent first", default_factory=list),
+        Field(description="What was left out of its requests; the most frequent first"),
     ]
     tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
@@ -111,7 +107,7 @@ class RunResultsResponse(ResponseModel):
     is_complete: Annotated[
         bool, Field(description="Whether these are all of them; if not, the next request counts more")
     ]
-    sample: Annotated[RunSampleResponse | None, Field(description="Null for a run of an earlier release")]
+    sample: Annotated[RunSampleResponse | None, Field(description="Which part of the scenarios the run has")]
     columns: Annotated[list[ColumnResultsResponse], Field(description="By target, then by prompt")]
 
     @classmethod

@@ -72,7 +72,7 @@ class RunConfigResponse(ResponseModel):
     judge_max_output_tokens: int | None = None
     evaluators: Annotated[
         dict[EvaluatorName, EvaluatorStatus],
-        Field(description="Of a batch: whether each default evaluator runs, or why not; empty for other runs"),
+        Field(description="Of a scale run: whether each default evaluator runs, or why not; empty for other runs"),
     ]
     definition_snapshot: Annotated[
         dict[str, Any] | None,
@@ -82,7 +82,7 @@ class RunConfigResponse(ResponseModel):
         str | None,
         Field(
             description="The list that prices came from at the run's start, unless the workspace had its own; null in "
-            "lists, for a run just started and for runs of earlier releases"
+            "lists and for a run just started"
         ),
     ]
 
@@ -245,9 +245,7 @@ class RunResponse(ResponseModel):
     tags: list[str]
     metadata: dict[str, MetadataValue]
     definition_id: str
-    definition_name: Annotated[
-        str | None, Field(description="As it was at the start; null for runs of earlier releases")
-    ]
+    definition_name: Annotated[str | None, Field(description="As it was at the start")]
     definition_version: int
     scenario_count: Annotated[int | None, Field(description="Number of scenarios of the run")]
     scenario_total: Annotated[int | None, Field(description="Number of scenarios of the definition's version")]
@@ -258,7 +256,7 @@ class RunResponse(ResponseModel):
     eval_id: Annotated[str | None, Field(description="The eval that it is a run of")]
     execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
     playground: bool
-    scale: Annotated[bool, Field(description="Whether it was started as a batch")]
+    scale: Annotated[bool, Field(description="Whether it was started as a scale run")]
     report: WritesReport
     trial: TriesRevisedPrompt
     status: RunStatus

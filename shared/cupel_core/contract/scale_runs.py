@@ -1,4 +1,4 @@
-"""Batches: many conversations with one system prompt, started with one request."""
+"""Scale runs: many conversations with one system prompt, started with one request."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
@@ -24,10 +24,10 @@ from cupel_core.contract.run_labels import LabelFields
 from cupel_core.contract.run_requests import ExperimentId
 from cupel_core.contract.runs import TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
-from cupel_core.domain.limits.batches import MAX_COUNT
-from cupel_core.domain.runs.batches import Batch
-from cupel_core.domain.runs.pace import BATCH_PACE, Pace
+from cupel_core.domain.limits.scale_runs import MAX_COUNT
+from cupel_core.domain.runs.pace import SCALE_RUN_PACE, Pace
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
@@ -180,10 +180,10 @@ class CreateScaleRun(LabelFields, BudgetFields):
     max_attempts: MaxAttempts | None = None
     retry_delay_seconds: RetryDelay | None = None
     max_concurrency: Annotated[MaxConcurrency | None, Field(description="3 by default; null for no limit")] = (
-        BATCH_PACE.max_concurrency
+        SCALE_RUN_PACE.max_concurrency
     )
     stagger_ms: Annotated[StaggerMs | None, Field(description="[200, 400] by default; null for no gaps")] = (
-        BATCH_PACE.stagger_ms
+        SCALE_RUN_PACE.stagger_ms
     )
     judge_model: Annotated[ModelId | None, Field(description="Defaults to the workspace's; null for none")] = None
     persona_model: Annotated[
@@ -210,9 +210,9 @@ class CreateScaleRun(LabelFields, BudgetFields):
             raise fields_error(("trial",), "needs a report and a systemPrompt, which the report revises")
         return self
 
-    def batch(self) -> Batch:
+    def scale_run(self) -> ScaleRun:
         params = {"temperature": self.temperature, "maxOutputTokens": self.max_output_tokens}
-        return Batch(
+        return ScaleRun(
             targets=self._targets(),
             count=self.count,
             system=self.system_prompt,

@@ -57,9 +57,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
     turn_count: int
     tool_rounds: Annotated[int, Field(description="Replies of the target whose calls of tools were executed")]
-    word_count: Annotated[
-        int | None, Field(description="Words of the target's answers; null for transcripts of earlier releases")
-    ]
+    word_count: Annotated[int | None, Field(description="Words of the target's answers")]
     token_count: int
     usage: TokenUsageResponse
     judge_spend: Annotated[SpendResponse, Field(description="Spent on judging; not included in `usage` and `costUsd`")]
@@ -84,7 +82,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     summary_error: Annotated[str | None, Field(description="Why the judge made no decision")]
     summary_cause: Annotated[
         UnscoredCauseResponse | None,
-        Field(description="The code of `summaryError`; null without one, and for earlier releases", default=None),
+        Field(description="The cause of `summaryError`; null without one"),
     ]
     verdict: Annotated[VerdictResponse | None, Field(description="The judge's last verdict on the criteria")]
     scoring: Annotated[ScoringResponse | None, Field(description="Result of the criteria and assertions")]

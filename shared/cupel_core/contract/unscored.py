@@ -37,9 +37,7 @@ class UnscoredReasonResponse(ResponseModel):
     ]
     provider_code: Annotated[str | None, Field(description="The error code of the failed call; only of `judge_failed`")]
     count: Annotated[int, Field(description="Completed probes that were not scored for this reason")]
-    probe_index: Annotated[
-        int | None, Field(description="The first of them; null for probes that an earlier release has counted")
-    ]
+    probe_index: Annotated[int, Field(description="The index of the first of them")]
     example: Annotated[
         str | None,
         Field(description="The error of its check; null if it was deleted, or is not among those that are read"),
@@ -62,8 +60,7 @@ class UnscoredReasonResponse(ResponseModel):
         cls, causes: Iterable[CauseCount], messages: Mapping[int, str] = _NO_MESSAGES
     ) -> "list[UnscoredReasonResponse]":
         """The most frequent ones; `messages` are by the index of the probe that is the example."""
-        shown = islice(causes, MAX_CAUSES)
-        return [cls.of(each, None if each.first_index is None else messages.get(each.first_index)) for each in shown]
+        return [cls.of(each, messages.get(each.first_index)) for each in islice(causes, MAX_CAUSES)]
 
 
 UnscoredReasons = Annotated[
@@ -71,6 +68,5 @@ UnscoredReasons = Annotated[
     Field(
         description=f"Why completed probes were not scored, the most frequent first, at most {MAX_CAUSES}; each probe "
         "counts for one reason",
-        default=[],
     ),
 ]

@@ -6,7 +6,6 @@ A value that does not exist is null, also where the clients' models require one:
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import reduce
 from typing import Any
 
 from cupel_core.domain.analysis.column_totals import CostTotal
@@ -16,8 +15,7 @@ from cupel_core.domain.openai_evals.models import from_target
 from cupel_core.domain.openai_evals.parameters import run_sampling_params
 from cupel_core.domain.openai_evals.rows import ITEM
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS
-from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, JudgeReply, flatten
+from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, JudgeReply
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample
 from cupel_core.domain.scoring.scoring import check_names
 from cupel_core.domain.turns.conversation import ConversationState
@@ -144,34 +142,20 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
     """Of the models under test, and of all others that were called."""
     uses: dict[str, ModelCalls] = {}
-    judge = _only_judge(eval_run.assertions)
     for column in _columns(eval_run):
         for kind, cost in column.totals.costs.items():
             if kind != "target":
-                uses = dict(added_uses(uses, _uses_of(cost, judge if kind == "judge" else None)))
-            elif not eval_run.is_recorded:
-                uses = dict(added_uses(uses, _uses_of(cost, column.column.target.model)))
+                uses = dict(added_uses(uses, cost.models))
+            elif cost.calls and not eval_run.is_recorded:
+                uses = dict(added_uses(uses, {column.column.target.model: _all_calls(cost)}))
     for model, use in uses.items():
         usage = _usage(use.input_tokens, use.output_tokens, 0)
         yield {"model_name": from_target(model), "invocation_count": use.calls, **usage}
 
 
-def _uses_of(cost: CostTotal, other: str | None) -> Mapping[str, ModelCalls]:
-    """By model. What is recorded of no model, as of targets and in earlier releases, is of the `other` one."""
-    recorded = reduce(ModelCalls.plus, cost.models.values(), ModelCalls())
-    calls = cost.calls - recorded.calls
-    if other is None or calls <= 0:
-        return cost.models
-    tokens = (cost.input_tokens - recorded.input_tokens, cost.output_tokens - recorded.output_tokens)
-    return added_uses(cost.models, {other: ModelCalls(calls, *tokens)})
-
-
-def _only_judge(assertions: Sequence[Assertion]) -> str | None:
-    """The model of all graders that call one; None if they call none, several, or an embedding model."""
-    kinds = [(part, ASSERTION_KINDS.get(part.kind)) for part in flatten(assertions)]
-    models = {part.provider for part, kind in kinds if kind and kind.needs_judge}
-    embeds = any(kind and kind.needs_embedder for _, kind in kinds)
-    return models.pop() if len(models) == 1 and not embeds else None
+def _all_calls(cost: CostTotal) -> ModelCalls:
+    """Calls of a target are counted without their model, because all of them are of one."""
+    return ModelCalls(cost.calls, cost.input_tokens, cost.output_tokens)
 
 
 def _usage(prompt: int, completion: int, cached: int) -> Document:

@@ -49,7 +49,7 @@ from cupel_core.messages import RunRef
 from cupel_core.named_models import list_uncallable
 from cupel_core.openai_evals import evals, files, stored_answers
 from cupel_core.openai_evals.evals import OpenAIEval
-from cupel_core.paging import MAX_LIMIT, Creation
+from cupel_core.paging import MAX_LIMIT
 from cupel_core.runs import control, erasure, start
 from cupel_core.store import definition_runs, definition_scenarios, openai_evals, runs, scenarios, snapshots
 from cupel_core.store.openai_evals import DataRecord
@@ -146,8 +146,6 @@ def _start_over_answers(
     start_run: Callable[[str, Sequence[Row]], Run],
     now: datetime,
 ) -> Run:
-    if not evaluation.record.lists_runs:
-        raise Invalid.field("eval_id", "was created by an earlier release: create it again to use stored answers")
     selection = stored_answers.select(evaluation, workspace, source, now)
     definition_id = stored_answers.make_definition(evaluation, workspace, selection, now)
     try:
@@ -196,7 +194,7 @@ def list_runs(
     assertions: dict[tuple[str, int], Sequence[Assertion]] = {}
     start = None if after is None else find(workspace, eval_id, after)
     page_size = limit + 1 if status is None else MAX_LIMIT
-    for run in _all_runs(workspace, evaluation, start, page_size, oldest_first=oldest_first):
+    for run in _all_runs(workspace, eval_id, start, page_size, oldest_first=oldest_first):
         if not has_time():
             raise RetryableError("there was no time to read more runs; try again")
         if status in (None, STATUSES[run.status]):
@@ -220,13 +218,8 @@ def delete(workspace: str, eval_id: str, run_id: str, now: datetime) -> None:
         erasure.erase_made_definition(RunRef(workspace, run.definition_id), now)
 
 
-def _all_runs(
-    workspace: str, evaluation: OpenAIEval, after: Run | None, page_size: int, *, oldest_first: bool
-) -> Iterator[Run]:
-    if not evaluation.record.lists_runs:
-        yield from _search_runs(workspace, evaluation.id, after, oldest_first=oldest_first)
-        return
-    ids = definition_runs.list_ids(workspace, evaluation.id, after, page_size, oldest_first=oldest_first)
+def _all_runs(workspace: str, eval_id: str, after: Run | None, page_size: int, *, oldest_first: bool) -> Iterator[Run]:
+    ids = definition_runs.list_ids(workspace, eval_id, after, page_size, oldest_first=oldest_first)
     for batch in batched(ids, page_size):
         refs = [RunRef(workspace, run_id) for run_id in _run_ids(workspace, batch)]
         found = runs.get_many(refs)
@@ -240,23 +233,6 @@ def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
             yield from islice(definition_runs.list_ids(workspace, each, None, 1, oldest_first=True), 1)
         else:
             yield each
-
-
-def _search_runs(workspace: str, eval_id: str, after: Run | None, *, oldest_first: bool) -> Iterator[Run]:
-    """Among all runs of the workspace."""
-    cursor = None if after is None else runs.cursor_after(after)
-    while True:
-        page = runs.list_runs(
-            workspace,
-            definition_id=eval_id,
-            limit=MAX_LIMIT,
-            cursor=cursor,
-            created=Creation(oldest_first=oldest_first),
-        )
-        yield from page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:

@@ -280,7 +280,7 @@ def _check_statistics(checks: Mapping[str, CheckCount]) -> Iterator[CheckStatist
 
 _WHY_NOT = {
     EvaluatorStatus.OFF: "was switched off",
-    EvaluatorStatus.NO_GOAL: "did not run: the batch has no goal",
+    EvaluatorStatus.NO_GOAL: "did not run: the scale run has no goal",
     EvaluatorStatus.NO_FORMAT: "did not run: no format was requested",
     EvaluatorStatus.NO_JUDGE: "did not run: the run has no judge",
 }

@@ -16,9 +16,9 @@ def start_if_wanted(ref: RunRef, report_id: str, now: datetime) -> None:
     """Start the trial of a completed report, or note why it cannot start. Repeating it starts no second one.
 
     Both prompts together may cost what the run has cost, and a further call of each; a trial that is expected to cost
-    more is not started, because nobody is there to confirm it. The last calls set aside as much as a small batch has
-    cost, and use little of it, so that is added to the budget. A run has one such trial, whichever of its reports it is
-    of.
+    more is not started, because nobody is there to confirm it. The last calls set aside as much as a small scale run
+    has cost, and use little of it, so that is added to the budget. A run has one such trial, whichever of its reports
+    it is of.
     """
     run = runs.find(ref)
     if run is None or not run.trial or any(record.trial for record in reports.list_all(ref)):

@@ -6,7 +6,7 @@ from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
-from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UNKNOWN_CAUSE
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
 from cupel_core.messages import RunRef
 from cupel_core.rescoring.comparisons import comparison_ranges
 from cupel_core.store import rescore_results, rescores, runs
@@ -64,8 +64,8 @@ def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None
 def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
     """Why the first transcript could not be scored. The error itself may quote it, so it stays in the result."""
     results = rescore_results.list_range(ref, rescore.id, range(rescore.probe_count), page_size=1)
-    first = next((each for each in results if each.unscored), None)
-    cause = (first.scoring.cause if first and first.scoring else None) or UNKNOWN_CAUSE
+    causes = (each.scoring.cause for each in results if each.scoring)
+    cause = next(filter(None, causes), UnscoredCause(UnscoredCode.DELETED))
     name = f"{cause.code}{f' of {cause.model}' if cause.model else ''}"
     provider_code = f" ({cause.provider_code})" if cause.provider_code else ""
     return f"{DESCRIPTIONS[cause.code]}{provider_code}; {name}"

@@ -18,7 +18,7 @@ SECRET_OWNER = "evaluator"  # noqa: S105 - the name of a secret
 _NO_HEADERS = {"evaluator_headers_version": None, "evaluator_header_names": None}
 _MODELS = ("judge_model", "persona_model", "embedding_model", "summarizer_model")
 _ANALYSIS_MODEL = "analysis_model"
-_LIMITS = ("open_runs_per_owner", "open_runs", "max_batch_count", "max_batch_concurrency")
+_LIMITS = ("open_runs_per_owner", "open_runs", "max_scale_run_count", "max_scale_run_concurrency")
 
 
 def workspace_grader_config(workspace: str) -> GraderConfig:

@@ -67,7 +67,7 @@ def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allow
 
 
 class BudgetTerms(Protocol):
-    """What a request says about money: that of a run, a batch or a trial."""
+    """What a request says about money: that of a run, a scale run or a trial."""
 
     @property
     def max_budget_usd(self) -> float | None: ...

@@ -10,8 +10,8 @@ from math import inf
 
 from cupel_core.accounts import ModelChecks
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.batches import Batch
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.runs import scaling
 from cupel_core.runs.budgets import BudgetedEstimate, fit_of
@@ -28,11 +28,11 @@ def estimate(workspace: str, spec: RunSpec, now: datetime) -> BudgetedEstimate:
     return BudgetedEstimate(estimated, fit_of(workspace, spec, estimated, now), checks.missing_access)
 
 
-def estimate_batch(workspace: str, batch: Batch, now: datetime) -> BudgetedEstimate:
-    """The same for a batch."""
+def estimate_scale_run(workspace: str, scale_run: ScaleRun, now: datetime) -> BudgetedEstimate:
+    """The same for a scale run."""
     checks = ModelChecks(workspace, tolerates_missing_access=True)
-    estimated = scaling.estimate_batch(workspace, batch, now, checks)
-    return BudgetedEstimate(estimated, fit_of(workspace, batch, estimated, now), checks.missing_access)
+    estimated = scaling.estimate_scale_run(workspace, scale_run, now, checks)
+    return BudgetedEstimate(estimated, fit_of(workspace, scale_run, estimated, now), checks.missing_access)
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

@@ -1,8 +1,8 @@
-"""Batches: finds or writes the definition that a batch describes, and starts an ordinary run of it.
+"""Scale runs: finds or writes the definition that a scale run describes, and starts an ordinary run of it.
 
 The definition's id follows from its content, so a request that is repeated, or sent twice at once, finds the definition
-of the first one. It is stored once the run is known to start, so a refused batch leaves nothing; a crash between the
-two steps leaves a definition that the next request uses.
+of the first one. It is stored once the run is known to start, so a refused scale run leaves nothing; a crash between
+the two steps leaves a definition that the next request uses.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario, Scenario
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase
 from cupel_core.domain.estimates.requested_trials import with_trial
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.batches import FOLDER, Batch, content_text
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import SYSTEM, StartedBy
+from cupel_core.domain.runs.scale_runs import FOLDER, ScaleRun, content_text
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -41,7 +41,7 @@ _MAX_DELETED = 100
 _ONE_SCENARIO = Manifest(pages=(ScenarioPage("", 1, size=1),), next_ordinal=2)
 
 
-class _CheckedBatch(NamedTuple):
+class _CheckedScaleRun(NamedTuple):
     spec: RunSpec
     """Of a definition that may not exist yet."""
     evaluators: DefaultEvaluators
@@ -51,134 +51,134 @@ class _CheckedBatch(NamedTuple):
     plan: Plan
 
 
-def start_batch(
+def start_scale_run(
     workspace: str,
-    batch: Batch,
+    scale_run: ScaleRun,
     request: str,
     idempotency_key: str | None,
     now: datetime,
     started_by: StartedBy = SYSTEM,
 ) -> RunStarted:
-    """Start the run of a batch; `request` is what was requested. Raises what `start` raises.
+    """Start the run of a scale run; `request` is what was requested. Raises what `start` raises.
 
-    Nothing is written unless the whole batch is valid.
+    Nothing is written unless the whole scale run is valid.
     """
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
-    evaluators = _check(workspace, batch, now, ModelChecks(workspace)).evaluators
-    definition_id, exists = _find(workspace, batch, evaluators)
-    unstored = None if exists else _unstored(workspace, definition_id, batch, evaluators, now)
-    spec = batch.spec(definition_id, evaluators)
+    evaluators = _check(workspace, scale_run, now, ModelChecks(workspace)).evaluators
+    definition_id, exists = _find(workspace, scale_run, evaluators)
+    unstored = None if exists else _unstored(workspace, definition_id, scale_run, evaluators, now)
+    spec = scale_run.spec(definition_id, evaluators)
     return start.start(workspace, spec, idempotency_key, now, started_by, request, unstored)
 
 
-def estimate_batch(workspace: str, batch: Batch, now: datetime, checks: ModelChecks) -> RunEstimate:
+def estimate_scale_run(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChecks) -> RunEstimate:
     """Raises what a start would raise now if `checks` were its own, and writes nothing."""
-    return _estimate(workspace, batch, _check(workspace, batch, now, checks), now)
+    return _estimate(workspace, scale_run, _check(workspace, scale_run, now, checks), now)
 
 
-def _estimate(workspace: str, batch: Batch, checked: _CheckedBatch, now: datetime) -> RunEstimate:
+def _estimate(workspace: str, scale_run: ScaleRun, checked: _CheckedScaleRun, now: datetime) -> RunEstimate:
     columns = len(checked.plan.columns)
     terms = RunTerms(
         checked.content,
         checked.grader_config,
-        batch.max_turns,
+        scale_run.max_turns,
         columns=columns,
-        pace=batch.pace,
-        has_report=batch.report,
+        pace=scale_run.pace,
+        has_report=scale_run.report,
     )
-    cases = [SampledCase(checked.scenario, bool(batch.persona_ids))]
-    estimate = estimate_cases(workspace, terms, checked.plan, batch.params, cases)
-    definition_id, exists = _find(workspace, batch, checked.evaluators)
+    cases = [SampledCase(checked.scenario, bool(scale_run.persona_ids))]
+    estimate = estimate_cases(workspace, terms, checked.plan, scale_run.params, cases)
+    definition_id, exists = _find(workspace, scale_run, checked.evaluators)
     if exists:
-        own = (checked.grader_config, batch.max_turns, None, batch.params, checked.plan, frozenset((0,)))
+        own = (checked.grader_config, scale_run.max_turns, None, scale_run.params, checked.plan, frozenset((0,)))
         estimate = from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
-    return with_trial(estimate, 1, checked.plan.cases * columns) if batch.trial else estimate
+    return with_trial(estimate, 1, checked.plan.cases * columns) if scale_run.trial else estimate
 
 
-def _check(workspace: str, batch: Batch, now: datetime, checks: ModelChecks) -> _CheckedBatch:
+def _check(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChecks) -> _CheckedScaleRun:
     settings = get_settings(workspace)
     defaults = settings.grader_config
-    if exceeded := settings.batches.violations(batch.count, batch.pace.max_concurrency):
+    if exceeded := settings.scale_runs.violations(scale_run.count, scale_run.pace.max_concurrency):
         raise Invalid.fields(FieldError(*each) for each in exceeded.items())
-    evaluators = batch.evaluators(defaults)
+    evaluators = scale_run.evaluators(defaults)
     try:
-        spec = batch.spec("", evaluators)
+        spec = scale_run.spec("", evaluators)
     except ValueError as error:
         raise Invalid.field("count", str(error)) from None
     config = spec.grader_config.with_defaults(defaults).without(spec.disabled_graders)
-    _check_opening(batch, config)
-    _check_trial(batch, config)
-    content = validate_content(batch.content(evaluators))
-    scenario = checked_scenarios(workspace, [_scenario(batch, evaluators)], "scenarios", now)[0]
-    with _request_fields(batch):
+    _check_opening(scale_run, config)
+    _check_trial(scale_run, config)
+    content = validate_content(scale_run.content(evaluators))
+    scenario = checked_scenarios(workspace, [_scenario(scale_run, evaluators)], "scenarios", now)[0]
+    with _request_fields(scale_run):
         check_spec(workspace, spec, config, _ONE_SCENARIO, checks)
-    _check_evaluators(batch, checks)
+    _check_evaluators(scale_run, checks)
     check_required_models(config, content, [scenario])
-    _check_personas(workspace, batch)
-    plan = Plan(spec.targets, (max(1, len(batch.persona_ids)),), spec.repeats)
+    _check_personas(workspace, scale_run)
+    plan = Plan(spec.targets, (max(1, len(scale_run.persona_ids)),), spec.repeats)
     check_size(plan)
-    return _CheckedBatch(spec, evaluators, config, content, scenario, plan)
+    return _CheckedScaleRun(spec, evaluators, config, content, scenario, plan)
 
 
 @contextmanager
-def _request_fields(batch: Batch) -> Iterator[None]:
+def _request_fields(scale_run: ScaleRun) -> Iterator[None]:
     """Errors of a run's specification, with the fields of the request."""
     try:
         yield
     except Invalid as error:
-        raise error.with_fields(lambda field: _request_field(field, batch)) from None
+        raise error.with_fields(lambda field: _request_field(field, scale_run)) from None
 
 
-def _request_field(field: str, batch: Batch) -> str:
-    goal = batch.choices.get(EvaluatorName.GOAL)
+def _request_field(field: str, scale_run: ScaleRun) -> str:
+    goal = scale_run.choices.get(EvaluatorName.GOAL)
     if field == "config.judgeModel" and goal and goal.judge_model:
         return "evaluators.goal.judgeModel"
-    if field.startswith("models.") and batch.is_of_connector:
+    if field.startswith("models.") and scale_run.is_of_connector:
         return "connectorId"
     return field.removeprefix("config.").removeprefix("params.")
 
 
-def _check_evaluators(batch: Batch, checks: ModelChecks) -> None:
+def _check_evaluators(scale_run: ScaleRun, checks: ModelChecks) -> None:
     """The judges that only one evaluator has."""
     errors = [
         FieldError(f"evaluators.{name}.judgeModel", problem)
-        for name, choice in batch.choices.items()
+        for name, choice in scale_run.choices.items()
         if choice.judge_model and (problem := checks.model_error(choice.judge_model))
     ]
     if errors:
         raise Invalid.fields(errors)
 
 
-def _check_personas(workspace: str, batch: Batch) -> None:
-    known = personas.get_many(workspace, batch.persona_ids)
-    missing = [number for number, persona_id in enumerate(batch.persona_ids) if persona_id not in known]
+def _check_personas(workspace: str, scale_run: ScaleRun) -> None:
+    known = personas.get_many(workspace, scale_run.persona_ids)
+    missing = [number for number, persona_id in enumerate(scale_run.persona_ids) if persona_id not in known]
     if missing:
         unknown = (FieldError(f"personaIds.{number}", "there is no such persona") for number in missing)
         raise Invalid.fields(unknown)
 
 
-def _check_opening(batch: Batch, config: GraderConfig) -> None:
-    if batch.opening is None and not (config.persona_model or config.judge_model):
+def _check_opening(scale_run: ScaleRun, config: GraderConfig) -> None:
+    if scale_run.opening is None and not (config.persona_model or config.judge_model):
         raise Invalid.field(
             "userMessage", "is required without a judgeModel or personaModel, which would write the first message"
         )
 
 
-def _check_trial(batch: Batch, config: GraderConfig) -> None:
-    if batch.trial and not config.report_model:
+def _check_trial(scale_run: ScaleRun, config: GraderConfig) -> None:
+    if scale_run.trial and not config.report_model:
         raise Invalid.field(
             "trial", "needs a summarizerModel or judgeModel, which writes the report's summary and revises the prompt"
         )
 
 
-def _scenario(batch: Batch, evaluators: DefaultEvaluators) -> CreateScenario:
-    return CreateScenario.model_validate(batch.scenario(evaluators))
+def _scenario(scale_run: ScaleRun, evaluators: DefaultEvaluators) -> CreateScenario:
+    return CreateScenario.model_validate(scale_run.scenario(evaluators))
 
 
-def _find(workspace: str, batch: Batch, evaluators: DefaultEvaluators) -> tuple[str, bool]:
+def _find(workspace: str, scale_run: ScaleRun, evaluators: DefaultEvaluators) -> tuple[str, bool]:
     """The id of the definition with this content, and whether there is one; those that were deleted are left alone."""
-    content, scenario = batch.content(evaluators), batch.scenario(evaluators)
+    content, scenario = scale_run.content(evaluators), scale_run.scenario(evaluators)
     for number in range(_MAX_DELETED):
         definition_id = content_id("def", content_text(content, scenario, number))
         found = definitions.find(workspace, definition_id)
@@ -188,10 +188,10 @@ def _find(workspace: str, batch: Batch, evaluators: DefaultEvaluators) -> tuple[
 
 
 def _unstored(
-    workspace: str, definition_id: str, batch: Batch, evaluators: DefaultEvaluators, now: datetime
+    workspace: str, definition_id: str, scale_run: ScaleRun, evaluators: DefaultEvaluators, now: datetime
 ) -> UnstoredDefinition:
-    labels, items = Labels(batch.name, FOLDER), [_scenario(batch, evaluators)]
-    new = catalog.prepare(workspace, labels, batch.content(evaluators), now, items, definition_id)
+    labels, items = Labels(scale_run.name, FOLDER), [_scenario(scale_run, evaluators)]
+    new = catalog.prepare(workspace, labels, scale_run.content(evaluators), now, items, definition_id)
 
     def store() -> None:
         """A concurrent request may have created the same one."""

@@ -63,7 +63,6 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
     return {
         "success": scored.get("success"),
         "score": scored.get("score"),
-        "is_unscored": bool(scored.get("unscored")) and not is_corrected,
         "cause": UnscoredCause.from_json(cause) if (cause := scored.get("cause")) and not is_corrected else None,
         "metrics": scored.get("metrics") or {},
         "metric_weights": scored.get("metricWeights") or {},

@@ -5,8 +5,8 @@ from typing import Any
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
 from cupel_core.domain.budgets.periods import DEFAULT_TIMEZONE, PeriodLimits
-from cupel_core.domain.limits.batches import BatchLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
+from cupel_core.domain.limits.scale_runs import ScaleRunLimits
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.errors import Conflict
@@ -26,8 +26,8 @@ class EvaluationSettingsItem(RevisedItem):
     evaluator_header_names = ListAttribute(attr_name="evaluatorHeaderNames", of=UnicodeAttribute, null=True)
     open_runs_per_owner = NumberAttribute(attr_name="openRunsPerOwner", null=True)
     open_runs = NumberAttribute(attr_name="openRuns", null=True)
-    max_batch_count = NumberAttribute(attr_name="maxBatchCount", null=True)
-    max_batch_concurrency = NumberAttribute(attr_name="maxBatchConcurrency", null=True)
+    max_scale_run_count = NumberAttribute(attr_name="maxScaleRunCount", null=True)
+    max_scale_run_concurrency = NumberAttribute(attr_name="maxScaleRunConcurrency", null=True)
     budget_day_usd = NumberAttribute(attr_name="budgetDayUsd", null=True)
     budget_month_usd = NumberAttribute(attr_name="budgetMonthUsd", null=True)
     budget_timezone = UnicodeAttribute(attr_name="budgetTimezone", null=True)
@@ -50,8 +50,8 @@ def get(workspace: str) -> EvaluationSettings:
     limits = OpenRunLimits(_integer(item.open_runs_per_owner), _integer(item.open_runs))
     names = tuple(map(str, item.evaluator_header_names or ()))
     budgets = PeriodLimits(item.budget_day_usd, item.budget_month_usd, item.budget_timezone or DEFAULT_TIMEZONE)
-    batches = BatchLimits(_integer(item.max_batch_count), _integer(item.max_batch_concurrency))
-    return EvaluationSettings(config, names, int(item.revision or 0), limits, item.analysis_model, budgets, batches)
+    scale_runs = ScaleRunLimits(_integer(item.max_scale_run_count), _integer(item.max_scale_run_concurrency))
+    return EvaluationSettings(config, names, int(item.revision or 0), limits, item.analysis_model, budgets, scale_runs)
 
 
 def get_budgets(workspace: str) -> PeriodLimits:

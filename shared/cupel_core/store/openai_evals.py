@@ -5,7 +5,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any
 
-from pynamodb.attributes import BooleanAttribute, JSONAttribute, UnicodeAttribute
+from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
 from cupel_core.clock import from_iso, to_iso
 from cupel_core.deferred import dataclass
@@ -27,8 +27,6 @@ class EvalRecord:
     created_at: datetime
     data_source_config: Mapping[str, Any]
     metadata: Mapping[str, str] | None = None
-    lists_runs: bool = True
-    """Whether all of its runs are in the list of its definition; not if it was created before there was one."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,6 @@ class OpenAIEvalItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt")
     data_source_config = JSONAttribute(attr_name="dataSourceConfig")
     metadata = JSONAttribute(null=True)
-    lists_runs = BooleanAttribute(attr_name="listsRuns", null=True)
 
 
 class OpenAIDataItem(Item):
@@ -119,11 +116,9 @@ def _item(workspace: str, record: EvalRecord) -> OpenAIEvalItem:
         created_at=to_iso(record.created_at),
         data_source_config=dict(record.data_source_config),
         metadata=None if record.metadata is None else dict(record.metadata),
-        lists_runs=record.lists_runs or None,
     )
 
 
 def _record(item: OpenAIEvalItem) -> EvalRecord:
     definition_id = item.pk.rpartition("#")[2]
-    created_at, lists_runs = from_iso(item.created_at), bool(item.lists_runs)
-    return EvalRecord(definition_id, created_at, item.data_source_config, item.metadata, lists_runs)
+    return EvalRecord(definition_id, from_iso(item.created_at), item.data_source_config, item.metadata)

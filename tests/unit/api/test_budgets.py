@@ -203,7 +203,7 @@ def test_what_summaries_may_cost_is_set_aside(
     assert client.get(f"/v1/runs/{plain['id']}/budget").json()["finishUsd"] == 0
 
 
-def test_what_the_summary_of_a_batchs_report_may_cost_is_estimated_and_set_aside(
+def test_what_the_summary_of_a_scale_runs_report_may_cost_is_estimated_and_set_aside(
     client: Client, definition_id: str
 ) -> None:
     """It reads 24,000 tokens, for which a token for each byte is reserved, and writes 2,000; twice if repaired."""
@@ -339,13 +339,13 @@ def scale(client: Client, **changes: Any) -> Answer:
     return client.post("/v1/scale-runs", body)
 
 
-def test_a_batch_has_a_budget_too(client: Client, definition_id: str) -> None:
+def test_a_scale_run_has_a_budget_too(client: Client, definition_id: str) -> None:
     answer = scale(client)
     assert answer.status == 201, answer.text
     assert answer.json()["run"]["spend"]["budget"]["maxBudgetUsd"] == 2.0
 
 
-def test_a_batch_of_a_model_without_a_price_writes_no_definition(client: Client, definition_id: str) -> None:
+def test_a_scale_run_of_a_model_without_a_price_writes_no_definition(client: Client, definition_id: str) -> None:
     before = client.get("/v1/definitions").json()["items"]
     answer = scale(client, models=["custom/other"])
     assert (answer.status, answer.json()["errors"][0]["field"]) == (422, "allowUnpriced")
@@ -416,7 +416,7 @@ def test_an_estimate_needs_no_confirmation(client: Client, definition_id: str) -
     assert (answer.status, answer.json()["usd"]["expected"] > 1) == (200, True)
 
 
-def test_a_batch_that_must_be_confirmed_writes_no_definition(client: Client, definition_id: str) -> None:
+def test_a_scale_run_that_must_be_confirmed_writes_no_definition(client: Client, definition_id: str) -> None:
     before = client.get("/v1/definitions").json()["items"]
     refused = scale(client, count=1_000, maxBudgetUsd=0.05)
     assert refused.json()["type"] == "urn:cupel:problem:confirmation-required"
@@ -428,7 +428,7 @@ def test_a_batch_that_must_be_confirmed_writes_no_definition(client: Client, def
 TRIED: dict[str, Any] = {"systemPrompt": "s", "judgeModel": "sim/bold", "count": 100, "trial": True}
 
 
-def estimated_batch(client: Client, **changes: Any) -> dict[str, Any]:
+def estimated_scale_run(client: Client, **changes: Any) -> dict[str, Any]:
     body = {"models": ["custom/m"], "userMessage": "Hi", "maxBudgetUsd": 2, **TRIED, **changes}
     answer = client.post("/v1/scale-runs/estimate", body)
     assert answer.status == 200, answer.text
@@ -436,8 +436,8 @@ def estimated_batch(client: Client, **changes: Any) -> dict[str, Any]:
     return estimate
 
 
-def test_the_estimate_of_a_batch_says_what_its_trial_may_cost(client: Client, definition_id: str) -> None:
-    estimate, without = estimated_batch(client), estimated_batch(client, trial=False)
+def test_the_estimate_of_a_scale_run_says_what_its_trial_may_cost(client: Client, definition_id: str) -> None:
+    estimate, without = estimated_scale_run(client), estimated_scale_run(client, trial=False)
     trial = estimate["trial"]
     assert (trial["jobCount"], trial["isWithinLimit"]) == (74, True)
     assert estimate["usd"] == without["usd"]
@@ -447,11 +447,11 @@ def test_the_estimate_of_a_batch_says_what_its_trial_may_cost(client: Client, de
     assert (without["trial"], without["confirmableUsd"]) == (None, without["usd"]["expected"])
 
 
-def test_a_batch_that_exceeds_its_budget_with_its_trial_must_be_confirmed(client: Client, definition_id: str) -> None:
-    estimate = estimated_batch(client)
+def test_a_scale_run_beyond_its_budget_with_its_trial_must_be_confirmed(client: Client, definition_id: str) -> None:
+    estimate = estimated_scale_run(client)
     reserved = 0.05
     budget = {**TRIED, "maxBudgetUsd": estimate["usd"]["expected"] + reserved}
-    fit = estimated_batch(client, **budget)["budget"]
+    fit = estimated_scale_run(client, **budget)["budget"]
     assert (fit["exceeds"], fit["confirmationRequired"]) == ("run", True)
     refused = scale(client, **budget)
     assert (refused.status, refused.json()["type"]) == (409, "urn:cupel:problem:confirmation-required")
@@ -465,17 +465,17 @@ def test_a_batch_that_exceeds_its_budget_with_its_trial_must_be_confirmed(client
     assert started.json()["estimate"]["trial"] == estimate["trial"]
 
 
-def test_a_rerun_of_a_batch_is_estimated_with_its_trial(client: Client, definition_id: str) -> None:
+def test_a_rerun_of_a_scale_run_is_estimated_with_its_trial(client: Client, definition_id: str) -> None:
     started = scale(client, **TRIED, maxBudgetUsd=50)
     again = client.post(f"/v1/runs/{started.json()['run']['id']}/rerun")
     assert again.json()["estimate"]["trial"] == started.json()["estimate"]["trial"] is not None
 
 
 def test_the_workspaces_budget_pays_for_the_trial_too(client: Client, definition_id: str) -> None:
-    estimate = estimated_batch(client)
+    estimate = estimated_scale_run(client)
     left = estimate["usd"]["expected"] + 0.5 * estimate["trial"]["usd"]["expected"]
     client.put("/v1/settings", {"budgets": {"dayUsd": left}})
-    assert estimated_batch(client, maxBudgetUsd=None)["budget"]["exceeds"] == "day"
+    assert estimated_scale_run(client, maxBudgetUsd=None)["budget"]["exceeds"] == "day"
     assert scale(client, **TRIED, maxBudgetUsd=None).json()["type"] == "urn:cupel:problem:confirmation-required"
     assert scale(client, **{**TRIED, "trial": False}, maxBudgetUsd=None).status == 201
 

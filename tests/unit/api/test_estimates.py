@@ -93,10 +93,10 @@ def test_models_that_a_definition_names_need_no_key_for_an_estimate(client: Clie
     assert missing_access(answer) == {"openai": KEY}
 
 
-def test_estimates_of_batches_and_evals_need_no_key(client: Client, definition_id: str) -> None:
-    batch = {"models": ["openai/gpt-5-mini"], "userMessage": "Hi", "count": 2}
-    assert missing_access(client.post("/v1/scale-runs/estimate", batch)) == {"openai": KEY}
-    assert client.post("/v1/scale-runs", batch).status == 422
+def test_estimates_of_scale_runs_and_evals_need_no_key(client: Client, definition_id: str) -> None:
+    scale_run = {"models": ["openai/gpt-5-mini"], "userMessage": "Hi", "count": 2}
+    assert missing_access(client.post("/v1/scale-runs/estimate", scale_run)) == {"openai": KEY}
+    assert client.post("/v1/scale-runs", scale_run).status == 422
     scenarios = client.get(f"/v1/definitions/{definition_id}/scenarios").json()["items"]
     body = {"name": "e", "model": "openai/gpt-5-mini", "scenarioIds": [each["id"] for each in scenarios]}
     eval_id = client.post("/v1/evals", body).json()["id"]
@@ -119,17 +119,17 @@ def test_a_report_is_priced_with_the_model_that_writes_it(client: Client, defini
     assert report_models(estimated(client, definition_id, report=True).json()) == [(own_model, True)]
     without = {**judged, "summarizerModel": None}
     assert report_models(estimated(client, definition_id, report=True, config=without).json()) == [("sim/bold", False)]
-    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "judgeModel": "sim/bold"}
-    assert report_models(client.post("/v1/scale-runs/estimate", batch).json()) == [(own_model, True)]
-    batch["summarizerModel"] = "sim/steady"
-    assert report_models(client.post("/v1/scale-runs/estimate", batch).json()) == [("sim/steady", False)]
+    scale_run = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "judgeModel": "sim/bold"}
+    assert report_models(client.post("/v1/scale-runs/estimate", scale_run).json()) == [(own_model, True)]
+    scale_run["summarizerModel"] = "sim/steady"
+    assert report_models(client.post("/v1/scale-runs/estimate", scale_run).json()) == [("sim/steady", False)]
 
 
 def test_an_unknown_summarizer_is_named(client: Client, definition_id: str) -> None:
     refused = estimated(client, definition_id, config={"summarizerModel": "nobody/x"})
     assert (refused.status, refused.fields()) == (422, ["config.summarizerModel"])
-    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "summarizerModel": "openai/gpt-5-mini"}
-    refused = client.post("/v1/scale-runs", batch)
+    scale_run = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, "summarizerModel": "openai/gpt-5-mini"}
+    refused = client.post("/v1/scale-runs", scale_run)
     assert (refused.status, refused.fields()) == (422, ["summarizerModel"])
 
 

@@ -163,8 +163,3 @@ def test_a_run_says_how_far_its_budget_can_be_exceeded(priced: Client) -> None:
     limited = priced.post("/v1/runs", {**body, "config": {"params": {"maxOutputTokens": 50}}}).json()["run"]
     found = priced.get(f"/v1/runs/{limited['id']}/budget").json()
     assert (found["guarantee"], found["unlimitedTargets"]) == ("never_exceeded", [])
-
-
-def test_a_budget_of_an_earlier_release_has_no_known_guarantee(priced: Client) -> None:
-    found = priced.get(f"/v1/runs/{ended(budget=RunBudget(1.0)).id}/budget").json()
-    assert (found["guarantee"], found["unlimitedTargets"]) == (None, [])

@@ -48,11 +48,11 @@ def test_a_start_beyond_the_limit_is_refused_and_writes_nothing(client: Client, 
 
 
 @pytest.mark.usefixtures("two")
-def test_a_batch_beyond_the_limit_leaves_no_definition(client: Client, definition_id: str) -> None:
+def test_a_scale_run_beyond_the_limit_leaves_no_definition(client: Client, definition_id: str) -> None:
     for _ in range(2):
         started(client, definition_id)
-    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2}
-    assert client.post("/v1/scale-runs", {**batch, "systemPrompt": "s"}).status == 429
+    scale_run = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2}
+    assert client.post("/v1/scale-runs", {**scale_run, "systemPrompt": "s"}).status == 429
     assert [each["id"] for each in client.get("/v1/definitions").json()["items"]] == [definition_id]
 
 

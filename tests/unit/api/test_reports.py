@@ -162,16 +162,6 @@ def test_models_without_a_price_are_named_in_every_format(client: Client) -> Non
         assert "custom/judge (judge, 16 calls)" in text
 
 
-def test_a_report_of_an_earlier_release_names_no_models(client: Client, completed: Run) -> None:
-    report = made(client, completed)
-    [record] = reports.list_all(ref_of(completed))
-    content = json.loads(reports.read_content(record) or b"")
-    assert content["cost"].pop("unpriced") == []
-    reports.save_content(record, json.dumps(content).encode())
-    again = client.get(f"/v1/runs/{completed.id}/reports/{report['id']}").json()
-    assert again["content"]["cost"]["unpriced"] == []
-
-
 def test_failure_modes_have_samples(client: Client, completed: Run) -> None:
     modes = made(client, completed)["content"]["topFailureModes"]
     assert [(mode["tag"], mode["count"]) for mode in modes] == [("GOAL_MISS", 6), ("REFUSAL", 6)]

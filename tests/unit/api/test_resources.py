@@ -244,8 +244,8 @@ def test_settings_are_read_by_all_and_set_by_admins(client: Client, member: str)
         "evaluator": {"url": EVALUATOR["url"], "headerNames": ["Authorization", "X-Tenant"]},
         "openRuns": 200,
         "openRunsPerOwner": 50,
-        "maxBatchCount": None,
-        "maxBatchConcurrency": None,
+        "maxScaleRunCount": None,
+        "maxScaleRunConcurrency": None,
         "budgets": {"dayUsd": None, "monthUsd": None, "timezone": "UTC"},
     }
     assert client.get("/v1/settings", token=member).text == set_up.text

@@ -19,7 +19,7 @@ from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErr
 from cupel_core.domain.turns.spend import Spend
 from cupel_core.messages import RunRef
 from cupel_core.settings import Settings, settings
-from cupel_core.store import clients, keys, runs, snapshots
+from cupel_core.store import clients, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client
@@ -138,17 +138,6 @@ def test_a_run_says_what_it_was_expected_to_cost(client: Client, definition_id: 
 def test_a_run_whose_price_is_unknown_has_no_expected_cost(client: Client, definition_id: str) -> None:
     client.put("/v1/providers/custom", {"baseUrl": "http://127.0.0.1:9/v1"})
     run_id = start(client, definition_id, models=["sim/steady", "custom/unheard-of"]).json()["run"]["id"]
-    assert client.get(f"/v1/runs/{run_id}").json()["spend"]["estimatedUsd"] is None
-
-
-def test_a_run_of_an_earlier_release_has_no_expected_cost(client: Client, run_id: str, cloud: Settings) -> None:
-    key = {"pk": {"S": keys.run(RunRef("acme", run_id))}, "sk": {"S": "run"}}
-    table = {"TableName": cloud.table_name, "Key": key}
-    body = json.loads(clients.dynamodb().get_item(**table)["Item"]["body"]["S"])
-    del body["estimatedUsd"]
-    clients.dynamodb().update_item(
-        **table, UpdateExpression="SET body = :body", ExpressionAttributeValues={":body": {"S": json.dumps(body)}}
-    )
     assert client.get(f"/v1/runs/{run_id}").json()["spend"]["estimatedUsd"] is None
 
 

@@ -1,4 +1,4 @@
-"""Batches over HTTP."""
+"""Scale runs over HTTP."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import pytest
 from cupel_core.store import definitions
 from tests.unit.api.client import Answer, Client
 
-BATCH = {
+SCALE_RUN = {
     "models": ["sim/steady"],
     "systemPrompt": "Refunds are possible within 30 days.",
     "userMessage": "I want my money back.",
     "goal": "The agent explains the limit.",
     "count": 4,
 }
-JUDGED = {**BATCH, "judgeModel": "sim/bold"}
+JUDGED = {**SCALE_RUN, "judgeModel": "sim/bold"}
 
 
 def started(client: Client, body: dict[str, Any], **headers: str) -> Answer:
@@ -29,7 +29,7 @@ def run_of(client: Client, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def refused(client: Client, **changes: Any) -> list[str]:
-    answer = started(client, {name: value for name, value in {**BATCH, **changes}.items() if value is not None})
+    answer = started(client, {name: value for name, value in {**SCALE_RUN, **changes}.items() if value is not None})
     assert answer.status == 422, answer.text
     return answer.fields()
 
@@ -38,7 +38,7 @@ def definition_count(client: Client) -> int:
     return len(client.get("/v1/definitions").json()["items"])
 
 
-def test_a_batch_is_a_run_with_as_many_repeats(client: Client) -> None:
+def test_a_scale_run_is_a_run_with_as_many_repeats(client: Client) -> None:
     run = run_of(client, JUDGED)
     assert (run["scale"], run["config"]["repeats"], run["progress"]["total"]) == (True, 4, 4)
     assert run["config"]["judgeModel"] == "sim/bold"
@@ -53,37 +53,37 @@ def test_a_batch_is_a_run_with_as_many_repeats(client: Client) -> None:
 @pytest.mark.parametrize(
     ("limits", "fields"),
     [
-        ({"maxBatchCount": 3}, ["count"]),
-        ({"maxBatchConcurrency": 2}, ["maxConcurrency"]),
-        ({"maxBatchCount": 4, "maxBatchConcurrency": 3}, []),
+        ({"maxScaleRunCount": 3}, ["count"]),
+        ({"maxScaleRunConcurrency": 2}, ["maxConcurrency"]),
+        ({"maxScaleRunCount": 4, "maxScaleRunConcurrency": 3}, []),
     ],
 )
-def test_a_workspace_may_limit_batches(client: Client, limits: dict[str, int], fields: list[str]) -> None:
-    """A batch has 3 conversations at the same time by default."""
+def test_a_workspace_may_limit_scale_runs(client: Client, limits: dict[str, int], fields: list[str]) -> None:
+    """A scale run has 3 conversations at the same time by default."""
     assert client.put("/v1/settings", limits).json().items() >= limits.items()
-    answer = started(client, BATCH)
+    answer = started(client, SCALE_RUN)
     assert (answer.status, answer.fields() if fields else []) == (422 if fields else 201, fields)
     assert definition_count(client) == (0 if fields else 1)
 
 
-def test_a_batch_without_a_limit_of_its_own_exceeds_that_of_the_workspace(client: Client) -> None:
-    client.put("/v1/settings", {"maxBatchConcurrency": 1_000})
-    answer = started(client, {**BATCH, "maxConcurrency": None})
+def test_a_scale_run_without_a_limit_of_its_own_exceeds_that_of_the_workspace(client: Client) -> None:
+    client.put("/v1/settings", {"maxScaleRunConcurrency": 1_000})
+    answer = started(client, {**SCALE_RUN, "maxConcurrency": None})
     assert (answer.status, answer.fields()) == (422, ["maxConcurrency"])
-    client.put("/v1/settings", {"maxBatchConcurrency": None})
-    assert started(client, {**BATCH, "maxConcurrency": None}).status == 201
+    client.put("/v1/settings", {"maxScaleRunConcurrency": None})
+    assert started(client, {**SCALE_RUN, "maxConcurrency": None}).status == 201
 
 
 @pytest.mark.parametrize("limit", [0, 1_001, 2.5, "3", True])
-@pytest.mark.parametrize("name", ["maxBatchCount", "maxBatchConcurrency"])
-def test_a_limit_of_batches_is_a_whole_number_up_to_1000(client: Client, name: str, limit: object) -> None:
+@pytest.mark.parametrize("name", ["maxScaleRunCount", "maxScaleRunConcurrency"])
+def test_a_limit_of_scale_runs_is_a_whole_number_up_to_1000(client: Client, name: str, limit: object) -> None:
     answer = client.put("/v1/settings", {name: limit})
     assert (answer.status, answer.fields()) == (422, [name])
 
 
 def test_default_evaluators_are_in_the_snapshot(client: Client) -> None:
     snapshot = run_of(client, JUDGED)["config"]["definitionSnapshot"]
-    assert snapshot["system"] == BATCH["systemPrompt"]
+    assert snapshot["system"] == SCALE_RUN["systemPrompt"]
     assert [(each["type"], each["default"]) for each in snapshot["assertions"]] == [
         ("not-is-refusal", True),
         ("llm-rubric", True),
@@ -93,12 +93,12 @@ def test_default_evaluators_are_in_the_snapshot(client: Client) -> None:
 def test_the_goal_is_the_success_criterion_and_the_users_aim(client: Client) -> None:
     run = run_of(client, JUDGED)
     [scenario] = client.get(f"/v1/definitions/{run['definitionId']}/scenarios").json()["items"]
-    assert scenario["successCriteria"] == scenario["instructions"] == BATCH["goal"]
-    assert scenario["messages"][0]["content"] == BATCH["userMessage"]
+    assert scenario["successCriteria"] == scenario["instructions"] == SCALE_RUN["goal"]
+    assert scenario["messages"][0]["content"] == SCALE_RUN["userMessage"]
 
 
 def test_without_a_judge_the_goal_is_named_as_not_evaluated(client: Client) -> None:
-    run = run_of(client, BATCH)
+    run = run_of(client, SCALE_RUN)
     assert run["config"]["evaluators"]["goal"] == run["config"]["evaluators"]["toxicity"] == "no_judge"
 
 
@@ -120,11 +120,11 @@ def test_two_requests_at_once_share_the_definition(client: Client, monkeypatch: 
     assert run_of(client, JUDGED)["definitionId"] == first["definitionId"]
 
 
-def test_a_changed_definition_is_run_as_the_batch_describes_it(client: Client) -> None:
+def test_a_changed_definition_is_run_as_the_scale_run_describes_it(client: Client) -> None:
     first = run_of(client, JUDGED)
     client.patch(f"/v1/definitions/{first['definitionId']}", {"content": {"system": "Something else."}})
     second = run_of(client, JUDGED)
-    assert second["config"]["definitionSnapshot"]["system"] == BATCH["systemPrompt"]
+    assert second["config"]["definitionSnapshot"]["system"] == SCALE_RUN["systemPrompt"]
 
 
 def test_a_deleted_definition_is_not_brought_back(client: Client) -> None:
@@ -154,7 +154,7 @@ def test_evaluators_are_switched_off_and_set(client: Client) -> None:
 
 def test_a_format_is_checked_by_assertions(client: Client) -> None:
     wanted = {"jsonSchema": {"type": "object"}, "xmlElements": [], "pattern": "^a", "minWords": 1, "maxWords": 2}
-    run = run_of(client, {**BATCH, "format": wanted})
+    run = run_of(client, {**SCALE_RUN, "format": wanted})
     checks = [each for each in run["config"]["definitionSnapshot"]["assertions"] if each["tag"] == "FORMAT_ERROR"]
     assert [each["type"] for each in checks] == ["is-json", "is-xml", "regex", "word-count"]
 
@@ -204,8 +204,8 @@ def test_what_cannot_run_is_refused_and_nothing_is_written(client: Client, chang
     assert definition_count(client) == 0
 
 
-def test_a_batch_needs_a_message_or_a_goal(client: Client) -> None:
-    answer = started(client, {name: value for name, value in BATCH.items() if name not in ("userMessage", "goal")})
+def test_a_scale_run_needs_a_message_or_a_goal(client: Client) -> None:
+    answer = started(client, {name: value for name, value in SCALE_RUN.items() if name not in ("userMessage", "goal")})
     assert answer.json()["errors"] == [
         {"field": field, "message": "at least one of userMessage and goal must be given"}
         for field in ("userMessage", "goal")
@@ -218,7 +218,7 @@ def test_an_estimate_writes_nothing(client: Client) -> None:
     assert definition_count(client) == 0
 
 
-def test_a_batch_may_ask_for_the_trial_of_its_revised_prompt(client: Client) -> None:
+def test_a_scale_run_may_ask_for_the_trial_of_its_revised_prompt(client: Client) -> None:
     run = run_of(client, {**JUDGED, "trial": True})
     assert (run["report"], run["trial"]) == (True, True)
     again = client.post(f"/v1/runs/{run['id']}/rerun").json()["run"]
@@ -233,19 +233,19 @@ def test_a_rerun_repeats_the_evaluators(client: Client) -> None:
 
 
 def test_viewers_may_only_estimate(client: Client, viewer: str) -> None:
-    assert client.post("/v1/scale-runs", BATCH, token=viewer).status == 403
-    assert client.post("/v1/scale-runs/estimate", BATCH, token=viewer).status == 200
+    assert client.post("/v1/scale-runs", SCALE_RUN, token=viewer).status == 403
+    assert client.post("/v1/scale-runs/estimate", SCALE_RUN, token=viewer).status == 200
 
 
 def test_three_conversations_at_a_time_with_gaps_between_their_starts(client: Client) -> None:
-    config = run_of(client, BATCH)["config"]
+    config = run_of(client, SCALE_RUN)["config"]
     assert (config["maxConcurrency"], config["staggerMs"]) == (3, [200, 400])
 
 
-def test_the_pace_of_a_batch_can_be_chosen(client: Client) -> None:
-    config = run_of(client, {**BATCH, "maxConcurrency": 5, "staggerMs": [0, 100]})["config"]
+def test_the_pace_of_a_scale_run_can_be_chosen(client: Client) -> None:
+    config = run_of(client, {**SCALE_RUN, "maxConcurrency": 5, "staggerMs": [0, 100]})["config"]
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
-    unlimited = run_of(client, {**BATCH, "maxConcurrency": None, "staggerMs": None})["config"]
+    unlimited = run_of(client, {**SCALE_RUN, "maxConcurrency": None, "staggerMs": None})["config"]
     assert (unlimited["maxConcurrency"], unlimited["staggerMs"]) == (None, None)
 
 
@@ -266,13 +266,13 @@ def test_a_pace_is_bounded(client: Client, changes: dict[str, Any], field: str) 
 
 def test_an_estimate_knows_the_pace(client: Client) -> None:
     def seconds(**changes: Any) -> float:
-        answer = client.post("/v1/scale-runs/estimate", {**BATCH, "count": 20, **changes})
+        answer = client.post("/v1/scale-runs/estimate", {**SCALE_RUN, "count": 20, **changes})
         return float(answer.json()["seconds"]["expected"])
 
     assert seconds() > 2 * seconds(maxConcurrency=None, staggerMs=None)
 
 
 def test_a_rerun_has_the_pace_of_the_run(client: Client) -> None:
-    run = run_of(client, {**BATCH, "maxConcurrency": 2})
+    run = run_of(client, {**SCALE_RUN, "maxConcurrency": 2})
     again = client.post(f"/v1/runs/{run['id']}/rerun", {"config": {"staggerMs": None}}).json()["run"]["config"]
     assert (again["maxConcurrency"], again["staggerMs"]) == (2, None)

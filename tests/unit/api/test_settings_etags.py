@@ -9,9 +9,7 @@ from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.messages import RunRef
 from cupel_core.resources import evaluation_settings
 from cupel_core.runs import corrections
-from cupel_core.settings import settings
-from cupel_core.store import clients, keys, outcomes, providers, secrets
-from cupel_core.store.providers import StoredProvider
+from cupel_core.store import outcomes, providers, secrets
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
 
@@ -111,14 +109,3 @@ def test_a_correction_between_the_check_and_the_write_is_noticed(
     outcomes.set_correction(ref, 0, TranscriptResult(True))
     monkeypatch.setattr(corrections.outcomes, "get", lambda *_: read)
     assert client.patch(path, {"result": {"success": False}}, headers={"If-Match": tag}).status == 412
-
-
-def test_a_key_of_release_0_1_is_read_and_replaced(client: Client) -> None:
-    secrets.put("acme", "openai", "old")
-    item = {"pk": keys.provider("acme"), "sk": "openai", "keyVersion": "key_1"}
-    stored: dict[str, Any] = {name: {"S": value} for name, value in item.items()}
-    clients.dynamodb().put_item(TableName=settings().table_name, Item=stored)
-    assert providers.get("acme", "openai") == StoredProvider(key_version="key_1")
-    assert accounts.load_account("acme", "openai").api_key == "old"
-    assert client.put(PROVIDER, {"apiKey": "new"}, headers={"If-Match": '"0"'}).headers["ETag"] == '"1"'
-    assert accounts.load_account("acme", "openai").api_key == "new"

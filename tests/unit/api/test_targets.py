@@ -221,8 +221,8 @@ def test_a_run_sets_the_wait_before_the_second_attempt(
     config = {"retryDelaySeconds": seconds}
     started = start(client, definition_id, targets=[SOBER], config=config)
     assert started.status == status, started.text
-    batch = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, **config}
-    assert client.post("/v1/scale-runs", batch).status == status
+    scale_run = {"models": ["sim/steady"], "userMessage": "Hi", "count": 2, **config}
+    assert client.post("/v1/scale-runs", scale_run).status == status
     if status == 201:
         run = started.json()["run"]
         again = client.post(f"/v1/runs/{run['id']}/rerun", {}).json()["run"]

@@ -77,7 +77,7 @@ def reported(client: Client, run: Run, **changes: Any) -> str:
     made = client.post(f"/v1/runs/{run.id}/reports", {"summarizerModel": None}).json()
     carry_out()
     record = reports.get(RunRef("acme", run.id), made["id"])
-    texts = ReportTextsResponse(summary=summary(run, **changes), excerpts=[])
+    texts = ReportTextsResponse(summary=summary(run, **changes), excerpts=[], failed_answers=[])
     reports.save_texts(record, texts.model_dump_json().encode())
     return f"/v1/runs/{run.id}/reports/{made['id']}"
 
@@ -336,7 +336,7 @@ class PricedRun(AnsweredRun):
         return replace(transcript, conversation=replace(transcript.conversation, cost_usd=0.0007))
 
 
-def reported_batch(client: Client, conversations: int) -> tuple[Run, str]:
+def reported_scale_run(client: Client, conversations: int) -> tuple[Run, str]:
     """With the path of its report; each conversation has cost $0.0007. An answer without a limit sets $0.20 aside."""
     client.put("/v1/providers/sim", {"prices": PRICES})
     described = answered(scored(lambda index: index % 2 > 0), scenarios=1, repeats=conversations)
@@ -344,10 +344,10 @@ def reported_batch(client: Client, conversations: int) -> tuple[Run, str]:
     return run, reported(client, run, shown_conversation_ids=[f"{run.id}-0"])
 
 
-def test_a_requested_trial_of_a_small_batch_may_cost_what_the_batch_has_and_its_last_calls_set_aside(
+def test_a_requested_trial_of_a_small_scale_run_may_cost_what_the_scale_run_has_and_its_last_calls_set_aside(
     client: Client,
 ) -> None:
-    run, report = reported_batch(client, 20)
+    run, report = reported_scale_run(client, 20)
     cost = client.get(report).json()["content"]["cost"]["pricedUsd"]
     assert cost > 0
     start_if_wanted(asks_for_trial(run), report.rpartition("/")[2], utc_now())
@@ -365,9 +365,9 @@ def test_a_requested_trial_of_a_small_batch_may_cost_what_the_batch_has_and_its_
     assert expected.probes == sum(arm.plan.total for arm in arms)
 
 
-def test_a_requested_trial_that_costs_more_than_its_batch_says_what_would_be_enough(client: Client) -> None:
-    """A trial has five conversations of each prompt at least, more than the batch."""
-    run, report = reported_batch(client, 6)
+def test_a_requested_trial_that_costs_more_than_its_scale_run_says_what_would_be_enough(client: Client) -> None:
+    """A trial has five conversations of each prompt at least, more than the scale run."""
+    run, report = reported_scale_run(client, 6)
     start_if_wanted(asks_for_trial(run), report.rpartition("/")[2], utc_now())
     refusal = client.get(report).json()["trialRefusal"]
     assert refusal.startswith("the trial is expected to cost $")

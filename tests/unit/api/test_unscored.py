@@ -105,12 +105,6 @@ def test_a_corrected_answer_is_scored(client: Client, run: Run) -> None:
     assert (first["unscored"], first["unscoredReasons"]) == (2, [reason(SILENT, 2, 1, "<b>riddle</b> 1")])
 
 
-def test_results_of_earlier_releases_have_no_cause(client: Client) -> None:
-    run = run_of(lambda _: unscored("no price", None)).completed()
-    first, _ = columns(client, run)
-    assert first["unscoredReasons"] == [reason(UnscoredCause(UnscoredCode.UNKNOWN), 6, 0, "no price")]
-
-
 def test_a_transcript_has_the_cause_of_each_result(client: Client, run: Run) -> None:
     transcript = client.get(f"/v1/transcripts/{run.id}-2").json()
     (result,) = transcript["scoring"]["results"]

@@ -267,10 +267,10 @@ def test_without_any_budget_every_run_fits(client: Client, definition_id: str) -
     assert (found["maxBudgetUsd"], found["dayLeftUsd"], found["monthLeftUsd"]) == (None, None, None)
 
 
-def test_estimates_of_batches_and_evals_name_the_budgets_too(client: Client) -> None:
+def test_estimates_of_scale_runs_and_evals_name_the_budgets_too(client: Client) -> None:
     set_limits(client, dayUsd=20)
-    batch = {"models": ["sim/steady"], "userMessage": "Hello", "count": 2}
-    assert client.post("/v1/scale-runs/estimate", batch).json()["budget"]["dayLeftUsd"] == 20.0
+    scale_run = {"models": ["sim/steady"], "userMessage": "Hello", "count": 2}
+    assert client.post("/v1/scale-runs/estimate", scale_run).json()["budget"]["dayLeftUsd"] == 20.0
 
 
 def test_what_is_left_of_another_workspace_is_not_shown(client: Client, definition_id: str) -> None:

@@ -42,13 +42,21 @@ def a_run(**changes: Any) -> Json:
         "createdAt": "2026-01-31T09:30:00.000Z",
         "completedAt": "2026-01-31T09:30:09.000Z",
         "failure": None,
+        "spend": {"costUsd": None, "pricedUsd": 0.0, "lostUsd": 0.0, "models": [], "budget": None},
     }
     return with_targets(run | changes)
 
 
 def a_target(target: str, total: int, completed: int = 0, errored: int = 0, **changes: Any) -> Json:
     """The progress of one target; `changes` of `results` are merged."""
-    results = {"probes": completed, "isComplete": True, "judged": 0, "passRate": None, "decided": 0}
+    results = {
+        "probes": completed,
+        "isComplete": True,
+        "judged": 0,
+        "passRate": None,
+        "decided": 0,
+        "unscoredReasons": [],
+    }
     results |= {"meanDecision": None, "estimatedTokens": 100 * completed, **changes.pop("results", {})}
     return {
         **column_fields(target),
@@ -64,6 +72,7 @@ def a_target(target: str, total: int, completed: int = 0, errored: int = 0, **ch
         "results": results,
         "errors": {"probes": errored, "isComplete": True, "causes": []},
         "delays": [],
+        "slowCalls": None,
         **changes,
     }
 
@@ -79,7 +88,7 @@ def a_progress(*targets: Json, **changes: Any) -> Json:
         "pauseCause": None,
         "readAt": "2026-01-31T09:31:12.000Z",
         **{count: sum(target[count] for target in targets) for count in ("total", "completed", "errored", "running")},
-        "spend": {"costUsd": priced, "pricedUsd": priced, "lostUsd": 0.0, "models": []},
+        "spend": {"costUsd": priced, "pricedUsd": priced, "lostUsd": 0.0, "models": [], "budget": None},
         "targets": list(targets),
         **changes,
     }
@@ -121,6 +130,7 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
         "decisionCode": code,
         "decisionText": "because",
         "result": None,
+        "omittedParameters": [],
         "createdAt": "2026-01-31T09:30:01.000Z",
     }
     transcript |= changes
@@ -129,7 +139,7 @@ def a_transcript(index: int, model: str, code: str | None, **changes: Any) -> Js
 
 
 def a_spend(cost_usd: float | None = 0.0, calls: int = 1) -> Json:
-    return {"calls": calls, "usage": {"inputTokens": 80, "outputTokens": 20}, "costUsd": cost_usd}
+    return {"calls": calls, "usage": {"inputTokens": 80, "outputTokens": 20}, "costUsd": cost_usd, "uncertainUsd": 0.0}
 
 
 def an_error(index: int, model: str, code: str = "timeout", message: str = "no answer in 60 s") -> Json:
@@ -178,11 +188,15 @@ def result_row(found: ModelResults, errors: Json) -> Json:
         "probes": found.probes,
         "estimate": estimate,
         "unscored": found.unscored,
+        "cutAnswers": found.cut_answers,
+        "partlyChecked": found.partly_checked,
+        "leftOutChecks": found.left_out_checks,
         "omittedParameters": [{"name": name, "answers": count} for name, count in found.omitted_parameters],
         "tokens": found.tokens,
         "operations": {
             "durationMs": duration,
             "costUsd": found.cost_usd,
+            "uncertainUsd": found.uncertain_usd,
             "costs": [{"role": role, "calls": calls, "costUsd": usd} for role, calls, usd in found.costs],
         },
         "extrapolated": found.extrapolated,
@@ -323,7 +337,7 @@ class FakeApi:
                 return httpx.Response(201, json={"id": "gen_1", **status})
             case "POST", "runs":
                 self.runs[0]["config"]["models"] = body["models"]
-                return httpx.Response(201, json={"run": self._read_run(), "jobCount": 6})
+                return httpx.Response(201, json={"run": self._read_run(), "jobCount": 6, "estimate": None})
             case "PATCH", "runs", _:
                 return httpx.Response(200, json=self.runs[0] | body)
             case "PUT", "providers", name:

@@ -100,10 +100,10 @@ def test_the_budget_of_the_workspace_is_named(cupel: Invoke, api: ApiClient, def
     assert "--budget" not in result.stderr
 
 
-def test_a_batch_asks_too(cupel: Invoke, api: ApiClient) -> None:
-    batch = ("scale", "--model", "sim/steady", "--message", "Hi", "-n", "1000", "--budget", "0.2")
-    assert (cupel(*batch).exit_code, started(api)) == (2, 0)
-    assert (cupel(*batch, "--yes").exit_code, started(api)) == (0, 1)
+def test_a_scale_run_asks_too(cupel: Invoke, api: ApiClient) -> None:
+    scale_run = ("scale", "--model", "sim/steady", "--message", "Hi", "-n", "1000", "--budget", "0.2")
+    assert (cupel(*scale_run).exit_code, started(api)) == (2, 0)
+    assert (cupel(*scale_run, "--yes").exit_code, started(api)) == (0, 1)
 
 
 def test_a_schedule_asks_too(cupel: Invoke, api: ApiClient, definition: str) -> None:

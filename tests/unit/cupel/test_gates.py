@@ -12,7 +12,7 @@ from tests.unit.cupel.fake_api import SIMULATED, a_transcript, an_error
 def results(passed: int, failed: int = 0, errors: int = 0, unscored: int = 0) -> list[ModelResults]:
     successes = [True] * passed + [False] * failed
     judged = [{"success": each, "score": float(each), "reason": ""} for each in successes]
-    broken = {"success": None, "results": [{"type": "cost", "passed": None, "weight": 1.0}]}
+    broken = {"success": None, "results": [{"type": "cost", "passed": None, "weight": 1.0, "cause": {"code": "input"}}]}
     transcripts = [a_transcript(0, SIMULATED, None, result=each) for each in judged]
     transcripts += [a_transcript(0, SIMULATED, None, scoring=broken) for _ in range(unscored)]
     errored = [an_error(0, SIMULATED) for _ in range(errors)]
@@ -81,7 +81,7 @@ def test_a_gate_does_not_pass_if_nothing_was_judged() -> None:
 
 def test_a_gate_says_why_checks_could_not_be_computed() -> None:
     (nothing_judged, _) = Gate(fail_under=0.5).violations(results(0, unscored=3))
-    assert nothing_judged == "3 of 3 answers could not be scored (unknown)"
+    assert nothing_judged == "3 of 3 answers could not be scored (input)"
     cause = {"code": "judge_failed", "model": "custom/j", "providerCode": "auth"}
     unjudged = {"results": [{"type": "g-eval", "passed": None, "weight": 1.0, "error": "HTTP 401", "cause": cause}]}
     transcripts = [a_transcript(0, SIMULATED, None, scoring=unjudged) for _ in range(2)]

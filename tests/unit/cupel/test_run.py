@@ -170,7 +170,7 @@ def test_with_json_standard_output_is_one_document(cupel: Cupel):
 
 def test_without_watch_json_is_the_response_of_the_api(cupel: Cupel):
     document = json.loads(cupel("run", "def_7", "--models", SIMULATED, "--json").stdout)
-    assert document.keys() == {"run", "jobCount"}
+    assert document.keys() == {"run", "jobCount", "estimate"}
 
 
 @pytest.mark.parametrize(("status", "exit_code"), [("COMPLETED", 0), ("FAILED", 1), ("CANCELLED", 1)])

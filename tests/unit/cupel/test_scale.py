@@ -39,7 +39,7 @@ def started(cupel: Cupel, *arguments: str) -> dict[str, Any]:
     return run
 
 
-def test_a_batch_is_started_from_options(cupel: Cupel, client: Client, system_file: str) -> None:
+def test_a_scale_run_is_started_from_options(cupel: Cupel, client: Client, system_file: str) -> None:
     judged = ("--judge-model", "sim/bold", "--without", "toxicity", "--format", '{"maxWords": 80}')
     run = started(cupel, "--system-file", system_file, *GOAL, "--message", "Hello", "-n", "20", *judged)
     snapshot = client.get_run(run["id"])["config"]["definitionSnapshot"]
@@ -48,25 +48,25 @@ def test_a_batch_is_started_from_options(cupel: Cupel, client: Client, system_fi
     assert [each["type"] for each in snapshot["assertions"]] == ["not-is-refusal", "word-count"]
 
 
-def test_the_pace_of_a_batch_is_chosen_by_options(cupel: Cupel, client: Client) -> None:
+def test_the_pace_of_a_scale_run_is_chosen_by_options(cupel: Cupel, client: Client) -> None:
     run = started(cupel, "--message", "Hello", "--concurrency", "5", "--stagger", "0", "100")
     config = client.get_run(run["id"])["config"]
     assert (config["maxConcurrency"], config["staggerMs"]) == (5, [0, 100])
 
 
-def test_the_attempts_of_a_batch_are_chosen_by_options(cupel: Cupel, client: Client) -> None:
+def test_the_attempts_of_a_scale_run_are_chosen_by_options(cupel: Cupel, client: Client) -> None:
     run = started(cupel, "--message", "Hello", "--max-attempts", "2", "--retry-delay-seconds", "30")
     config = client.get_run(run["id"])["config"]
     assert (config["maxAttempts"], config["retryDelaySeconds"]) == (2, 30)
 
 
-def test_a_batch_asks_for_the_trial_by_an_option(cupel: Cupel, client: Client, system_file: str) -> None:
+def test_a_scale_run_asks_for_the_trial_by_an_option(cupel: Cupel, client: Client, system_file: str) -> None:
     options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold")
     assert client.get_run(started(cupel, *options, "--trial")["id"])["trial"] is True
     assert client.get_run(started(cupel, *options)["id"])["trial"] is False
 
 
-def test_a_batch_names_the_model_of_its_report(cupel: Cupel, client: Client) -> None:
+def test_a_scale_run_names_the_model_of_its_report(cupel: Cupel, client: Client) -> None:
     run = started(cupel, "--message", "Hello", "--summarizer-model", "sim/bold")
     assert client.get_run(run["id"])["config"]["summarizerModel"] == "sim/bold"
 
@@ -91,7 +91,7 @@ def test_an_estimate_says_what_the_trial_may_cost(cupel: Cupel, client: Client, 
     assert "it is not expected to start" in few.stdout
 
 
-def test_whoever_agrees_to_a_batch_agrees_to_its_trial(cupel: Cupel, client: Client, system_file: str) -> None:
+def test_whoever_agrees_to_a_scale_run_agrees_to_its_trial(cupel: Cupel, client: Client, system_file: str) -> None:
     client.update_provider("sim", PRICED)
     options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold", "--trial", "-n", "20")
     refused = cupel("scale", "--model", "sim/steady", *options, "--budget", "0.3")

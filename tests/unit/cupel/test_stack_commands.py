@@ -73,7 +73,7 @@ HEALTH = str(ROOT / "events" / "api-health.json")
     [
         ("nothing", HEALTH, 2, "nothing: is no function of the stack; they are analyze, api, authorize"),
         ("api", "missing.json", 2, "missing.json: is no file with the JSON of an event"),
-        ("api", HEALTH, 1, "no stack of this release is up; start it with `cupel up`"),
+        ("api", HEALTH, 1, "no stack is up; start it with `cupel up`"),
     ],
 )
 def test_an_event_is_sent_to_a_function_of_a_running_stack(

@@ -211,13 +211,6 @@ def test_a_definition_remembers_its_newest_files(api: FakeApi, file: File):
     assert len(api.definitions[0]["tags"]) == MAX_DIGESTS + len(["demo"])
 
 
-def test_a_file_of_an_earlier_release_makes_the_next_version(api: FakeApi, file: File):
-    file.upload(FACTS)
-    api.definitions[0]["tags"] = ["demo", "sha:0123456789ab"]
-    assert file.upload(FACTS).version == 2
-    assert "sha:0123456789ab" not in api.definitions[0]["tags"]
-
-
 def test_an_update_leaves_what_the_file_omits(api: FakeApi, file: File, client: Client):
     file.upload(FACTS)
     file.path.write_text("content: {system: Be polite.}")

@@ -1,4 +1,4 @@
-"""The default evaluators of a batch."""
+"""The default evaluators of a scale run."""
 
 import pytest
 from hypothesis import given

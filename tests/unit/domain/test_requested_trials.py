@@ -30,7 +30,7 @@ def trial(estimate: RunEstimate, scenarios: int = 1, answers: float = 1.0) -> Tr
     return found
 
 
-def test_both_prompts_are_expected_to_use_three_quarters_of_what_the_batch_costs() -> None:
+def test_both_prompts_are_expected_to_use_three_quarters_of_what_the_scale_run_costs() -> None:
     found = trial(run(20, EstimateInterval(1.0, 2.0, 4.0)))
     assert (found.probes, found.is_within_limit) == (14, True)
     assert found.usd.expected == pytest.approx(2.0 * 14 / 20)
@@ -42,7 +42,7 @@ def test_the_report_is_not_made_again() -> None:
     assert trial(run(20, usd, report_usd=0.5)).usd.expected == pytest.approx(trial(run(20, usd)).usd.expected)
 
 
-def test_a_trial_larger_than_its_batch_is_not_part_of_the_total() -> None:
+def test_a_trial_larger_than_its_scale_run_is_not_part_of_the_total() -> None:
     estimate = with_trial(run(6, EstimateInterval(1.0, 2.0, 4.0)), 1, 1.0)
     assert estimate.trial is not None
     assert (estimate.trial.probes, estimate.trial.is_within_limit) == (10, False)
@@ -63,7 +63,7 @@ def test_where_all_results_are_alike_fewer_conversations_are_enough() -> None:
     assert found.usd.low < found.usd.expected == pytest.approx(2.0)
 
 
-def test_a_free_batch_is_tried_with_as_many_conversations() -> None:
+def test_a_free_scale_run_is_tried_with_as_many_conversations() -> None:
     found = trial(run(6, NOTHING))
     assert (found.probes, found.usd, found.is_within_limit) == (10, NOTHING, True)
 

@@ -1,26 +1,25 @@
 """Why answers are unscored: each counts for one cause, and every unscored answer is counted."""
 
-from typing import Any
-
 import pytest
 
 from cupel_core.domain.analysis.column_totals import MAX_NAMES, CauseCount, ColumnTotals, CountedOutcome, ErrorCount
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UNKNOWN_CAUSE, UnscoredCause, UnscoredCode
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
 
 REPLY = UnscoredCause(UnscoredCode.JUDGE_REPLY, "sim/judge")
 REFUSED_KEY = UnscoredCause(UnscoredCode.JUDGE_FAILED, "openai/o9", "auth")
+NO_PRICE = UnscoredCause(UnscoredCode.INPUT)
 
 
 def uncomputed(cause: UnscoredCause, weight: float = 1.0) -> AssertionResult:
     return AssertionResult.uncomputed("llm-rubric", "no verdict", cause, weight)
 
 
-def totals(*causes: UnscoredCause | None) -> ColumnTotals:
+def totals(*causes: UnscoredCause) -> ColumnTotals:
     found = ColumnTotals()
     for index, cause in enumerate(causes):
-        found.add(CountedOutcome(index, is_completed=True, is_unscored=True, cause=cause))
+        found.add(CountedOutcome(index, is_completed=True, cause=cause))
     return found
 
 
@@ -28,22 +27,15 @@ def test_every_code_is_described() -> None:
     assert DESCRIPTIONS.keys() == set(UnscoredCode)
 
 
-@pytest.mark.parametrize("cause", [REPLY, REFUSED_KEY, UNKNOWN_CAUSE])
+@pytest.mark.parametrize("cause", [REPLY, REFUSED_KEY, NO_PRICE])
 def test_a_cause_is_read_as_it_was_stored(cause: UnscoredCause) -> None:
     assert UnscoredCause.from_json(cause.to_json()) == cause
     assert AssertionResult.from_json(uncomputed(cause).to_json()) == uncomputed(cause)
 
 
-@pytest.mark.parametrize("stored", [{"code": "judge_on_holiday"}, {}])
-def test_a_code_of_another_release_is_unknown(stored: dict[str, Any]) -> None:
-    assert UnscoredCause.from_json(stored).code is UnscoredCode.UNKNOWN
-
-
 def test_the_first_weighted_check_without_a_result_is_the_cause() -> None:
     passed = AssertionResult("contains", True, 1.0, "")
-    scoring = build_scoring(
-        None, None, (uncomputed(UNKNOWN_CAUSE, 0.0), passed, uncomputed(REPLY), uncomputed(REFUSED_KEY))
-    )
+    scoring = build_scoring(None, None, (uncomputed(NO_PRICE, 0.0), passed, uncomputed(REPLY), uncomputed(REFUSED_KEY)))
     assert (scoring.cause, scoring.unscored_error, scoring.is_unscored) == (REPLY, "no verdict", True)
     assert Scoring.from_json(scoring.to_json()).cause == REPLY
 
@@ -53,12 +45,6 @@ def test_a_scored_answer_has_no_cause() -> None:
     assert (scoring.cause, scoring.unscored_error, scoring.digest().get("cause")) == (None, None, None)
 
 
-def test_a_result_of_an_earlier_release_has_an_unknown_cause() -> None:
-    stored = {"type": "cost", "passed": None, "score": None, "reason": "could not be computed", "error": "no price"}
-    scoring = build_scoring(None, None, (AssertionResult.from_json(stored),))
-    assert (scoring.cause, scoring.unscored_error) == (UNKNOWN_CAUSE, "no price")
-
-
 def test_causes_are_counted_with_their_first_probe_the_most_frequent_first() -> None:
     found = totals(REFUSED_KEY, REPLY, REPLY)
     assert found.unscored_causes == [CauseCount(REPLY, 2, 1), CauseCount(REFUSED_KEY, 1, 0)]
@@ -66,19 +52,12 @@ def test_causes_are_counted_with_their_first_probe_the_most_frequent_first() -> 
 
 def test_the_sum_of_parts_is_that_of_all() -> None:
     merged = totals(REPLY, REFUSED_KEY)
-    merged.merge(totals(None, REPLY))
-    assert merged.causes == {REPLY: ErrorCount(2, 0), REFUSED_KEY: ErrorCount(1, 1), UNKNOWN_CAUSE: ErrorCount(1, 0)}
+    merged.merge(totals(NO_PRICE, REPLY))
+    assert merged.causes == {REPLY: ErrorCount(2, 0), REFUSED_KEY: ErrorCount(1, 1), NO_PRICE: ErrorCount(1, 0)}
     assert sum(each.probes for each in merged.unscored_causes) == merged.unscored == 4
     assert ColumnTotals.from_json(merged.to_json()) == merged
 
 
-def test_answers_that_an_earlier_release_counted_are_of_unknown_cause() -> None:
-    stored = totals(REPLY, REPLY, REPLY).to_json()
-    del stored["causes"]
-    assert ColumnTotals.from_json(stored).unscored_causes == [CauseCount(UNKNOWN_CAUSE, 3, None)]
-
-
-def test_the_number_of_causes_is_bounded_and_nothing_is_lost() -> None:
+def test_the_number_of_causes_is_bounded_and_all_answers_are_counted() -> None:
     found = totals(*(REPLY._replace(model=f"sim/{number}") for number in range(MAX_NAMES + 5)))
-    assert len(found.causes) == MAX_NAMES
-    assert found.unscored_causes[0] == CauseCount(UNKNOWN_CAUSE, 5, None)
+    assert (len(found.causes), found.unscored) == (MAX_NAMES, MAX_NAMES + 5)

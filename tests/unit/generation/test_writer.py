@@ -1,7 +1,6 @@
 """A model writes scenarios: none is lost or duplicated, whatever fails. On moto, with a scripted model."""
 
 import asyncio
-import json
 import re
 import time
 from collections import Counter
@@ -408,14 +407,3 @@ def test_a_budget_that_cannot_hold_is_refused(queued: Generation, changes: dict[
     with pytest.raises(Invalid) as refusal:
         start_generation("ws", queued.definition_id, replace(spec, **changes), NOW)
     assert [error.field for error in refusal.value.errors] == [field]
-
-
-def test_a_generation_of_an_earlier_release_has_no_budget(queued: Generation, cloud: Settings) -> None:
-    table = {"TableName": cloud.table_name}
-    [item] = [
-        each for each in clients.dynamodb().scan(**table)["Items"] if queued.id in each["sk"]["S"] and "body" in each
-    ]
-    body = json.loads(item["body"]["S"])
-    del body["maxBudgetUsd"]
-    clients.dynamodb().put_item(**table, Item={**item, "body": {"S": json.dumps(body)}})
-    assert stored(queued) == queued

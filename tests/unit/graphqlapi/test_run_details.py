@@ -1,4 +1,4 @@
-"""What belongs to a run: its scenarios, cases, probes, batches, retries, expansions, reports and trials."""
+"""What belongs to a run: its scenarios, cases, probes, scale runs, retries, expansions, reports and trials."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cupel_core.store import rescores
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
 from tests.unit.api import test_trials as trials
-from tests.unit.api.test_scale_runs import BATCH
+from tests.unit.api.test_scale_runs import SCALE_RUN
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import completed_run
 
@@ -82,15 +82,15 @@ def test_what_would_be_added_to_a_run_is_estimated(client: GraphqlClient, sample
     assert error["field"] == "samplePercentage"
 
 
-def test_a_batch_is_estimated_and_started_once(client: GraphqlClient) -> None:
+def test_a_scale_run_is_estimated_and_started_once(client: GraphqlClient) -> None:
     estimate = "query ($input: EstimateScaleRunInput!) { estimateScaleRun(input: $input) { jobCount } }"
-    assert client.data(estimate, {"input": BATCH})["estimateScaleRun"]["jobCount"] == 4
+    assert client.data(estimate, {"input": SCALE_RUN})["estimateScaleRun"]["jobCount"] == 4
     start = """mutation ($input: CreateScaleRunInput!) { startScaleRun(input: $input) {
       id jobCount run { scale definitionName } } }"""
-    wrong = {**BATCH, "evaluators": {"goal": {"thresold": 1}}}
+    wrong = {**SCALE_RUN, "evaluators": {"goal": {"thresold": 1}}}
     errors = client.error(start, {"input": wrong})["extensions"]["errors"]
     assert {each["field"] for each in errors} == {"input.evaluators.goal", "input.evaluators.goal.thresold"}
-    body: dict[str, Any] = {**BATCH, "count": 1, "maxTurns": 1, "report": False, "maxOutputTokens": 50}
+    body: dict[str, Any] = {**SCALE_RUN, "count": 1, "maxTurns": 1, "report": False, "maxOutputTokens": 50}
     key = {"Idempotency-Key": "once"}
     first, again = (client.data(start, {"input": body}, headers=key)["startScaleRun"] for _ in range(2))
     assert (first["id"], first["jobCount"], first["run"]["scale"]) == (again["id"], 1, True)

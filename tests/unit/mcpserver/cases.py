@@ -212,7 +212,7 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "estimate_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"]},
     "estimate_retry": lambda world: {"run_id": world.run.id},
     "estimate_expansion": lambda world: {"run_id": world.sampled(), "sample_percentage": 100},
-    "start_batch": lambda _: {"models": ["sim/steady"], "user_message": "Rate it", "max_turns": 1},
+    "start_scale_run": lambda _: {"models": ["sim/steady"], "user_message": "Rate it", "max_turns": 1},
     "start_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"], "max_budget_usd": 1.0},
     "pause_run": lambda world: {"run_id": world.started()},
     "resume_run": lambda world: {"run_id": world.paused()},

@@ -127,19 +127,19 @@ def test_a_rescore_by_a_judge_that_is_not_free_needs_a_budget(client: McpClient,
     assert client.use("rescore_run", {"run_id": world.run.id, "assertions": [YES]})["status"] == "PENDING"
 
 
-def test_a_batch_that_is_not_free_needs_agreement(client: McpClient, definition_id: str) -> None:
+def test_a_scale_run_that_is_not_free_needs_agreement(client: McpClient, definition_id: str) -> None:
     arguments = {"models": [PRICED], "user_message": "Rate it", "count": 100, "evaluators": {"toxicity": False}}
-    refused = client.problem("start_batch", arguments)
+    refused = client.problem("start_scale_run", arguments)
     assert (refused["status"], refused["expectedUsd"] > 0) == (409, True)
-    assert client.use("start_batch", {**arguments, "max_budget_usd": 100.0})["jobCount"] == 100
-    assert client.use("start_batch", {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "PENDING"
+    assert client.use("start_scale_run", {**arguments, "max_budget_usd": 100.0})["jobCount"] == 100
+    assert client.use("start_scale_run", {**arguments, "confirmed_usd": refused["expectedUsd"]})["status"] == "PENDING"
 
 
 REPEATED: dict[str, Callable[[World], dict[str, Any]]] = {
     **{name: CASES[name] for name in ("create_definition", "fork_definition", "create_experiment", "start_run")},
     "generate_scenarios": lambda world: {"definition_id": world.definition()},
     "rescore_run": CASES["rescore_run"],
-    "start_batch": CASES["start_batch"],
+    "start_scale_run": CASES["start_scale_run"],
     "retry_run": CASES["retry_run"],
     "expand_run": CASES["expand_run"],
 }
@@ -194,7 +194,7 @@ def test_annotations_say_what_is_lost_and_which_tools_call_models(client: McpCli
         "set_run_budget",
         "rescore_run",
         "set_rescore_budget",
-        "start_batch",
+        "start_scale_run",
         "generate_scenarios",
         "analyze_run",
         "create_report",

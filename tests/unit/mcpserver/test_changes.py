@@ -103,10 +103,10 @@ def test_a_prompt_is_tried(client: McpClient) -> None:
         "max_output_tokens": 50,
         "evaluators": {"toxicity": False},
     }
-    started = client.use("start_batch", arguments)
+    started = client.use("start_scale_run", arguments)
     run = client.get(f"/v1/runs/{started['runId']}").json()
     assert (started["jobCount"], run["scale"], run["config"]["maxTurns"]) == (2, True, 1)
-    nothing = client.problem("start_batch", {"models": ["sim/steady"]})
+    nothing = client.problem("start_scale_run", {"models": ["sim/steady"]})
     assert nothing["status"] == 422
 
 

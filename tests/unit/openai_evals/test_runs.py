@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -10,23 +9,19 @@ from typing import Any
 import openai as sdk
 import pytest
 from openai import OpenAI
-from pynamodb.transactions import TransactWrite
 
 from cupel_core.analysis import tabulate
 from cupel_core.clock import utc_now
-from cupel_core.domain.analysis.column_totals import CostTotal, CountedCost
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.domain.turns import simulation
-from cupel_core.domain.turns.spend import ModelCalls
-from cupel_core.openai_evals import documents, output_items
+from cupel_core.openai_evals import output_items
 from cupel_core.runs import control
 from cupel_core.runs import probes as probes_module
 from cupel_core.runs.probes import IndexedStatus
 from cupel_core.scoring.text_metrics import rouge_l
 from cupel_core.settings import Settings, settings
-from cupel_core.store import definition_runs, definitions, openai_evals, runs, scenarios
-from cupel_core.store.table import connection
+from cupel_core.store import definitions, runs, scenarios
 from cupel_core.sweeping.erasure import erase_due
 from tests.openai_client import openai_client
 from tests.started_runs import NOW, dispatch_and_probe
@@ -145,16 +140,6 @@ def test_what_each_of_several_judges_used_is_counted(openai: OpenAI, client: Cli
         used = sum(getattr(each, name) for each in usages.values())
         assert used == sum(usage[own] for usage in (*judged, *asked))
     assert all(each.prompt_tokens and each.completion_tokens for each in usages.values())
-
-
-def test_judges_of_outcomes_without_models_are_named_if_there_is_one() -> None:
-    """Of earlier releases."""
-    cost = CostTotal(calls=3, input_tokens=30, output_tokens=6)
-    assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (3, 30, 6)}
-    assert documents._uses_of(cost, None) == {}
-    cost.add(CountedCost("judge", 1, 0.0, 5, 2, {"sim/steady": ModelCalls(1, 5, 2)}))
-    assert documents._uses_of(cost, "sim/steady") == {"sim/steady": (4, 35, 8)}
-    assert documents._uses_of(CostTotal.from_json(cost.to_json()), None) == {"sim/steady": (1, 5, 2)}
 
 
 def test_output_items_have_the_item_the_sample_and_the_results(openai: OpenAI) -> None:
@@ -378,20 +363,6 @@ def test_a_page_of_runs_reads_no_other_evals_runs(openai: OpenAI, monkeypatch: p
     assert [run.id for run in openai.evals.runs.list(eval_id, limit=1)] == ids[1:]
     assert [run.id for run in openai.evals.runs.list(eval_id, limit=1, order="desc")] == ids[:0:-1]
     assert openai.evals.runs.list(eval_id, after=ids[2]).data == []
-
-
-def test_runs_of_evals_from_before_the_list_of_runs_are_found(openai: OpenAI) -> None:
-    eval_id = create_eval(openai)
-    ids = [start(openai, eval_id).id for _ in range(3)]
-    record = openai_evals.get("acme", eval_id)
-    with TransactWrite(connection=connection()) as transaction:
-        older = openai_evals.replacement("acme", replace(record, lists_runs=False))
-        transaction.save(older.item, condition=older.condition)
-        for run_id in ids:
-            definition_runs.remove(transaction, stored_run(run_id))
-    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2)] == ids
-    openai.evals.update(eval_id, name="Towns")
-    assert [run.id for run in openai.evals.runs.list(eval_id, limit=2, order="desc")] == ids[::-1]
 
 
 def test_a_cancelled_run_is_cancelled_and_a_deleted_one_gone(openai: OpenAI, client: Client) -> None:

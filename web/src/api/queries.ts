@@ -176,9 +176,9 @@ export const estimateQuery = (body: RunInput): EstimateOptions => ({
   retry: false,
 });
 
-/** What a batch would cost: of many conversations about one system prompt. */
-export const batchEstimateQuery = (body: Schemas["CreateScaleRun"]): EstimateOptions => ({
-  queryKey: ["estimate", "batch", body],
+/** What a scale run would cost: of many conversations about one system prompt. */
+export const scaleRunEstimateQuery = (body: Schemas["CreateScaleRun"]): EstimateOptions => ({
+  queryKey: ["estimate", "scale", body],
   queryFn: ({ signal }) => read(api.POST("/v1/scale-runs/estimate", { signal, body })),
   retry: false,
 });

@@ -7,7 +7,7 @@ import { countFlips, pairedPoints } from "./paired";
 function changed(baseline: number, comparison: number): ScenarioChange {
   const difference = comparison - baseline;
   const change = difference > 0 ? "increased" : difference < 0 ? "decreased" : "unchanged";
-  const unknown = { row: 0, standardError: null, p: null, q: null };
+  const unknown = { row: 0, shrunkenDifference: null, standardError: null, p: null, q: null };
   return { scenarioId: "scn_1", scenarioName: "one", baseline, comparison, difference, change, ...unknown };
 }
 

@@ -25,7 +25,6 @@ const HELP: Readonly<Record<Code, string>> = {
   code: "The code could not be run to its end; it runs only where its author evaluates.",
   limit: `The check takes too much time or memory. ${CORRECT_THE_ASSERTION}`,
   deleted: "The conversation was deleted before it was graded.",
-  unknown: "An earlier release recorded no cause.",
 };
 
 /** `judge_failed (auth) of openai/gpt-6.1-terra`. */
@@ -33,7 +32,6 @@ export function causeOf({ code, model, providerCode }: Cause): string {
   return `${code}${providerCode ? ` (${providerCode})` : ""}${model ? ` of ${model}` : ""}`;
 }
 
-/** Also of a code that a later release sends. */
-export function helpOfUnscored(code: string): string {
-  return Object.hasOwn(HELP, code) ? HELP[code as Code] : HELP.unknown;
+export function helpOfUnscored(code: Code): string {
+  return HELP[code];
 }

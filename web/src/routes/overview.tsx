@@ -278,7 +278,7 @@ function ErrorsSection({ id, results }: { id: string; results: Results }) {
 /** A rescore scores those conversations whose judge gave no verdict. */
 function UnscoredSection({ id, results }: { id: string; results: Results }) {
   const causes = results.columns.flatMap((column) =>
-    (column.unscoredReasons ?? []).map((reason) => ({
+    column.unscoredReasons.map((reason) => ({
       column,
       name: causeOf(reason),
       count: reason.count,

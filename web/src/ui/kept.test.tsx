@@ -6,21 +6,21 @@ import { forgetForm, keyOf, useKept } from "./kept";
 afterEach(() => sessionStorage.clear());
 
 test("a field is kept until its form is forgotten", () => {
-  const { result, unmount } = renderHook(() => useKept("batch", "system", ""));
+  const { result, unmount } = renderHook(() => useKept("scale", "system", ""));
   act(() => result.current[1]("Be brief."));
   unmount();
-  expect(renderHook(() => useKept("batch", "system", "")).result.current[0]).toBe("Be brief.");
+  expect(renderHook(() => useKept("scale", "system", "")).result.current[0]).toBe("Be brief.");
   expect(renderHook(() => useKept("new", "system", () => "other")).result.current[0]).toBe("other");
-  forgetForm("batch");
-  expect(renderHook(() => useKept("batch", "system", "")).result.current[0]).toBe("");
+  forgetForm("scale");
+  expect(renderHook(() => useKept("scale", "system", "")).result.current[0]).toBe("");
 });
 
 test("the same request has the same key until it has succeeded, and another one its own", () => {
-  const key = keyOf("batch", { count: 1 });
-  expect(keyOf("batch", { count: 1 })).toBe(key);
+  const key = keyOf("scale", { count: 1 });
+  expect(keyOf("scale", { count: 1 })).toBe(key);
   expect(keyOf("new", { count: 1 })).not.toBe(key);
-  expect(keyOf("batch", { count: 2 })).not.toBe(key);
-  const again = keyOf("batch", { count: 2 });
-  forgetForm("batch");
-  expect(keyOf("batch", { count: 2 })).not.toBe(again);
+  expect(keyOf("scale", { count: 2 })).not.toBe(key);
+  const again = keyOf("scale", { count: 2 });
+  forgetForm("scale");
+  expect(keyOf("scale", { count: 2 })).not.toBe(again);
 });

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.runs.role_costs import RoleCost, role_costs
-from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.spend import ModelCalls
 
 _NANO = 10**9
@@ -20,7 +20,7 @@ MAX_NAMES = 1_000
 MAX_CAUSES = 10
 """A column shows at most this many causes of unscored answers; `unscored` also counts the others."""
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
-"""Of conversations, but for the last, which is of single answers. The first releases have counted the first four."""
+"""Each counts conversations, but for the last, which counts single answers."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
 
 
@@ -49,10 +49,8 @@ class CountedOutcome(NamedTuple):
     success: bool | None = None
     """None if nothing was judged, or if it could not be computed."""
     score: float | None = None
-    is_unscored: bool = False
-    """Whether a weighted assertion could not be computed, and no user corrected the result."""
     cause: UnscoredCause | None = None
-    """It says why the outcome is unscored; None if it is scored, and for an outcome of an earlier release."""
+    """It says why a weighted assertion could not be computed; None if all were, or if a user corrected the result."""
     metrics: Mapping[str, float] = {}
     metric_weights: Mapping[str, float] = {}
     """It has the sum of the weights of each metric's results, unless that sum is 1."""
@@ -60,7 +58,7 @@ class CountedOutcome(NamedTuple):
     duration_ms: int = 0
     turns: int = 0
     turn_durations_ms: Sequence[int] = ()
-    """Of each answer; empty if an earlier release has stored several."""
+    """How long each answer took."""
     input_tokens: int = 0
     output_tokens: int = 0
     model_version: str | None = None
@@ -76,6 +74,10 @@ class CountedOutcome(NamedTuple):
     """It is set if an answer of the target came from a cache: its time is that of the call before, its cost is not."""
     omitted_parameters: Sequence[str] = ()
     """These parameters were left out of the requests to the target."""
+
+    @property
+    def is_unscored(self) -> bool:
+        return self.cause is not None
 
 
 class CheckCount(NamedTuple):
@@ -166,7 +168,7 @@ class CostTotal:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "CostTotal":
-        """The first releases wrote three numbers."""
+        """Read what `to_json` wrote: the models, and what is uncertain, are omitted if there is nothing of them."""
         total = cls(*data[:5])
         total.models = {model: ModelCalls(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
         total.uncertain_nano_usd = data[6] if len(data) > 6 else 0
@@ -195,8 +197,8 @@ class CauseCount(NamedTuple):
 
     cause: UnscoredCause
     probes: int
-    first_index: int | None
-    """This probe is the example; None if the answers were counted by an earlier release."""
+    first_index: int
+    """This probe is the example."""
 
 
 @dataclass
@@ -299,9 +301,9 @@ class ColumnTotals:
         self.errors[code] = error.plus(self.errors.get(code))
 
     def _add_unscored(self, outcome: CountedOutcome) -> None:
-        if outcome.is_unscored:
+        if outcome.cause is not None:
             self.unscored += 1
-            self._add_cause(outcome.cause or UNKNOWN_CAUSE, ErrorCount(1, outcome.probe_index))
+            self._add_cause(outcome.cause, ErrorCount(1, outcome.probe_index))
 
     def _add_cause(self, cause: UnscoredCause, counted: ErrorCount) -> None:
         if cause in self.causes or len(self.causes) < MAX_NAMES:
@@ -309,13 +311,9 @@ class ColumnTotals:
 
     @property
     def unscored_causes(self) -> list[CauseCount]:
-        """Return why answers are unscored, the most frequent cause first. The counts add up to `unscored`: answers
-        without a counted cause are UNKNOWN."""
-        counted = {cause: CauseCount(cause, *found) for cause, found in self.causes.items()}
-        if rest := self.unscored - sum(each.probes for each in counted.values()):
-            before = counted.get(UNKNOWN_CAUSE, CauseCount(UNKNOWN_CAUSE, 0, None))
-            counted[UNKNOWN_CAUSE] = before._replace(probes=before.probes + rest)
-        return sorted(counted.values(), key=lambda each: (-each.probes, each.cause.sort_key))
+        """Return why answers are unscored, the most frequent cause first."""
+        counted = [CauseCount(cause, *found) for cause, found in self.causes.items()]
+        return sorted(counted, key=lambda each: (-each.probes, each.cause.sort_key))
 
     def _add_metric(self, name: str, total: Total) -> None:
         if name in self.metrics or len(self.metrics) < MAX_NAMES:
@@ -383,11 +381,8 @@ class ColumnTotals:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
         return cls(
-            {
-                name: Histogram.from_json(data["histograms"][name]) if name in data["histograms"] else Histogram()
-                for name in HISTOGRAMS
-            },
-            {kind: CostTotal.from_json(data["costs"].get(kind, ())) for kind in COST_KINDS},
+            {name: Histogram.from_json(data["histograms"][name]) for name in HISTOGRAMS},
+            {kind: CostTotal.from_json(data["costs"][kind]) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],
             {UnscoredCause.from_json(cause): ErrorCount(*counted) for cause, *counted in data.get("causes", ())},

@@ -18,7 +18,6 @@ def counted_outcome(outcome: Outcome) -> CountedOutcome:
         code=outcome.summary.decision_code if outcome.summary else None,
         success=result.success if result else None,
         score=result.score if result else None,
-        is_unscored=scoring is not None and scoring.is_unscored and outcome.correction is None,
         cause=scoring.cause if scoring and outcome.correction is None else None,
         metrics=scoring.metrics if scoring else {},
         metric_weights=scoring.metric_weights if scoring else {},

@@ -22,7 +22,7 @@ class StaleReason(StrEnum):
     INPUTS = "inputs"
     """Outcomes have changed: by a correction, a retry or an expansion."""
     ALGORITHM = "algorithm"
-    """This release computes the figures in another way."""
+    """The figures are computed in another way now."""
     REQUESTED = "requested"
     """They are to be computed again although nothing has changed."""
 

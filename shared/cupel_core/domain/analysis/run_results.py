@@ -30,6 +30,6 @@ class RunResults(NamedTuple):
     """Whether all of them are counted."""
     columns: tuple[ColumnResults, ...]
     sample: RunSample | None
-    """None for a run of a release that did not record the number of scenarios."""
+    """The part of the scenarios that the run has."""
     messages: Mapping[int, str]
     """It has the message of each probe that is an example, by index: its error, or why its answer is unscored."""

@@ -18,10 +18,10 @@ class ProfileSession:
     @property
     def shown_artifacts(self) -> Artifacts:
         """Without those that are meant for operations alone."""
-        return {tag: each for tag, each in self.artifacts.items() if each.writer.get("usage") != ArtifactUsage.INTERNAL}
+        return {tag: each for tag, each in self.artifacts.items() if each.writer["usage"] != ArtifactUsage.INTERNAL}
 
     @property
     def created_at(self) -> datetime | None:
-        """When its first value was written; None without one, and if an earlier release has written all of them."""
-        times = [artifact.first_at for artifact in self.artifacts.values() if artifact.first_at]
+        """When its first value was written; None without one."""
+        times = [artifact.first_at for artifact in self.artifacts.values()]
         return datetime.fromisoformat(min(times)) if times else None

@@ -6,8 +6,8 @@ from typing import TypedDict
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.periods import PeriodLimitChanges, PeriodLimits
-from cupel_core.domain.limits.batches import BatchLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
+from cupel_core.domain.limits.scale_runs import ScaleRunLimits
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
@@ -29,8 +29,8 @@ class SettingsChanges(TypedDict, total=False):
     evaluator: EvaluatorEndpoint | None
     open_runs_per_owner: int | None
     open_runs: int | None
-    max_batch_count: int | None
-    max_batch_concurrency: int | None
+    max_scale_run_count: int | None
+    max_scale_run_concurrency: int | None
     budgets: PeriodLimitChanges | None
     summarizer_model: str | None
 
@@ -47,4 +47,4 @@ class EvaluationSettings:
     analysis_model: str | None = None
     """Writes the narratives of deep analyses; rules do if None."""
     budgets: PeriodLimits = field(default_factory=PeriodLimits)
-    batches: BatchLimits = field(default_factory=BatchLimits)
+    scale_runs: ScaleRunLimits = field(default_factory=ScaleRunLimits)

@@ -31,5 +31,5 @@ class Pace:
 
 
 UNLIMITED = Pace()
-BATCH_PACE = Pace(3, (200, 400))
-"""Of a batch, unless it says otherwise."""
+SCALE_RUN_PACE = Pace(3, (200, 400))
+"""Of a scale run, unless it says otherwise."""

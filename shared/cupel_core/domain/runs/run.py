@@ -301,13 +301,13 @@ class Run:
     """A digest of the system prompt that it has instead of the definition's: that of a trial's revised prompt."""
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
-    """Of a batch: its default evaluators."""
+    """Of a scale run: its default evaluators."""
     report: bool = False
     """Whether a report is written when it completes."""
     trial: bool = False
     """Whether the revised prompt of that report is tried."""
     scale: bool = False
-    """Whether it was started as a batch."""
+    """Whether it was started as a scale run."""
     budget: RunBudget | None = None
     """None if its spending is not limited."""
     callbacks: CallbackScope | None = None

@@ -51,13 +51,13 @@ class RunSpec:
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has those of the run that it repeats, except for these."""
     evaluators: Mapping[str, str] = field(default_factory=dict)
-    """The statuses of a batch's default evaluators by name; empty for other runs."""
+    """The statuses of a scale run's default evaluators by name; empty for other runs."""
     report: bool = False
     """Whether a report is written when it completes."""
     trial: bool = False
     """Whether the revised prompt of that report is tried."""
     scale: bool = False
-    """Whether it was started as a batch."""
+    """Whether it was started as a scale run."""
     max_budget_usd: float | None = None
     """What may be spent; no limit if None."""
     allow_unpriced: bool = False

@@ -50,7 +50,7 @@ class Assertion:
     turn: int | None = None
     """Which answer of a conversation it checks, from 1; None for the last."""
     is_default: bool = False
-    """Whether it is one of the default evaluators of a batch (`default_evaluators.py`)."""
+    """Whether it is one of the default evaluators of a scale run (`default_evaluators.py`)."""
     parts: tuple["Assertion", ...] = ()
     """The assertions of an assert-set."""
 
@@ -143,7 +143,7 @@ class AssertionResult:
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
-    """It classifies `error`; None in results of earlier releases."""
+    """It classifies `error`; None without one."""
     unusable_reply: UnusableJudgement | None = None
     """It is set if the `error` is an unusable reply of the judge."""
 

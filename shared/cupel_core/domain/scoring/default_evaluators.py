@@ -1,4 +1,4 @@
-"""The evaluators that a batch has unless they are switched off: assertions of the existing types.
+"""The evaluators that a scale run has unless they are switched off: assertions of the existing types.
 
 They are part of the definition, marked with `default`, so that rescores and exports treat them like any other. The goal
 itself is the scenario's success criterion, which the judge decides after each answer.
@@ -57,7 +57,7 @@ class EvaluatorChoice:
 
 @dataclass(frozen=True)
 class DefaultEvaluators:
-    """What a batch is evaluated by. `format_checks` are the assertions of the requested format."""
+    """What a scale run is evaluated by. `format_checks` are the assertions of the requested format."""
 
     goal: str | None = None
     format_checks: tuple[Assertion, ...] = ()

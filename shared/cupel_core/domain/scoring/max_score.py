@@ -10,7 +10,7 @@ from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, AVERAGE
 from cupel_core.domain.scoring.assertions import COMPARISONS, NOT_COMPUTED, Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.selections import Selection
-from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause, UnscoredCode
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 
 class _ScoreAggregation(NamedTuple):
@@ -70,7 +70,7 @@ def _compared_results(results: Iterable[AssertionResult]) -> Iterator[AssertionR
 
 def _problem(
     results: Sequence[Sequence[AssertionResult]], aggregation: _ScoreAggregation
-) -> tuple[str, UnscoredCause] | None:
+) -> tuple[str, UnscoredCause | None] | None:
     """Why the answers cannot be compared by these results, with its cause; None if they can."""
     if len(results) < 2:
         error = "there is no other output to compare with: max-score needs two targets that answered"
@@ -80,5 +80,5 @@ def _problem(
         return error, UnscoredCause(UnscoredCode.ASSERTION)
     uncomputed = (each for group in results for each in group if each.passed is None and aggregation.weight(each))
     if missing := next(uncomputed, None):
-        return f"{missing.type} could not be computed for one of the answers", missing.cause or UNKNOWN_CAUSE
+        return f"{missing.type} could not be computed for one of the answers", missing.cause
     return None

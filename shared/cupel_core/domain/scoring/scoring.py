@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from cupel_core.deferred import dataclass
 from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
-from cupel_core.domain.scoring.unscored import UNKNOWN_CAUSE, UnscoredCause
+from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
@@ -72,7 +72,6 @@ class Scoring:
             "metrics": dict(self.metrics),
             "metricWeights": dict(self.metric_weights),
             "tags": list(self.tags),
-            "unscored": self.is_unscored or None,
             "cause": self.cause and self.cause.to_json(),
             "checks": check_results(self.results),
             "leftOut": dict(self.left_out),
@@ -88,7 +87,7 @@ class Scoring:
     def cause(self) -> UnscoredCause | None:
         """Why it is unscored: the cause of the first weighted result that could not be computed; None if it is not."""
         uncomputed = first_uncomputed(self.results)
-        return self.recorded_cause if uncomputed is None else uncomputed.cause or UNKNOWN_CAUSE
+        return self.recorded_cause if uncomputed is None else uncomputed.cause
 
     @property
     def unscored_error(self) -> str | None:
@@ -108,7 +107,7 @@ class Scoring:
             reason="",
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
-            recorded_cause=_recorded_cause(data),
+            recorded_cause=UnscoredCause.from_json(cause) if (cause := data.get("cause")) else None,
             left_out=data.get("leftOut") or {},
             metric_weights=data.get("metricWeights") or {},
         )
@@ -128,13 +127,6 @@ class Scoring:
             verdict=Verdict.from_json(verdict) if verdict else None,
             left_out=data.get("leftOutChecks") or {},
         )
-
-
-def _recorded_cause(digest: Mapping[str, Any]) -> UnscoredCause | None:
-    """An earlier release recorded no cause of what is unscored."""
-    if cause := digest.get("cause"):
-        return UnscoredCause.from_json(cause)
-    return UNKNOWN_CAUSE if digest.get("unscored") else None
 
 
 def first_uncomputed(results: Sequence[AssertionResult]) -> AssertionResult | None:

@@ -34,7 +34,7 @@ class Selection:
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
     cause: UnscoredCause | None = None
-    """The code of `error`; None for a selection of an earlier release."""
+    """It classifies `error`; None without one."""
 
     @property
     def billed_probe(self) -> int | None:

@@ -30,8 +30,6 @@ class UnscoredCode(StrEnum):
     """Computing the check exceeds the limits of time and memory."""
     DELETED = "deleted"
     """The conversation was deleted before it could be graded."""
-    UNKNOWN = "unknown"
-    """An earlier release recorded the result without a cause."""
 
     @property
     def is_judges(self) -> bool:
@@ -61,7 +59,6 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
     UnscoredCode.CODE: "the code of the check could not be run",
     UnscoredCode.LIMIT: "the check takes too much time or memory",
     UnscoredCode.DELETED: "the conversation was deleted",
-    UnscoredCode.UNKNOWN: "an earlier release recorded no cause",
 }
 """It explains each code to people who see it for the first time."""
 
@@ -81,14 +78,8 @@ class UnscoredCause(NamedTuple):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "UnscoredCause":
-        """A code of a later release is read as UNKNOWN."""
-        code = str(data.get("code"))
-        known = UnscoredCode(code) if code in UnscoredCode else UnscoredCode.UNKNOWN
-        return cls(known, data.get("model"), data.get("providerCode"))
+        return cls(UnscoredCode(data["code"]), data.get("model"), data.get("providerCode"))
 
     @property
     def sort_key(self) -> tuple[str, str, str]:
         return self.code, self.model or "", self.provider_code or ""
-
-
-UNKNOWN_CAUSE = UnscoredCause(UnscoredCode.UNKNOWN)

@@ -1,4 +1,4 @@
-"""Batches: runs of a definition that the request itself describes."""
+"""Scale runs: runs of a definition that the request itself describes."""
 
 from typing import Any
 
@@ -10,8 +10,7 @@ from cupel_core.graphql.loaded import Loaded
 from cupel_core.graphql.registry import resolves
 from cupel_core.graphql.request import Request
 from cupel_core.graphql.resolvers.run_changes import to_estimate, to_started
-from cupel_core.runs.estimate import estimate_batch
-from cupel_core.runs.scaling import start_batch
+from cupel_core.runs import estimate, scaling
 
 
 @resolves("Mutation.startScaleRun", "createScaleRun", 20)
@@ -20,9 +19,11 @@ def start_scale_run(request: Request, _: None, body: dict[str, Any]) -> dict[str
     idempotency.check_key(key)
     described = f"createScaleRun\n{wanted.model_dump_json(exclude_unset=True)}"
     caller = started_by(request.caller)
-    return to_started(request, start_batch(request.workspace, wanted.batch(), described, key, request.now, caller))
+    started = scaling.start_scale_run(request.workspace, wanted.scale_run(), described, key, request.now, caller)
+    return to_started(request, started)
 
 
 @resolves("Query.estimateScaleRun", "estimateScaleRun", 20)
 def estimate_scale_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
-    return to_estimate(estimate_batch(request.workspace, parse(EstimateScaleRun, body).batch(), request.now))
+    wanted = parse(EstimateScaleRun, body).scale_run()
+    return to_estimate(estimate.estimate_scale_run(request.workspace, wanted, request.now))

@@ -20,6 +20,7 @@ from cupel_core.domain.analysis.counts import (
 )
 from cupel_core.domain.runs.plan import Plan, ProbePosition
 from cupel_core.domain.runs.targets import plain_targets
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 plans = st.builds(
     Plan,
@@ -128,7 +129,12 @@ def test_sums_of_a_column() -> None:
     outcomes = [
         completed(0, success=True, score=0.5, metrics={"f1": 0.25}, tags=["slow"], duration_ms=10, turns=2),
         completed(
-            1, success=False, score=0.25, metrics={"f1": 0.75}, is_unscored=True, costs=[CountedCost("judge", 1, 0.1)]
+            1,
+            success=False,
+            score=0.25,
+            metrics={"f1": 0.75},
+            cause=UnscoredCause(UnscoredCode.INPUT),
+            costs=[CountedCost("judge", 1, 0.1)],
         ),
         errored(6),
     ]
@@ -186,14 +192,3 @@ def test_positions_and_cells_agree_after_an_expansion() -> None:
     index = plan.index(ProbePosition(case=2, column=1, repeat=0))
     counts = count(plan, range(plan.total), [completed(index, "5")])
     assert RunCounts(plan, scenario_cases([0, 1, 4]), counts).case_cell(1, 2) == Cell(code_5=1)
-
-
-def test_totals_that_an_earlier_release_has_stored_are_read() -> None:
-    totals = ColumnTotals()
-    totals.add(completed(0, duration_ms=10, turns=1, turn_durations_ms=(10,), input_tokens=3, output_tokens=4))
-    stored = totals.to_json()
-    assert ColumnTotals.from_json(stored).to_json() == stored
-    for name in ("tokens", "turn_durations_ms"):
-        del stored["histograms"][name]
-    read = ColumnTotals.from_json(stored)
-    assert (read.histograms["turn_durations_ms"].count, read.histograms["durations_ms"].total) == (0, 10)

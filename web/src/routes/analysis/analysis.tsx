@@ -53,7 +53,7 @@ export function AnalysisPage() {
         <div className={page.bar}>
           <p role="status" className={styles.note}>
             Out of date:{" "}
-            {staleReason === "inputs" ? "outcomes have changed since" : "it was made by an older version"}.
+            {staleReason === "inputs" ? "outcomes have changed since" : "another build of Cupel made it"}.
           </p>
           <AnalyzeButton id={id} label="Analyze again" />
         </div>

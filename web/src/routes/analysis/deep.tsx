@@ -31,7 +31,10 @@ export function DeepAnalysisSection({ id }: { id: string }) {
           {found?.isStale && (
             <p role="status" className={styles.note}>
               What follows is out of date:{" "}
-              {found.staleReason === "inputs" ? "outcomes have changed since" : "an older version made it"}.
+              {found.staleReason === "inputs"
+                ? "outcomes have changed since"
+                : "another build of Cupel made it"}
+              .
             </p>
           )}
           {!found && (

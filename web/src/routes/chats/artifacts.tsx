@@ -41,12 +41,10 @@ export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }
           <p className={page.facts}>
             <span>version {each.version}</span>
             {each.usage === "internal" && <span>for operations only</span>}
-            {each.updatedAt !== null && (
-              <span>
-                written <Ago time={each.updatedAt} />
-              </span>
-            )}
-            {each.position !== null && <span>in exchange {each.position + 1}</span>}
+            <span>
+              written <Ago time={each.updatedAt} />
+            </span>
+            <span>in exchange {each.position + 1}</span>
           </p>
           <PlainText label={`Value of ${visible(each.tag)}`} text={asValue(each.value) ?? "null"} isCode />
           {each.history.length > 0 && (

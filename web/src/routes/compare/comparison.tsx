@@ -175,7 +175,7 @@ function Differences({ figures }: { figures: ComparisonFigures }) {
                 <td>
                   <Verdict verdict={row.verdict} />
                 </td>
-                <td className={styles.words}>{visible([row.sentence, ...(row.notes ?? [])].join(" "))}</td>
+                <td className={styles.words}>{visible([row.sentence, ...row.notes].join(" "))}</td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
-import { type FormatValues, formatInput, MAX_WORDS } from "../../lib/batch";
 import { parseWhole } from "../../lib/forms";
+import { type FormatValues, formatInput, MAX_WORDS } from "../../lib/scale_run";
 import { Field } from "../../ui/field";
 import { JsonField } from "../../ui/json_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
@@ -14,7 +14,7 @@ interface Props {
 
 const KINDS: Record<FormatValues["kind"], string> = { any: "any text", json: "JSON", xml: "XML" };
 
-/** What the last answers of a batch must be like. */
+/** What the last answers of a scale run must be like. */
 export function AnswerFormat({ values, change }: Props) {
   const set = (name: keyof FormatValues) => (value: string) => change({ ...values, [name]: value });
   const format = formatInput(values);

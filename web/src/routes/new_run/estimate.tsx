@@ -163,7 +163,7 @@ function Trial({ trial }: { trial: NonNullable<Estimate["trial"]> }) {
       <p className={styles.note}>
         {trial.isWithinLimit
           ? `${counted(trial.jobCount, "further conversation")}, if the report offers a revised prompt; their cost is not part of the above, nor of the budget.`
-          : "A trial would cost more than the batch, so it is not expected to start."}
+          : "A trial would cost more than the scale run, so it is not expected to start."}
       </p>
     </>
   );

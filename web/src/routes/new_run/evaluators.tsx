@@ -1,4 +1,4 @@
-import { type EvaluatorValues, evaluatorsInput, type JudgedValues, parseShare } from "../../lib/batch";
+import { type EvaluatorValues, evaluatorsInput, type JudgedValues, parseShare } from "../../lib/scale_run";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
 import page from "../../ui/page.module.css";
@@ -10,7 +10,7 @@ interface Props {
   change: (values: EvaluatorValues) => void;
 }
 
-/** What grades the answers of a batch. */
+/** What grades the answers of a scale run. */
 export function Evaluators({ values, change }: Props) {
   const set = (changes: Partial<EvaluatorValues>) => change({ ...values, ...changes });
   const count = [values.goal.isOn, values.toxicity.isOn, values.refusal, values.format].filter(

@@ -107,8 +107,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
   const [budgetText, setBudgetText] = useKept(FORM, "budgetText", "");
   const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
   const [withReport, setWithReport] = useKept(FORM, "withReport", false);
-  const [kept, setOptions] = useKept(FORM, "options", NO_OPTIONS);
-  const options = { ...NO_OPTIONS, ...kept }; // What an earlier release kept has fewer.
+  const [options, setOptions] = useKept(FORM, "options", NO_OPTIONS);
   const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
   // A connector of the type "tools" executes calls of tools; it answers nobody.
   const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];

@@ -8,7 +8,7 @@ export function NewRunTabs() {
       <Link to="/new" activeOptions={{ exact: true, includeSearch: false }}>
         Definition
       </Link>
-      <Link to="/new/batch">Batch</Link>
+      <Link to="/new/scale">Scale run</Link>
       <Link to="/new/try">Try</Link>
     </nav>
   );

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, read } from "../../api/client";
-import { batchEstimateQuery, modelsQuery } from "../../api/queries";
+import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
@@ -16,7 +16,7 @@ import styles from "./new_run.module.css";
 import { NewRunTabs } from "./new_run_tabs";
 import { Start } from "./start";
 
-type Batch = Schemas["CreateScaleRun"];
+type ScaleRun = Schemas["CreateScaleRun"];
 /** Only whether an answer refuses is checked, which calls no judge. */
 const EVALUATORS = { goal: false, format: false, toxicity: false, external: null };
 
@@ -55,7 +55,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
     selected.length + agents.length === 0
       ? "Choose at least one model or agent."
       : message.trim() === "" && "Write a message.";
-  const body: Batch | null = missing
+  const body: ScaleRun | null = missing
     ? null
     : ({
         name: "Tried prompt",
@@ -66,9 +66,9 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         maxTurns: 1,
         evaluators: EVALUATORS,
         report: false,
-      } as Batch);
-  const estimate = useEstimate(body, batchEstimateQuery);
-  const send = (input: Batch, key: string) =>
+      } as ScaleRun);
+  const estimate = useEstimate(body, scaleRunEstimateQuery);
+  const send = (input: ScaleRun, key: string) =>
     read(api.POST("/v1/scale-runs", { body: input, params: { header: { "Idempotency-Key": key } } }));
   return (
     <div className={styles.form}>

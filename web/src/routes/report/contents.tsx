@@ -142,7 +142,7 @@ function Estimated({ cost }: { cost: ReportContent["cost"] }) {
 }
 
 function NotScored({ content }: { content: ReportContent }) {
-  const reasons = content.unscoredReasons ?? [];
+  const reasons = content.unscoredReasons;
   if (reasons.length === 0) return null;
   return (
     <Section title="Not scored">

@@ -169,7 +169,7 @@ export function Agreement({ content }: { content: ReportContent }) {
 
 /** The pass rates by what the cases have in common, a table for each. */
 export function Breakdowns({ content }: { content: ReportContent }) {
-  return content.breakdowns?.map(({ by, groups }) => (
+  return content.breakdowns.map(({ by, groups }) => (
     <TableSection
       key={by}
       title={`Pass rate by ${visible(by)}`}
@@ -204,7 +204,7 @@ export function Breakdowns({ content }: { content: ReportContent }) {
 
 /** Which targets differ, pair by pair. */
 export function Differences({ content }: { content: ReportContent }) {
-  const differences = content.differences ?? [];
+  const differences = content.differences;
   if (differences.length === 0) return null;
   return (
     <TableSection
@@ -244,7 +244,7 @@ function ratioText({ ratio, interval95, adjustedP }: ReportDifference["costRatio
 
 /** Of each failed scenario, how many answers of each target passed. */
 export function FailedScenarios({ content }: { content: ReportContent }) {
-  const failed = content.failedScenarios ?? [];
+  const failed = content.failedScenarios;
   if (failed.length === 0) return null;
   return (
     <TableSection

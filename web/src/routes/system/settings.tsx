@@ -17,7 +17,7 @@ import { TextField } from "../../ui/text_field";
 import { SystemTabs } from "./system_tabs";
 
 const MAX_OPEN_RUNS = 1000;
-const MAX_BATCH = 1000;
+const MAX_SCALE_RUN = 1000;
 
 export function SettingsPage() {
   const query = useQuery(settingsQuery);
@@ -63,8 +63,10 @@ function Form({ settings, etag, reload }: FormProps) {
   const [headersChange, setHeaders] = useState<HeadersChange>({ kind: "keep" });
   const [perOwner, setPerOwner] = useState(String(settings.openRunsPerOwner));
   const [open, setOpen] = useState(String(settings.openRuns));
-  const [batchCount, setBatchCount] = useState(String(settings.maxBatchCount ?? ""));
-  const [batchConcurrency, setBatchConcurrency] = useState(String(settings.maxBatchConcurrency ?? ""));
+  const [scaleRunCount, setScaleRunCount] = useState(String(settings.maxScaleRunCount ?? ""));
+  const [scaleRunConcurrency, setScaleRunConcurrency] = useState(
+    String(settings.maxScaleRunConcurrency ?? ""),
+  );
   const save = useMutation({
     mutationFn: async ({ isOver }: { isOver: boolean }) => {
       const latest = async () => (await readTagged(api.GET("/v1/settings"))).etag;
@@ -79,7 +81,10 @@ function Form({ settings, etag, reload }: FormProps) {
     gcTime: 0,
   });
   const numbers = [parseWhole(perOwner, 1, MAX_OPEN_RUNS), parseWhole(open, 1, MAX_OPEN_RUNS)] as const;
-  const limits = [parseWhole(batchCount, 1, MAX_BATCH), parseWhole(batchConcurrency, 1, MAX_BATCH)] as const;
+  const limits = [
+    parseWhole(scaleRunCount, 1, MAX_SCALE_RUN),
+    parseWhole(scaleRunConcurrency, 1, MAX_SCALE_RUN),
+  ] as const;
   const evaluator = evaluatorChange(settings, url.trim(), headersChange);
   const isValid =
     numbers.every((each) => typeof each === "number") &&
@@ -94,8 +99,8 @@ function Form({ settings, etag, reload }: FormProps) {
       summarizerModel: summarizer.trim() || null,
       ...(typeof numbers[0] === "number" && { openRunsPerOwner: numbers[0] }),
       ...(typeof numbers[1] === "number" && { openRuns: numbers[1] }),
-      ...(limits[0] !== undefined && { maxBatchCount: limits[0] }),
-      ...(limits[1] !== undefined && { maxBatchConcurrency: limits[1] }),
+      ...(limits[0] !== undefined && { maxScaleRunCount: limits[0] }),
+      ...(limits[1] !== undefined && { maxScaleRunConcurrency: limits[1] }),
     }),
     ...evaluator,
   };
@@ -195,22 +200,22 @@ function Form({ settings, etag, reload }: FormProps) {
         change={setOpen}
       />
       <NumberField
-        label="Maximum conversations per target of a batch"
-        id="batch-count"
+        label="Maximum conversations per target of a scale run"
+        id="scale-run-count"
         error={limits[0] !== undefined ? null : bounds}
         note="Empty for no limit but 1,000"
         disabled={!isAdmin}
-        value={batchCount}
-        change={setBatchCount}
+        value={scaleRunCount}
+        change={setScaleRunCount}
       />
       <NumberField
-        label="Maximum concurrency of a batch"
-        id="batch-concurrency"
+        label="Maximum concurrency of a scale run"
+        id="scale-run-concurrency"
         error={limits[1] !== undefined ? null : bounds}
-        note="Empty for no limit; with one, batches without a limit of their own are refused"
+        note="Empty for no limit; with one, scale runs without a limit of their own are refused"
         disabled={!isAdmin}
-        value={batchConcurrency}
-        change={setBatchConcurrency}
+        value={scaleRunConcurrency}
+        change={setScaleRunConcurrency}
       />
     </EditForm>
   );

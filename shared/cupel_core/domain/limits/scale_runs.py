@@ -1,4 +1,4 @@
-"""Limits that a workspace sets for its batches."""
+"""Limits that a workspace sets for its scale runs."""
 
 from cupel_core.deferred import dataclass
 
@@ -7,19 +7,19 @@ MAX_COUNT = 1_000
 
 
 @dataclass(frozen=True)
-class BatchLimits:
-    """None for no limit but those of the API."""
+class ScaleRunLimits:
+    """A limit that is None is that of the API."""
 
     count: int | None = None
     concurrency: int | None = None
 
     def violations(self, count: int, concurrency: int | None) -> dict[str, str]:
-        """By field of the request: what is beyond a limit, and which setting it is."""
+        """Return which setting limits each field of the request that is beyond a limit."""
         wrong = {}
         if self.count is not None and count > self.count:
-            wrong["count"] = f"must be at most {self.count}: maxBatchCount of the workspace's settings"
+            wrong["count"] = f"must be at most {self.count}: maxScaleRunCount of the workspace's settings"
         if self.concurrency is not None and (concurrency is None or concurrency > self.concurrency):
             wrong["maxConcurrency"] = (
-                f"must be at most {self.concurrency}: maxBatchConcurrency of the workspace's settings"
+                f"must be at most {self.concurrency}: maxScaleRunConcurrency of the workspace's settings"
             )
         return wrong

@@ -1,5 +1,4 @@
-/** Evaluators and answer format of a batch, from the fields of its form. */
-
+/** Evaluators and answer format of a scale run, from the fields of its form. */
 import type { Schemas } from "../api/types";
 import { parseTags, parseWhole } from "./forms";
 import { parseText } from "./json_text";

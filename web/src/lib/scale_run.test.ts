@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "./batch";
+import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "./scale_run";
 
 test("nothing is sent of the default evaluators", () => {
   expect(evaluatorsInput(ALL_EVALUATORS)).toEqual({});

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, read } from "../../api/client";
-import { batchEstimateQuery, modelsQuery } from "../../api/queries";
+import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
-import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/batch";
 import { parseBudget } from "../../lib/budget";
 import { parseWhole } from "../../lib/forms";
 import { firstChoice, inOrder } from "../../lib/model_choice";
+import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/scale_run";
 import { useKept } from "../../ui/kept";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
@@ -24,18 +24,18 @@ import { NewRunTabs } from "./new_run_tabs";
 import { ReportField } from "./report_field";
 import { Start } from "./start";
 
-type Batch = Schemas["CreateScaleRun"];
+type ScaleRun = Schemas["CreateScaleRun"];
 const MAX_COUNT = 1000;
 const MAX_TURNS = 100;
 
 /** One system prompt in many conversations, without a definition. */
-export function NewBatch() {
+export function NewScaleRun() {
   const canWrite = useCanWrite();
   const models = useQuery(modelsQuery);
   return (
     <>
-      <title>New batch · Cupel</title>
-      <h1>New batch</h1>
+      <title>New scale run · Cupel</title>
+      <h1>New scale run</h1>
       <NewRunTabs />
       {models.isPending && <Loading what="models" />}
       {models.isError && <Failure error={models.error} what="Models" retry={() => void models.refetch()} />}
@@ -49,7 +49,7 @@ export function NewBatch() {
   );
 }
 
-const FORM = "batch";
+const FORM = "scale";
 
 function Form({ models }: { models: readonly Schemas["Model"][] }) {
   const [selected, select] = useKept(FORM, "selected", () => firstChoice(models));
@@ -90,7 +90,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         : !hasNumbers
           ? "A number is missing or invalid."
           : !isGraded && "An evaluator or the answer format is incomplete.";
-  const plan: Batch | null =
+  const plan: ScaleRun | null =
     hasNumbers && isGraded && !missing
       ? {
           models: [...selected, ...agents.map((id) => `connector/${id}`)],
@@ -109,7 +109,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           ...(summarizer.trim() && { summarizerModel: summarizer.trim() }),
         }
       : null;
-  const body: Batch | null =
+  const body: ScaleRun | null =
     plan && budget !== undefined
       ? {
           ...plan,
@@ -117,8 +117,8 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           ...(budget !== null && { maxBudgetUsd: budget, allowUnpriced }),
         }
       : null;
-  const estimate = useEstimate(plan, batchEstimateQuery);
-  const send = (input: Batch, key: string) =>
+  const estimate = useEstimate(plan, scaleRunEstimateQuery);
+  const send = (input: ScaleRun, key: string) =>
     read(api.POST("/v1/scale-runs", { body: input, params: { header: { "Idempotency-Key": key } } }));
   return (
     <div className={styles.form}>

@@ -1,4 +1,4 @@
-"""Batches: conversations with one system prompt that the call itself describes, to try a prompt."""
+"""Scale runs: conversations with one system prompt that the call itself describes, to try a prompt."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cupel_core.access.starters import started_by
 from cupel_core.contract.scale_runs import CreateScaleRun
-from cupel_core.domain.runs.batches import Batch
+from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.gateway.validation import parse
 from cupel_core.runs import estimate as estimation
 from cupel_core.runs import scaling, start
@@ -29,7 +29,7 @@ from mcpserver.tools.run_control import (
 LongText = Annotated[str, Field(strict=True, min_length=1, max_length=200_000)]
 
 
-class StartBatchArguments(TargetsArguments, CreatingArguments):
+class StartScaleRunArguments(TargetsArguments, CreatingArguments):
     system_prompt: LongText | None = None
     user_message: Annotated[
         LongText | None, Field(description="The first message; the simulated user begins if omitted")
@@ -62,13 +62,13 @@ class StartBatchArguments(TargetsArguments, CreatingArguments):
     summarizer_model: Annotated[ModelName | None, Field(description="Writes the report's summary")] = None
 
 
-def _estimate(request: ToolRequest, batch: Batch) -> BudgetedEstimate:
-    return estimation.estimate_batch(request.workspace, replace(batch, allow_unpriced=True), request.now)
+def _estimate(request: ToolRequest, scale_run: ScaleRun) -> BudgetedEstimate:
+    return estimation.estimate_scale_run(request.workspace, replace(scale_run, allow_unpriced=True), request.now)
 
 
 @tool(
     "createScaleRun",
-    title="Start a batch",
+    title="Start a scale run",
     description=(
         "Starts a run of conversations that the call itself describes, without a definition. To try a prompt, send"
         " `models`, `system_prompt`, `user_message` and `max_turns` 1; get_run_results and get_transcript have the"
@@ -79,12 +79,12 @@ def _estimate(request: ToolRequest, batch: Batch) -> BudgetedEstimate:
     effect=ToolEffect.CREATE,
     calls_models=True,
 )
-def start_batch(request: ToolRequest, arguments: StartBatchArguments) -> StartedRun:
+def start_scale_run(request: ToolRequest, arguments: StartScaleRunArguments) -> StartedRun:
     body = arguments.body(without=("idempotency_key",))
     body |= {"count": arguments.count, "report": arguments.report}
     wanted, key = parse(CreateScaleRun, body, ""), arguments.idempotency_key
-    described, batch = f"createScaleRun\n{wanted.model_dump_json(exclude_unset=True)}", wanted.batch()
+    described, scale_run = f"createScaleRun\n{wanted.model_dump_json(exclude_unset=True)}", wanted.scale_run()
     if key is None or start.find_started(request.workspace, key, described, request.now) is None:
-        check_agreement(batch, lambda: _estimate(request, batch).estimate)
+        check_agreement(scale_run, lambda: _estimate(request, scale_run).estimate)
     caller = started_by(request.caller)
-    return started(scaling.start_batch(request.workspace, batch, described, key, request.now, caller))
+    return started(scaling.start_scale_run(request.workspace, scale_run, described, key, request.now, caller))

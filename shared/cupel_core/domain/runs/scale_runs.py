@@ -1,4 +1,4 @@
-"""Batches: what the request of one becomes. A batch is an ordinary run of a definition with a single scenario."""
+"""A scale run becomes an ordinary run of a definition with a single scenario."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from cupel_core.deferred import dataclass
 from cupel_core.domain.runs.labels import LabelChanges
-from cupel_core.domain.runs.pace import BATCH_PACE, Pace
+from cupel_core.domain.runs.pace import SCALE_RUN_PACE, Pace
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
@@ -17,12 +17,12 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.turns.model_parameters import ParameterFields
 
 FOLDER = "scale"
-"""Of the definitions that batches make."""
+"""The folder of the definitions that scale runs make."""
 _MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True)
-class Batch:
+class ScaleRun:
     """`count` conversations of each target. At least one of `opening` and `goal` is set."""
 
     targets: tuple[Target, ...]
@@ -36,7 +36,7 @@ class Batch:
     params: ParameterFields = field(default_factory=dict)
     max_attempts: int | None = None
     retry_delay_seconds: float | None = None
-    pace: Pace = BATCH_PACE
+    pace: Pace = SCALE_RUN_PACE
     graders: Mapping[str, Any] = field(default_factory=dict)
     """Fields of GraderConfig that it sets; None for those that it switches off."""
     choices: Mapping[EvaluatorName, EvaluatorChoice] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Batch:
 
     @property
     def name(self) -> str:
-        """Of definition and scenario, in one line."""
+        """The name of the definition and of its scenario, in one line."""
         text = " ".join((self.goal or self.opening or "").split())
         printable = "".join(character for character in text if character.isprintable())
         return (printable[: _MAX_NAME_LENGTH - 1] + "…" if len(printable) > _MAX_NAME_LENGTH else printable) or FOLDER
@@ -123,6 +123,8 @@ class Batch:
 
 
 def content_text(content: Mapping[str, Any], scenario: Mapping[str, Any], number: int) -> bytes:
-    """What the definition's id is computed from: the same content has the same definition. `number` counts those of
-    the same content that were deleted."""
+    """Return the text from which the definition's id is computed: the same content has the same definition.
+
+    `number` counts the definitions of the same content that were deleted.
+    """
     return json.dumps([content, scenario, number], sort_keys=True, ensure_ascii=True).encode()
