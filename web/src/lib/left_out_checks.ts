@@ -14,7 +14,7 @@ export function leftOutText(columns: readonly Checked[]): string | null {
   const completed = sum(columns.map((column) => column.estimate.completed));
   const checks = new Map<string, number>();
   for (const column of columns)
-    for (const [type, count] of Object.entries(column.leftOutChecks))
+    for (const [type, count] of Object.entries(column.leftOutChecks ?? {}))
       checks.set(type, (checks.get(type) ?? 0) + count);
   const noun =
     completed === 1 ? "conversation lacks checks that its" : "conversations lack checks that their";
