@@ -97,13 +97,11 @@ class ComparedTarget(ResultModel):
 
 
 class RatioBrief(ResultModel):
-    """It has the ratio of what the target's calls cost or took, paired by scenario."""
-
     verdict: str | None = None
     sentence: str
     scenarios: int
     ratio: Annotated[float | None, Field(description="Comparison divided by baseline")] = None
-    interval: Annotated[list[float] | None, Field(description="Of the ratio")] = None
+    interval: list[float] | None = None
     adjusted_p: float | None = None
 
 
