@@ -1,6 +1,8 @@
 """The HTTP API: one function behind `/v1` and `/openai/v1`.
 
 A request is admitted, routed, responded to and logged in one line.
+
+Every path with GET also accepts HEAD, which is handled as GET and sent without the body.
 """
 
 from functools import cache

@@ -1,4 +1,9 @@
-"""Idempotency-Keys of the operations that create something: the one place that repeats a response."""
+"""Idempotency-Keys of the operations that create something: the one place that repeats a response.
+
+What is stored of a response is its status and its `Location`; what was created is read again when the request is
+repeated. Which operations take a key, and what they answer then, is declared in
+`shared/cupel_core/contract/operations.py`.
+"""
 
 from collections.abc import Callable
 from http import HTTPStatus

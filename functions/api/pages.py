@@ -1,4 +1,7 @@
-"""Responses within Lambda's limit of 6 MB: a page ends before it, and of a single record the longest texts are cut."""
+"""Responses within Lambda's limit of 6 MB: a page ends before it, and of a single record the longest texts are cut.
+
+A page may have fewer items than its limit, even none, and still a `nextCursor`.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,10 @@
-"""Recording outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated."""
+"""Recording outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated.
+
+Every outcome is stored before the barrier counts its probe. A page that no log names was written by a worker that died
+in between; whoever takes its probes over appends the page, if both of its items are there. The message for the webhook
+is sent between the pages and the logs: after a crash before it, the probes are still missing in the barrier, so the
+next worker sends it.
+"""
 
 import zlib
 from collections.abc import Mapping, Sequence

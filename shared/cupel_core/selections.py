@@ -1,4 +1,10 @@
-"""Selections (select-best, max-score) among a run's targets: each is made once, by the first caller that needs it."""
+"""Selections (select-best, max-score) among a run's targets: each is made once, by the first caller that needs it.
+
+The result is stored in an item, on condition that this retry round has none. Then each candidate's transcript gets its
+result in the slice that it belongs to, and its scoring is computed again. After a crash in between, the judge is not
+called again and no second winner is selected. If a retry adds a candidate, the judge selects again; otherwise the
+earlier result stays. The judge's calls are billed to the first candidate.
+"""
 
 import asyncio
 from collections import defaultdict

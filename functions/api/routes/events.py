@@ -1,4 +1,8 @@
-"""The events of a run as JSON, and as finite server-sent streams that an EventSource reopens every two seconds."""
+"""The events of a run as JSON, and as finite server-sent streams that an EventSource reopens every two seconds.
+
+Progress frames are computed and have no id. A stream is answered with 204 once the run has ended and everything was
+read. An EventSource cannot send a token, so it uses a ticket, which the authorizer accepts in the query.
+"""
 
 from collections.abc import Iterable
 from typing import Annotated, Any

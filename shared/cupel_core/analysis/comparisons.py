@@ -1,4 +1,8 @@
-"""Comparisons as they are asked for and read: everything is validated before anything is written."""
+"""Comparisons as they are asked for and read: everything is validated before anything is written.
+
+A comparison's id is the hash of its request and of the revisions of both sides' outcomes, and the id of its job follows
+from it, so asking twice is one comparison and one job. One that is deleted while it is computed leaves no figures.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime

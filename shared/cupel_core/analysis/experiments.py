@@ -1,4 +1,9 @@
-"""The runs of an experiment, their comparisons with its baseline, and what they say about its hypothesis."""
+"""The runs of an experiment, their comparisons with its baseline, and what they say about its hypothesis.
+
+Each run of an experiment has an item in the experiment's partition, written in the transaction that starts or moves the
+run. When a run ends, the finishing task queues its comparison with the baseline; when the baseline ends, or another run
+becomes it, those of all runs. The ids of comparisons follow from their inputs, so doing this twice changes nothing.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

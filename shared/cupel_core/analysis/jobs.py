@@ -3,6 +3,19 @@
 The job and what it computes are written before the message is sent. A worker takes the lease, computes, stores the
 result and then ends the job, so a crash at any point repeats work and loses nothing. An error is redelivered; after
 MAX_ATTEMPTS the job has failed, and the message stays in the dead letter queue.
+
+1. One transaction writes what is to be computed, its links, the job and its entry in the sweeper's list. Ids follow
+   from the inputs, so asking again after a crash creates the same.
+2. The message is sent. If it is lost, the sweeper sends it after two minutes.
+3. A worker takes the lease and counts the attempt. If it dies, the lease ends 30 s after its invocation, and a
+   redelivered message, or the sweeper's, starts the job again. Writes to the job require its attempt number, so a
+   worker whose lease was taken records nothing more.
+4. Missing count files and the figures are written to the bucket. A repetition writes the same bytes.
+5. The result is marked as completed. A later worker only repeats what follows.
+6. The event of the run is written. Its repetition shows it twice to a reader.
+7. One transaction ends the job and deletes its entry in the list. A redelivered message finds the job over.
+
+What cannot be computed, such as a comparison with a deleted run, fails the job at once.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,10 @@
-"""Turns of chats: accepted, read, aborted, and ended where no worker does."""
+"""Turns of chats: accepted, read, aborted, and ended where no worker does.
+
+One transaction accepts a turn. It writes the turn with everything that must not change later, its first event, the
+branch with the turn's id, the exchange, the user's message, the entry in the sweeper's list and the `clientRequestId`.
+Then the turn's order is sent to the queue; if it is lost, the sweeper sends it again. A turn that nobody works on a
+minute after its deadline is ended by the sweeper, so that no branch stays locked.
+"""
 
 import hashlib
 from dataclasses import replace

@@ -3,6 +3,21 @@
 A worker claims a turn and renews the claim each second, by which it also learns of an abort. What was paid for is
 stored before anything follows from it, so another worker that continues a turn repeats at most the calls that were in
 flight.
+
+1. The turn is claimed for 20 s. If the worker dies, the claim ends, and the sweeper sends the order again.
+2. After each paid call of an operation, and with every event of an end, the results and events so far are stored. A
+   call that has a result is not made again.
+3. Before the main call, the prompt is stored, and before each call with a price, what it may cost. A call in flight at
+   a crash is made again and counts as uncertain.
+4. During the call, pieces of its text are stored four times a second. Another worker begins a new attempt, which voids
+   them.
+5. The answer is stored with the turn; from then on, the model is not called again.
+6. One transaction writes the end of the turn, its branch, exchange and variants, its artifacts and its last events. It
+   is written completely or not at all, and another worker repeats it.
+
+All writes but those of text require the claim, so a worker that has lost it records nothing. A turn begins with the
+artifacts that the pointer of the exchange before it names, so another answer to the same message sees what the first
+one saw.
 """
 
 import asyncio

@@ -1,4 +1,14 @@
-"""Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage."""
+"""Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage.
+
+The runner saves its progress to a `CheckpointStore` after each call but the last, and the worker that receives the
+probe next resumes there. Grades that models give are saved one by one: a second after a grade if others are still
+missing, and before the probe waits or halts, so that the next worker asks only for the missing ones.
+
+Judges and simulated users are asked once to repair an unusable reply. A judge's second one leaves the conversation
+without a verdict so far: it continues, and is not scored if its last answer has none. A simulated user's second one is
+the probe's error, as is a judge that cannot be called. Neither is ever a failure of the model under test. Durations are
+those of the answered attempts; waits, failed attempts and the set-up of connections are no part of them.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping

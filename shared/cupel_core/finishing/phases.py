@@ -1,6 +1,11 @@
 """The phases of the finishing execution: settle → summarize (slice by slice) → complete, or fail.
 
 Step Functions repeats a task whose reply was lost, so each phase may be repeated, and then finds its work done.
+
+Each phase is a conditional transition under the run's fencing token. A task of an execution that was aborted may still
+be running when the next execution starts; whichever comes second finds the transition made. While a probe has no
+outcome, settling raises an error that Step Functions retries. A run of which no probe completed becomes FAILED, with
+its most frequent error. A failed count or analysis is recorded, and the run completes anyway.
 """
 
 from collections import Counter

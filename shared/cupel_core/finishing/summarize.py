@@ -1,4 +1,10 @@
-"""Summaries of a run's transcripts by its judge, slice by slice: decisions by a rubric, and decision texts."""
+"""Summaries of a run's transcripts by its judge, slice by slice: decisions by a rubric, and decision texts.
+
+A slice's task summarizes the transcripts without a final summary until they are done or its time is up; then the state
+machine repeats the task. Only a task that has summarized nothing, and knows of no provider that asks to wait, fails and
+is retried. An execution repeats tasks as often as its history of 25,000 events allows; then it ends without completing
+the run, and the sweeper starts the next one.
+"""
 
 import asyncio
 from collections.abc import Callable

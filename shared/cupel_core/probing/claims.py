@@ -1,4 +1,15 @@
-"""Turns a message into a claimed slice: reads it, checks its run and claims its probes."""
+"""Turns a message into a claimed slice: reads it, checks its run and claims its probes.
+
+A slice is dropped if its fencing token is not that of the run, or if the run is deleted or neither PENDING nor RUNNING:
+what its conversations have cost is counted, and the message is acknowledged. The first slice moves a PENDING run to
+RUNNING.
+
+One update writes the claim into the leaf and returns the leaf with all of its claims. It covers only the first probes
+of the slice, as many as the worker can keep in memory; of the others, those without an outcome are sent back to the
+queue at once. Offsets with an outcome are done. Offsets under another worker's active claim are requeued in a message
+of their own, with a delay. An expired claim is revoked; its worker may have died between its outcomes and the barrier,
+so pages that the leaf's log does not name are added to the log first, and their calls are not repeated.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,25 @@
-"""Records outcomes together rather than one by one: as many as calls are in flight, or those of about two seconds."""
+"""Records outcomes together rather than one by one: as many as calls are in flight, or those of about two seconds.
+
+A commit writes in this order. Each step may be repeated, so a failed commit is repeated together with the next one; its
+answers have been paid for, and no new call starts meanwhile.
+
+1. Long messages are written to the bucket. After a crash here, objects are left that nothing refers to, and the models
+   are called again.
+2. The outcomes of each leaf are written as a new page of two items; one request writes those of up to twelve leaves.
+   After a crash here, the messages are redelivered, and the worker that claims their probes adds complete pages to the
+   logs of their leaves instead of repeating calls.
+3. One update per leaf appends the page to the leaf's log and removes the claims of finished slices. After a crash here,
+   a leaf may be full without its parent knowing; the message is redelivered, and the leaf is propagated again.
+4. Full leaves are added to their parents, up to the root, and a full root starts the execution `<runId>-<token>`. A
+   second start under that name succeeds without effect.
+5. What is requeued is sent as a new message. After a crash here, the old message is redelivered too, and its remainder
+   is claimed or done, or is run by whichever worker is first.
+6. The messages are deleted. One that was not deleted is redelivered and finds its work done.
+
+Outcomes are written before the barrier, so every probe that the barrier counts has one. A crash repeats at most the
+calls in flight and those answered since the last commit. An outcome that is too large, or cannot be encoded, is
+replaced by an error, so that it does not hold up the others of its commit.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence

@@ -3,6 +3,10 @@
 SQS cannot know that a worker is dead, and the queue's own visibility timeout must be as long as the longest invocation.
 So a worker hides its messages for half a minute at a time. When it dies, its messages become visible and its claims
 expire soon after, and another worker takes over.
+
+A dead worker's slices are therefore free within 32 s. The messages that Lambda delivers are hidden for longer than an
+invocation, so the worker shortens that first. A worker that was so slow that its claim was revoked learns of it when it
+renews the claim: it starts no further call of that slice, records the calls in flight and requeues the rest.
 """
 
 import asyncio

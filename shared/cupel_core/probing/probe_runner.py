@@ -1,4 +1,9 @@
-"""Runs a probe: its conversation ends with an outcome, or the probe is postponed or dropped."""
+"""Runs a probe: its conversation ends with an outcome, or the probe is postponed or dropped.
+
+Before each attempt of a call, the run is checked again, by a copy that is at most 3 s old. A conversation whose next
+call may not start is postponed: its probe returns to the queue with its checkpoint, in one new message per reason,
+which does not count as a failed delivery. A wait that a provider asks for is no attempt.
+"""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,9 @@
-"""Runs whose judge gives nothing usable: they are paused after its first replies, before the others are paid for."""
+"""Runs whose judge gives nothing usable: they are paused after its first replies, before the others are paid for.
+
+The replies are counted in one item per fencing token, until a worker sees a usable verdict. At the limit, the worker
+reads the run's outcomes up to the first verdict and pauses the run only if there is none. A judge that works costs no
+write, and resuming the run begins a new count.
+"""
 
 import asyncio
 

@@ -2,6 +2,9 @@
 
 A conversation holds a slot of its run's lease from its start to its end, so all workers together stay within the limit
 of the run. Gaps between starts are those of one worker.
+
+Probes that the run holds back demand no slots of their account and do not keep the worker from receiving slices of
+other runs. Only runs with such a limit pay for the renewals of its leases.
 """
 
 import asyncio

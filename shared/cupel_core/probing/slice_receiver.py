@@ -3,6 +3,10 @@
 A queue delivers roughly in the order of arrival, so the slices of a workspace that fills the worker would hide those of
 others. A slice of which its workspace has enough here is therefore put back behind all others, unclaimed, and the
 slower the workspace's conversations end, the later it is delivered again.
+
+A slice is claimed if its workspace has fewer pending probes here than calls. All others are put back in new messages,
+after half the time that the worker's pending probes of that workspace will take: calls of 0.2 s are put back at once,
+calls of a minute for up to 30 s. Void slices are dropped, not put back.
 """
 
 import asyncio

@@ -5,6 +5,10 @@ The event source mapping delivers the first slices. While there are free slots t
 between slices. It runs as many conversations (`probe_runner.py`) as the leases on their accounts and its own capacity
 allow (`domain/limits/worker_capacity.py`). Near its deadline it starts nothing new, lets running conversations finish,
 and requeues the remaining probes.
+
+A malformed message, or one whose slice cannot be loaded, is redelivered after 2, 4, 8, … seconds with its cause noted
+in the leaf; after five receives it is moved to its dead letter queue. A probe that hits an internal error is requeued
+in a message of its own after 2, 4, 8 and 16 seconds, and ends as errored (`internal`) with the fifth one.
 """
 
 import asyncio

@@ -2,6 +2,8 @@
 
 `maxAttempts` bounds what a call may cost. A worker that runs out of time, or dies, must not begin to count again: the
 log is stored with the conversation's checkpoint after each failed attempt, before the next one is made.
+
+A message names the probes that were begun before (`begun`); only those have a checkpoint to read.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping

@@ -2,6 +2,10 @@
 
 Once a minute, the sweeper moves dead letters from their queues to the table and records their missing probes as
 errored; such probes are retried with their run.
+
+A selected dead letter is sent again with the probes that have no outcome, if its run is open, and is then deleted. A
+crash in between leaves both, which is a duplicate like any other. If nothing is left to do, it is deleted. If some of
+its probes are errored already, the response names the run, whose retry runs them again.
 """
 
 from collections.abc import Collection, Iterable

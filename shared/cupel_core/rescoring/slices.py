@@ -1,4 +1,10 @@
-"""A slice of a rescore: its transcripts are graded concurrently, and their results stored as they complete."""
+"""A slice of a rescore: its transcripts are graded concurrently, and their results stored as they complete.
+
+Results are stored before the slice's count, which is an absolute number and may be written again. A transcript that has
+a result is not graded again, so a repeated task continues where the last one ended. A judge that fails is a result with
+an error. Criteria are judged again only if the rescore overrides the judge or the criteria. The scoring of the
+transcripts themselves never changes.
+"""
 
 import asyncio
 import time

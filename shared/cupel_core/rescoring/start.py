@@ -1,4 +1,10 @@
-"""Starting a rescore: everything is validated before anything is written."""
+"""Starting a rescore: everything is validated before anything is written.
+
+The rescore and its entry in the sweeper's list are written in one transaction with the answer of the Idempotency-Key;
+then the execution that is named after it starts. After a crash in between, the sweeper starts it, and it replaces an
+execution that died. When a budget that was used up is raised, the rescore is PENDING and in the list again, and the
+execution with the next number starts. Transcripts that a later retry or expansion adds are not part of it.
+"""
 
 from datetime import datetime
 

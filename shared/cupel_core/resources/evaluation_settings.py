@@ -1,4 +1,8 @@
-"""A workspace's default graders; a run and its eval take precedence over them."""
+"""A workspace's default graders; a run and its eval take precedence over them.
+
+The most specific setting takes precedence: that of the run, then of its eval, then of the workspace. Null in the
+`config` of a run means none.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -4,6 +4,10 @@ A queue delivers roughly in order of arrival. If it held all of a large run, a r
 the first one; with windows, it waits for one window. The window belongs to the workspace: its runs in one queue share
 it, so that starting more of them puts no more in front of others. SQS treats the messages of each workspace as a group
 and is fair to groups, but only once many messages are in flight; the embedded emulator is not.
+
+What other workspaces have in the queue does not count, and neither do paused runs. The list of active runs says how
+many share the window; each of them sends at least one leaf at a time. So a queue contains one window of every
+workspace, and a small run does not wait behind a large one.
 """
 
 from collections.abc import Mapping

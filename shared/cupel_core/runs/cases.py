@@ -1,4 +1,8 @@
-"""From scenarios to cases: one for each persona of a scenario, or one without a persona if it names none."""
+"""From scenarios to cases: one for each persona of a scenario, or one without a persona if it names none.
+
+The manifest records for each page which personas its scenarios have, as spans of equal personas. A start reads a page
+only if its personas change too often to be listed there.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

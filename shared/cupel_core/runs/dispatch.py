@@ -4,6 +4,11 @@ Each provider's slices are sent in windows, the next one when little is left of 
 little of every run instead of all of the first one (`backpressure.py`); within a window, the provider's targets take
 turns. Cursors are saved after the sends they cover, so a crash repeats messages but loses none; the worker that
 receives a repeated slice finds its probes claimed or done.
+
+Once a run has started, its barrier says which indexes are missing. Cursors move on condition that they are unchanged,
+so of two deliveries of one request only one continues. A request that finds no room is sent again after 1, 2, 4, 4, …
+seconds and records the time in its outbox row, so that the sweeper does not take it for lost; near its deadline, a
+request sends itself again. The row is removed after the last window.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Changes of a run's labels: its name, tags and metadata, which may change at any time."""
+"""Changes of a run's labels: its name, tags and metadata, which may change at any time.
+
+Like a transition, such a change is one transaction of the run and an event, on condition that neither was changed
+meanwhile. The event names the changed fields, not their values, and is not sent to the webhook.
+"""
 
 from datetime import datetime
 

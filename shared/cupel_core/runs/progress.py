@@ -3,6 +3,20 @@
 Counts and costs are exact, from the barrier. Results, tokens and the causes of errors are those of a bounded number of
 outcomes, which the views count. The number of reads is bounded at any size: for a million probes a query of the inner
 nodes, one for each of them that is not full, and batches of leaves and outcomes.
+
+- Completed and errored probes are exact: a parent knows these numbers of each full leaf. A leaf that several targets
+  share is read itself if it has errors.
+- Costs are those of the run's spend by target.
+- Running conversations are those that the claims in open leaves name as begun, about 3 s late.
+- Pass rates, decisions and tokens are of all outcomes if there are up to 500; of more, one at random is read from each
+  block of a target's probes, and the blocks double in size as the target progresses.
+- Causes of errors are those of the newest errored probes, about 100 in all.
+- The rate and the time left follow from up to eight readings of the last seconds. Readers write them to an item every
+  two seconds while the run is active; nothing is written per probe.
+- Delays are read from the run's status, the governors of its providers and the accounts of its budgets.
+
+A request takes at most about 110 reads for a million probes of two targets, and about ten once most inner nodes are
+full.
 """
 
 from collections.abc import Mapping, Sequence

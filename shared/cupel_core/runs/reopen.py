@@ -1,6 +1,11 @@
 """Prepare the barrier before a later dispatch: take out errors to retry, and report full leaves to their parents.
 
 Both may be repeated: a leaf is reopened once per retry round, and adding a member to a set twice adds it once.
+
+Retried errors are copied to the probe's history before they are taken out of their leaves. The inner nodes of each
+retry round are separate, so full leaves are reported to those of the new round. Workers of an earlier round may still
+be recording, so every leaf that is not full is closed to them: their transcripts count in the leaf's round, and an
+error that they record too late is run again.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,6 +2,10 @@
 
 A run that was paused because its model refused every call is resumed. A running one whose model is suspended is sent
 again: its messages may lie in the queue with a delay of minutes.
+
+The request carries the repair out for up to 50 open runs. An item records the last one, from which the sweeper
+continues with the others, also after a crash. A run is resumed only if it is still as it was read, so that a pause by a
+user in between takes precedence.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,8 @@
-"""Reruns: a run that repeats another one from its snapshot, even if the definition has changed since."""
+"""Reruns: a run that repeats another one from its snapshot, even if the definition has changed since.
+
+A rerun takes the definition, the scenarios and the personas from the snapshot and everything else from the run, so
+nothing that has changed since then has an effect, defaults of the workspace included.
+"""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,21 @@
-"""Starting a run: everything is validated before anything is written, and all writes are one transaction."""
+"""Starting a run: everything is validated before anything is written, and all writes are one transaction.
+
+The order of the writes decides what a crash leaves behind:
+
+1. The Idempotency-Key is reserved for the run's id, if the request has one. After a crash here, the key is answered
+   with 409 for 30 s; then the next request takes it over.
+2. The snapshot is written to the bucket, under a key that contains the run's id. After a crash here, an object is left
+   that nothing refers to.
+3. One transaction writes the run, its first event, the outbox row of its dispatch and the answer of the key, on
+   condition that the run does not exist and that the key is still reserved for it. After a crash here, the caller sees
+   an error; repeating the request with its key returns the same run, and the sweeper dispatches it.
+4. The request for dispatch is sent to its queue. If it is lost, the sweeper sends it after two minutes, because the
+   outbox row says that something is left to do.
+
+Nothing is written for a probe before it has an outcome, so starting a run of a million probes writes as many items as
+starting one of ten. The run stores the definition's name, the number of its scenarios and who started it, so that a
+list of runs reads nothing else.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

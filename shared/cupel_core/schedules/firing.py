@@ -1,4 +1,13 @@
-"""The firing of a schedule: exactly one run, however often and however late EventBridge Scheduler invokes it."""
+"""The firing of a schedule: exactly one run, however often and however late EventBridge Scheduler invokes it.
+
+The schedule and its scheduled time together are the Idempotency-Key of the start, so a redelivered firing, or one whose
+reply was lost, starts no second run: deliveries end within hours, and keys are remembered for a day. A firing that
+starts no run is recorded with the reason. An internal error is recorded and raised, so that Lambda retries twice; after
+that, the firing goes to the dead letter queue. A firing of a deleted schedule removes it from EventBridge.
+
+A schedule of an eval runs the eval as it is at the firing; one of a definition takes the latest version, or the one
+that is named.
+"""
 
 from contextlib import suppress
 from dataclasses import replace

@@ -1,6 +1,11 @@
 """Schedules: the item is written first, EventBridge Scheduler is updated second.
 
 A crash in between leaves a schedule that is not installed; the next read or change of it installs it.
+
+Of two concurrent changes, the one written last is also installed last, by the item's revision. Deleting marks the item
+first; from then on nothing fires, even if EventBridge still invokes. A single time (`at(...)`) is installed in UTC and
+removes itself. The embedded cloud polls every ten seconds, reads `cron` in UTC whatever the time zone, and passes no
+scheduled time.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,9 @@
-"""The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns."""
+"""The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns.
+
+Siblings share a partition, so one query reads a hundred. Progress is computed when it is read: full leaves from their
+parents, open ones from themselves. A run of a million probes takes one query for its hundred nodes of level 1, and one
+for each of them that is not full. Before the last transition, the counts are stored in the run (`settled`).
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace

@@ -1,4 +1,23 @@
-"""Compressed documents in the stack's bucket. Each is written once and never changed, so readers may cache it."""
+"""Compressed documents in the stack's bucket. Each is written once and never changed, so readers may cache it.
+
+All but files are gzipped JSON or gzipped bytes. `transcripts/` comes first in a key, because the bucket's lifecycle
+rule knows prefixes only.
+
+scenarios/<ws>/<definitionId>/<pageId>.json.gz           a page of up to 1,000 scenarios, 4 MB if there are several
+generations/<ws>/<generationId>/<partId>.json.gz         texts that a model has written so far for a generation
+runs/<ws>/<runId>/snapshot.json.gz                       a run's snapshot: content, manifest, sampled scenarios
+transcripts/<ws>/<runId>/<index>-<unique>.json.gz        messages above 8 KB; the name is unique per writer
+transcripts/<ws>/<runId>/<index>-<unique>.score.json.gz  a rescore's result above 8 KB
+transcripts/<ws>/<runId>/report-<reportId>.json.gz       what a report quotes of conversations
+analyses/<ws>/<runId>/<revision>/counts-<leaf>.bin.gz    counts of the outcomes of 10,000 probes
+analyses/<ws>/<runId>/<analysisId>.json.gz               the figures of an analysis
+analyses/<ws>/<runId>/reports/<reportId>.json.gz         the figures of a report
+comparisons/<ws>/<comparisonId>/figures.json.gz          a comparison's figures; `scenarios-<row>.json.gz` beside it
+chats/<ws>/<chatId>/<unique>.json.gz                     a text of a chat above 8 KB
+uploads/<ws>/<fileId>                                    a file, or a part of one, as uploaded, until it is checked
+files/<ws>/<fileId>                                      an image or a PDF, under an id that follows from its content
+openai-files/<ws>/<fileId>                               rows of data for runs of OpenAI's evals
+"""
 
 import gzip
 import zlib

@@ -2,6 +2,9 @@
 
 The transaction of a transition sets the row's `seq`; the row is removed when all events up to it are delivered. Its
 `due_at` says from when on the row is nobody's responsibility: a consumer claims a due row by moving it ahead.
+
+A failed call moves `due_at` to the time of the next attempt, for which a message is sent with that delay; the sweeper
+sends one for rows that have been due for two minutes. The row is removed on condition that its `seq` has not grown.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,8 @@
-"""Drafts: the text of a turn's main call while it is written, in pieces that are appended and expire."""
+"""Drafts: the text of a turn's main call while it is written, in pieces that are appended and expire.
+
+Each piece is an item by attempt and offset and is written once, so two workers cannot mix their texts. Readers get the
+pieces after the position that they name, before the event that ends the call. Pieces expire after a day.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,6 +1,9 @@
 """Definitions in the table: a mutable head, immutable versions, and an edge from a parent to each fork.
 
 Every change is one transaction on condition that the head is unchanged, so of two concurrent changes one is refused.
+
+A version refers to its content and to a manifest of its scenarios, so both are stored once however often the other
+changes. Deleting hides the head; versions stay for the runs and forks that use them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,6 +3,9 @@
 A key is reserved for an id: that of the run or rescore that the request starts, otherwise one of the request's own. The
 transaction that creates something answers the key, or marks it as applied, on condition that it is still reserved for
 that id. So a crash before leaves a reservation that a later request may replace, and two requests never both create.
+
+A reservation may be replaced after 30 s; the slow first request then fails at its transaction. After a crash that
+follows the first transaction, the key is answered with 409.
 """
 
 import hashlib

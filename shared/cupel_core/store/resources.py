@@ -1,6 +1,8 @@
 """Named resources of a workspace: personas, connectors, evals and so on. A name is unique within its kind, in any case.
 
 The name is a separate item written in the same transaction, so that of two concurrent writers one is refused.
+
+Deleting hides the item and releases the name; runs that started with the resource can still read it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

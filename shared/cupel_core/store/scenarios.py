@@ -1,6 +1,11 @@
 """Scenarios in immutable pages in the bucket, listed by a manifest. A change writes new pages and another manifest.
 
 Only the changed pages are written. Earlier pages are not deleted, because earlier versions and their runs read them.
+
+The pages are written first. Then one transaction writes the manifest, the next version and the head, on condition that
+the head is the one that was read: of two concurrent changes the second is refused, and a crash in between leaves pages
+that no manifest names. A scenario is found by its position, or by its id, because the ordinals in ids ascend with the
+positions and are never reused. Deleting merges a page with its neighbor if both fit into one.
 """
 
 from collections import defaultdict, deque

@@ -1,6 +1,10 @@
 """Provider keys and header values, in Secrets Manager and nowhere else.
 
 A secret is named by what it is for: a provider's name, `persona/<id>`, `connector/<id>` or `evaluator`.
+
+An item names the headers and the version of its secret, by which the values are read. So a refused change changes
+nothing, and a run keeps the values that it started with. A secret belongs to an address: when the address changes, the
+secret must be sent again, as the permission to change an address would otherwise reveal it.
 """
 
 from cupel_core.errors import RetryableError

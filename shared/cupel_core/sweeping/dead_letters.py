@@ -1,6 +1,8 @@
 """Dead letters: their probes are recorded as errored, so that no run waits for them, and they move to the table.
 
 In the table each workspace sees its own, and the queue is free for later ones.
+
+Only unreadable messages stay in their queue, and for a minute those with probes that another worker has claimed.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Sends the messages of generations again that were lost, or whose consumer died too often."""
+"""Sends the messages of generations again that were lost, or whose consumer died too often.
+
+A message is sent again for a generation that has stored nothing for 20 minutes.
+"""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

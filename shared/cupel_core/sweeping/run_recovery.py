@@ -1,6 +1,14 @@
 """Recovers runs after a crash: a run that stands still is recognized by its barrier, queues and executions.
 
 Every action may be repeated; each is recorded as an event of the run.
+
+- A full node that its parent does not know of is propagated.
+- A full root without a live finishing execution gets one: `<runId>-<token>-2` and so on after one that ended. After
+  five that died, the run is FAILED.
+- A run with missing probes whose queues have been silent for two minutes is dispatched again. If other runs keep the
+  queues busy, so is a run without progress for 15 minutes, then 30, then 60, unless its provider is paused.
+
+The list of open runs is maintained by the transactions that change a run's status.
 """
 
 from collections import Counter

@@ -1,6 +1,9 @@
 """The sweep: finds once a minute what a crash or a poison message has left behind.
 
 Each part has its own share of the time, and each item its own errors: no run or message keeps the others waiting.
+
+If time runs out, the next sweep continues after the last item. Each repair is a metric, and a `run.recovered` event of
+its run. The parts are called in `functions/sweep/app.py`, which erases first, so that repairs never delay an erasure.
 """
 
 from collections import Counter

@@ -2,6 +2,9 @@
 
 Delivery is at least once. A failed call is repeated with back-off until what it reports is a day old. After five
 failures in a row the webhook is suspended, for all runs of the workspace.
+
+Events of a run are sent from an outbox, which their transitions write (`shared/cupel_core/store/callbacks.py`). For
+outcomes of probes, the message in the queue is the only record of the call, and a failed call is requeued.
 """
 
 from collections.abc import Callable

@@ -4,6 +4,9 @@ A worker writes its claim into the leaf and reads all claims back from the same 
 item, so of two overlapping claims the later writer sees the earlier one and yields. A claim is short and its worker
 renews it, so the probes of a dead worker are soon free. Correctness never depends on claims: an outcome is recorded
 once, whichever worker reports it.
+
+A claim also says which of its conversations have made their first call, and when. Only these are RUNNING for readers;
+the others are QUEUED.
 """
 
 from collections.abc import Container, Iterable, Mapping

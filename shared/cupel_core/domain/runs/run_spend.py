@@ -6,6 +6,9 @@ The place of an outcome is its offset in the leaf with the fencing token under w
 earlier retry round keeps its own place; in an inner node, it is the position of a child with the number of a column. A
 conversation without an outcome has the place of its offset with the retry round in which it started, and counts until
 it has an outcome.
+
+What is lost is an upper bound: the turns before a common checkpoint are in both outcomes. Rescores record what they
+cost with their results and are no part of it.
 """
 
 from collections import defaultdict

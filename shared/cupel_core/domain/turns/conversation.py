@@ -3,6 +3,16 @@
 Send, judge, stop on success; on failure stop at once or only at the last message; otherwise send the next user
 message. A judge whose replies are unusable has not decided by then, so the conversation continues; without a verdict on
 its last answer it is not scored. This module is pure: everything that calls a model is in `cupel_core/conversations`.
+
+The next step is a function of the conversation alone, so a conversation resumes after a crash as if nothing had
+happened:
+
+- A conversation that ends with the user's message calls the target.
+- One that ends with an answer without a verdict is judged, if a judge and criteria are configured.
+- One that is ended by its verdict, has no room for a further exchange within `maxMessages` and `maxTurns`, or has
+  neither a scripted message left nor a simulated user, ends.
+- Any other one, and an empty one, gets a user message: the next scripted one, of the scenario or else of the
+  definition; after these, a model writes it.
 """
 
 from collections.abc import Mapping
