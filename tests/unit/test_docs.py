@@ -59,6 +59,17 @@ def backticked_words(cells: list[list[str]], column: int = 0) -> set[str]:
     return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell[column])}
 
 
+def places_of_changes() -> dict[str, str]:
+    """Where to make which change: the rows of the table of architecture.md."""
+    return dict(rows(ARCHITECTURE, "| to change | go to |"))
+
+
+def defines(sources: str, name: str) -> bool:
+    """Whether a line defines this function, class, constant, type or key."""
+    keyword = r"(?:async def|def|class|type|export function|export const|export interface)"
+    return re.search(rf"^\s*(?:{keyword} {name}\b|{name}(?:: .+)? = |{name}:$)", sources, re.MULTILINE) is not None
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_every_relative_link_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
@@ -99,6 +110,24 @@ def test_a_decision_has_a_subject_and_a_date_and_at_most_8_lines() -> None:
         assert len(lines) <= 8, title
         parts = re.findall(r"^- (\w+):", decision, re.MULTILINE)
         assert parts == ["Chosen", "Considered", "Why", "Undo"], title
+
+
+def test_the_table_of_changes_has_a_row_for_the_usual_ones() -> None:
+    assert len(places_of_changes()) >= 12
+
+
+@pytest.mark.parametrize("change", places_of_changes())
+def test_what_a_change_concerns_is_where_the_table_says(change: str) -> None:
+    words = re.findall(r"`([^`]+)`", places_of_changes()[change])
+    paths = [ROOT / word for word in words if "/" in word or "." in word]
+    assert paths
+    assert [name_of(path) for path in paths if not path.exists()] == []
+    sources = "\n".join(path.read_text() for path in paths if path.is_file())
+    assert [word for word in words if "/" not in word and "." not in word and not defines(sources, word)] == []
+
+
+def test_the_architecture_has_at_most_250_lines() -> None:
+    assert len(ARCHITECTURE.read_text().splitlines()) <= 250
 
 
 def test_the_table_of_transitions_matches_the_code() -> None:
