@@ -51,7 +51,7 @@ check: ready ## check lint, formatting, types, import rules, the template, docst
 	@$(BIN)/mypy
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
-	@$(BIN)/python -m docs_site
+	@$(BIN)/python -m tools.docs_site
 	@$(BIN)/python -m tools.docstrings
 	@$(BIN)/cfn-lint deploy/edge.yaml --regions us-east-1
 	@$(BIN)/python web/build.py check
@@ -114,7 +114,7 @@ soak: ready ## control 50 runs at random for SOAK_MINUTES (10) on the local stac
 
 models: ready ## refresh what is known of models (context length, kinds of input, parameters) from LiteLLM's list
 	@uv pip install --quiet --upgrade --no-deps --target .cupel/litellm litellm
-	@PYTHONPATH=shared:. $(BIN)/python -m refresh.model_list .cupel/litellm
+	@PYTHONPATH=shared:. $(BIN)/python -m tools.refresh.model_list .cupel/litellm
 
 screenshots: ready ## take the pictures of README and docs from the page, in Chromium
 	@$(BIN)/python web/build.py build
@@ -125,7 +125,7 @@ structure: ready ## print packages, imports between them, circles, and the sizes
 	@$(BIN)/python -m tools.structure
 
 docs: ready ## build the documentation site in .site; broken links are errors
-	@$(BIN)/python -m docs_site
+	@$(BIN)/python -m tools.docs_site
 
 build: ready ## build for AWS into .aws-sam (ARCHITECTURE=arm64 or x86_64)
 	@$(BIN)/sam build

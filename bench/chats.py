@@ -25,13 +25,13 @@ from cupel.in_process import runner
 from cupel.json_types import Json
 from cupel.stack import emulator
 from cupel.stack.paths import find_stack_paths
-from cupel_core.clock import from_iso, utc_now
+from cupel_core.base.clock import from_iso, utc_now
+from cupel_core.base.ids import new_id, new_short_id
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.branches import MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.ids import new_id, new_short_id
-from cupel_core.messages import ChatRef
+from cupel_core.domain.conversations.conversation import ConversationState
 
 TURNS = 20
 ABORTS = 10

@@ -19,9 +19,11 @@ from moto import mock_aws
 from bench.metering import RequestMeter, aws_clients
 from bench.model_server import Behaviour, ModelServer, serving
 from bench.sizes import item_bytes
-from cupel_core import accounts
-from cupel_core.clock import utc_now
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import DispatchRequest, RunRef
 from cupel_core.definitions import catalog
+from cupel_core.definitions.generation import generations
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
 from cupel_core.domain.resources.providers import ModelPrice
@@ -29,15 +31,13 @@ from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import plain_targets
-from cupel_core.finishing import phases
-from cupel_core.generation import generations
-from cupel_core.messages import DispatchRequest, RunRef
-from cupel_core.probing.worker import Worker
 from cupel_core.providers import safe_http
 from cupel_core.runs import dispatch, start
-from cupel_core.settings import settings
+from cupel_core.runs.finishing import phases
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import clients, evaluation_settings, keys, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
+from cupel_core.store.settings import settings
 
 MODELS = ("custom/bench-a", "custom/bench-b")
 PARALLEL, WORKERS, MEMORY_MB = 50, 2, 352

@@ -27,21 +27,21 @@ from bench.certificates import write_certificate
 from bench.counting import moto_cloud
 from bench.local_server import model_server
 from bench.metering import aws_clients
-from cupel_core import accounts
-from cupel_core.clock import utc_now
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.base.event_loop import run
+from cupel_core.base.messages import DispatchRequest
 from cupel_core.definitions import catalog
+from cupel_core.definitions.generation import generations
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import plain_targets
-from cupel_core.event_loop import run
-from cupel_core.generation import generations
-from cupel_core.messages import DispatchRequest
-from cupel_core.probing.worker import Worker
 from cupel_core.providers import safe_http
 from cupel_core.runs import dispatch, start
-from cupel_core.settings import settings
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import queues
+from cupel_core.store.settings import settings
 
 _WORKSPACE = "bench"
 _INVOCATION_SECONDS = 300.0

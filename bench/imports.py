@@ -29,8 +29,9 @@ print(time.process_time() - started_at)
 """
 _EXTRA_IMPORTS = {
     "api": "from api import app, routing; routing.load(app.app, '/v1/runs', 'GET')",
-    "graphqlapi": "from graphql import parse, validate; from cupel_core.graphql.registry import find_resolver; "
-    "from cupel_core.graphql.schema import schema; find_resolver('Query.run'); "
+    "graphqlapi": "from graphql import parse, validate; "
+    "from cupel_core.interfaces.graphql.registry import find_resolver; "
+    "from cupel_core.interfaces.graphql.schema import schema; find_resolver('Query.run'); "
     "validate(schema(), parse('{ run(id: \"run_1\") { id status } }'))",
     "mcpserver": "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }

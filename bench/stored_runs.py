@@ -35,12 +35,12 @@ def write_run(definition_id: str, probes: int, transcript_of: TranscriptOf) -> s
 
     `probes` is a multiple of 10,000.
     """
-    from cupel_core.clock import utc_now
+    from cupel_core.base.clock import utc_now
+    from cupel_core.base.messages import RunRef
     from cupel_core.domain.runs.barrier import FANOUT
     from cupel_core.domain.runs.run import Action, Progress
     from cupel_core.domain.runs.spec import RunSpec
     from cupel_core.domain.runs.targets import plain_targets
-    from cupel_core.messages import RunRef
     from cupel_core.runs.start import build_run
     from cupel_core.store import runs, snapshots
 
@@ -62,8 +62,8 @@ def write_run(definition_id: str, probes: int, transcript_of: TranscriptOf) -> s
 
 
 def _write_leaf(run: Any, transcript_of: TranscriptOf, leaf: int) -> None:
+    from cupel_core.base.messages import RunRef
     from cupel_core.domain.runs.barrier import FANOUT, Node
-    from cupel_core.messages import RunRef
     from cupel_core.store import barrier, outcomes
     from cupel_core.store.barrier import Tree
 
@@ -77,9 +77,9 @@ def _write_leaf(run: Any, transcript_of: TranscriptOf, leaf: int) -> None:
 
 def short_transcript(run: Any, index: int) -> Any:
     """A short conversation with a decision; texts are not read by what is measured."""
+    from cupel_core.domain.conversations.conversation import ConversationState
+    from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
     from cupel_core.domain.runs.transcripts import Summary, Transcript
-    from cupel_core.domain.turns.conversation import ConversationState
-    from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
 
     probe = run.plan.probe(index)
     asked, answered = Message(MessageRole.USER, f"Case {probe.case}?"), Message(MessageRole.ASSISTANT, "Rating: 3")

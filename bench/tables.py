@@ -49,8 +49,8 @@ def _measure(reader: str, path: Path) -> None:
 
 def _importing(path: Path) -> Callable[[], object]:
     from cupel.scenario_tables import format_of
-    from cupel_core.imports.datasets import read_dataset
-    from cupel_core.imports.text_files import decode_text
+    from cupel_core.interop.imports.datasets import read_dataset
+    from cupel_core.interop.imports.text_files import decode_text
 
     return lambda: read_dataset(decode_text(path.read_bytes()), format_of(path.name), path.stem)
 

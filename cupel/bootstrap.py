@@ -15,16 +15,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cupel.environment import set_variables
 from cupel.errors import CupelError, UsageError
 from cupel.stack.address import FirstToken
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.access import AccessRole
-from cupel_core.errors import Invalid
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 
 
 def issue_first_token(
     stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
 ) -> FirstToken:
     """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
-    from cupel_core.access import tokens  # after the environment is set
+    from cupel_core.workspace.access import tokens  # after the environment is set
 
     try:
         outputs = stack_outputs(stack_name)

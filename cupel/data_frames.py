@@ -9,7 +9,7 @@ from cupel.exports.records import costs_of, status_of, total_spend
 from cupel.json_types import Json
 from cupel.message_texts import with_text
 from cupel.render import last_message
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 
 class _FrameColumn(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cupel.errors import RefusedField
+from cupel_core.base.errors import Invalid
 from cupel_core.contract.common import RequestModel, field_names
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
@@ -17,7 +18,6 @@ from cupel_core.domain.definitions.fit import Misfit, misfits, repeated_names
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.text.templates import normalize_name
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import Invalid
 from cupel_core.providers.addresses import header_errors, url_error
 from cupel_core.providers.connectors.config import config_errors, secret_errors
 

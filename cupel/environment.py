@@ -26,7 +26,7 @@ def read_variables() -> dict[str, str]:
 
 
 def set_variables(values: dict[str, str]) -> None:
-    """Used for cupel_core.settings, which reads a function's environment."""
+    """Used for cupel_core.store.settings, which reads a function's environment."""
     os.environ.update(values)
 
 

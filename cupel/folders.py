@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cupel.local_files import LocalFile, UnreadableFile, read_file
 from cupel_core.domain.files.formats import digest_of, file_id
-from cupel_core.imports.files import NOT_A_TEXT_FILE
+from cupel_core.interop.imports.files import NOT_A_TEXT_FILE
 
 MAX_FILE_BYTES = 50_000_000
 MAX_FILES = 20_000

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cupel.json_types import Json
-from cupel_core.imports.files import NOT_A_TEXT_FILE
+from cupel_core.interop.imports.files import NOT_A_TEXT_FILE
 
 if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import ImportedSuite

@@ -8,7 +8,7 @@ def content_text(message: Json) -> str:
     content = message["content"]
     if isinstance(content, str):
         return content
-    from cupel_core.domain.turns.parts import as_text, part_from_json  # few messages have any
+    from cupel_core.domain.conversations.parts import as_text, part_from_json  # few messages have any
 
     return as_text(map(part_from_json, content))
 

@@ -17,6 +17,8 @@ from cupel.terminal import NO_VALUE, format_time, shorten
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.periods import PERIODS
+from cupel_core.domain.conversations.model_request import RequestParameter
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.plan import column_name
 from cupel_core.domain.runs.role_costs import ROLES
 from cupel_core.domain.runs.run import PauseReason, RunStatus
@@ -25,8 +27,6 @@ from cupel_core.domain.scoring.rescores import RESCORABLE
 from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER, Interval
 from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd, with_interval
-from cupel_core.domain.turns.model_request import RequestParameter
-from cupel_core.domain.turns.roles import ModelRole
 
 _BARS = "▁▂▃▄▅▆▇█"
 _OMISSION = "{} was left out (refused by the model, or unknown to its provider)"

@@ -11,12 +11,12 @@ from cupel.json_types import Json
 from cupel.run_reads import RunReads
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import group_estimate
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
-from cupel_core.domain.turns.roles import ModelRole
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
 """It names the count of a cell for each decision code, of which all others are `other`."""

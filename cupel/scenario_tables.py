@@ -64,8 +64,8 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
     `InvalidTable` with what is wrong in the file, and UsageError for the table itself.
     """
-    from cupel_core.imports.datasets import read_dataset
-    from cupel_core.imports.json_documents import InvalidDocument
+    from cupel_core.interop.imports.datasets import read_dataset
+    from cupel_core.interop.imports.json_documents import InvalidDocument
 
     table = _parse({"file": value} if isinstance(value, str) else value)
     path = folder / table.file

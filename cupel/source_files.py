@@ -12,8 +12,8 @@ import yaml
 
 from cupel.errors import ApiProblem, RefusedField, UsageError
 from cupel.json_types import Json
-from cupel_core.imports.json_documents import InvalidDocument
-from cupel_core.imports.text_files import decode_text, kind_of
+from cupel_core.interop.imports.json_documents import InvalidDocument
+from cupel_core.interop.imports.text_files import decode_text, kind_of
 
 MAX_LISTED = 50
 _SCENARIO = re.compile(r"scenarios\.(\d{1,9})(?=\.|$)")

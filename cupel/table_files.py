@@ -21,7 +21,7 @@ def table_text(content: bytes, options: DatasetOptions) -> str:
 
     Raises `InvalidDocument`, which says what the file is instead, and UsageError if a package is missing.
     """
-    from cupel_core.imports.text_files import decode_text
+    from cupel_core.interop.imports.text_files import decode_text
 
     if not content.startswith(_SIGNATURE):
         return decode_text(content)
@@ -34,8 +34,8 @@ def _parquet_text(content: bytes, needed: int | None) -> str:
     import pyarrow  # type: ignore[import-untyped]
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
 
-    from cupel_core.imports.json_documents import InvalidDocument
-    from cupel_core.imports.text_files import MAX_BYTES
+    from cupel_core.interop.imports.json_documents import InvalidDocument
+    from cupel_core.interop.imports.text_files import MAX_BYTES
 
     lines: list[str] = []
     size = filled = 0
@@ -56,7 +56,7 @@ def _parquet_text(content: bytes, needed: int | None) -> str:
 
 
 def _check_names(names: list[str]) -> None:
-    from cupel_core.imports.json_documents import InvalidDocument
+    from cupel_core.interop.imports.json_documents import InvalidDocument
 
     for number, name in enumerate(names):
         if name in names[:number]:
@@ -92,7 +92,7 @@ def _plain(value: Any, where: str) -> Any:
 
 
 def _text_of_bytes(value: bytes, where: str) -> str:
-    from cupel_core.imports.json_documents import InvalidDocument
+    from cupel_core.interop.imports.json_documents import InvalidDocument
 
     try:
         return value.decode()

@@ -4,7 +4,7 @@ import sys
 from datetime import datetime, tzinfo
 
 from cupel.printable import printable
-from cupel_core.clock import from_iso
+from cupel_core.base.clock import from_iso
 
 NO_VALUE = "–"
 

@@ -5,8 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.accounts import load_own_prices
+from cupel_core.accounts.keys import load_own_prices
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
@@ -19,10 +23,6 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
 from cupel_core.store import barrier, keys, outcomes, runs, scenarios, snapshots
 from cupel_core.store.barrier import Tree
 from cupel_core.store.snapshots import Snapshot

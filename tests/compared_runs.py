@@ -3,14 +3,14 @@
 from typing import Any
 
 from cupel_core.analysis import jobs
+from cupel_core.base.messages import JobRequest
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import JobRequest
-from cupel_core.settings import settings
 from cupel_core.store import queues
+from cupel_core.store.settings import settings
 from tests.answered_runs import AnsweredRun
 
 SCENARIOS = 8

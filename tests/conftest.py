@@ -26,11 +26,12 @@ from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
 from xdist.scheduler import LoadScopeScheduling
 
-from cupel_core import accounts, event_loop
+from cupel_core.accounts import keys as accounts
+from cupel_core.base import event_loop
 from cupel_core.providers import http, safe_http
 from cupel_core.resources import headers
-from cupel_core.settings import Settings, settings
 from cupel_core.store import analyses, clients, scenarios, snapshots
+from cupel_core.store.settings import Settings, settings
 from tests import moto_services
 
 pytest_plugins = ["tests.stacks"]

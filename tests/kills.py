@@ -23,9 +23,9 @@ from cupel.errors import CupelError
 from cupel.stack import emulator, lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import RunEventType
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from tests.eval_api import RATING, TERMINAL, Json, create_definition, wait_until
 from tests.stacks import ModelServer, table_of

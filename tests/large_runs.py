@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from cupel_core.domain.runs.run import Run
-from cupel_core.settings import settings
 from cupel_core.store import blobs, clients, keys, runs, table
+from cupel_core.store.settings import settings
 from tests.started_runs import RunSetup, ref_of
 
 

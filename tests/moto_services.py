@@ -31,7 +31,7 @@ from moto.sqs.models import Queue, sqs_backends
 
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
-from cupel_core.settings import Lane
+from cupel_core.store.settings import Lane
 
 _REQUEST_ID = "0" * 52
 _LANES = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]

@@ -3,6 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import ConversationState, Verdict
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.leaf_ranges import LeafRange
@@ -11,12 +14,9 @@ from cupel_core.domain.runs.transcripts import ProbeError, Summary, TranscriptRe
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.conversation import ConversationState, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.finishing.compare import compare_slice
-from cupel_core.messages import RunRef
-from cupel_core.rescoring import phases
-from cupel_core.rescoring.slices import rescore_slice
+from cupel_core.runs.finishing.compare import compare_slice
+from cupel_core.runs.rescoring import phases
+from cupel_core.runs.rescoring.slices import rescore_slice
 from cupel_core.store import attempts, barrier, checkpoints, outcomes, rescores, runs
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import store_outcomes

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from cupel_core.base.ids import new_short_id
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome
-from cupel_core.ids import new_short_id
-from cupel_core.messages import RunRef
 from cupel_core.store import barrier, outcomes
 from cupel_core.store.barrier import LeafItem, Tree
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
 
 DECISION_TEXT = "It rates four."

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from cupel_core import event_loop
-from cupel_core.accounts import load_own_prices
+from cupel_core.accounts.keys import load_own_prices
+from cupel_core.base import event_loop
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import DispatchRequest, ProbeSlice, RunRef
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
@@ -19,14 +22,11 @@ from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.ids import new_id
-from cupel_core.messages import DispatchRequest, ProbeSlice, RunRef
-from cupel_core.probing.worker import Worker
 from cupel_core.runs import dispatch
-from cupel_core.settings import settings
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import keys, queues, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
+from cupel_core.store.settings import settings
 from cupel_core.store.snapshots import Snapshot
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

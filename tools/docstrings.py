@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("shared/cupel_core", "functions", "cupel", "bench", "docs_site", "refresh", "tools")
+SOURCES = ("shared/cupel_core", "functions", "cupel", "bench", "tools")
 ALLOWED = Path(__file__).with_name("docstring_fragments.json")
 
 _CONJUNCTIONS = "That Those What Which Where When While Whose How Why Whether If Because"

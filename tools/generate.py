@@ -18,18 +18,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 GENERATED = (
-    "shared/cupel_core/graphql/types.graphql",
-    "shared/cupel_core/contract/mcp_tools.json",
+    "shared/cupel_core/interfaces/graphql/types.graphql",
+    "shared/cupel_core/interfaces/mcp_tools.json",
     "docs/graphql.d.ts",
     "docs/schema.graphql",
 )
 INPUTS = (
     "docs/openapi.json",
     "uv.lock",
-    "shared/cupel_core/graphql/schema.graphql",
+    "shared/cupel_core/interfaces/graphql/schema.graphql",
     "shared/cupel_core/**/*.py",
     "functions/mcpserver/**/*.py",
-    "refresh/*.py",
+    "tools/refresh/*.py",
     "tools/generate.py",
 )
 _RECORD = ".cupel/generated.digest"
@@ -70,11 +70,11 @@ def is_current(root: Path, digest: str) -> bool:
 def render() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each generated file; the first is written before the others are rendered."""
     sys.path[:0] = [str(ROOT / "functions"), str(ROOT / "shared")]
-    from cupel_core.graphql.schema import printed, schema
-    from refresh import graphql_types, graphql_typescript, mcp_tools
+    from cupel_core.interfaces.graphql.schema import printed, schema
+    from tools.refresh import graphql_types, graphql_typescript, mcp_tools
 
-    yield "shared/cupel_core/graphql/types.graphql", graphql_types.render().encode()
-    yield "shared/cupel_core/contract/mcp_tools.json", mcp_tools.render()
+    yield "shared/cupel_core/interfaces/graphql/types.graphql", graphql_types.render().encode()
+    yield "shared/cupel_core/interfaces/mcp_tools.json", mcp_tools.render()
     yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql
     yield "docs/schema.graphql", printed().encode()
 

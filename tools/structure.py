@@ -23,7 +23,7 @@ from tools.import_graph import (
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("shared", "functions", "cupel", "web/src")
-TOOLS = ("bench", "refresh", "docs_site", "tools")
+TOOLS = ("bench", "tools")
 CORE = "cupel_core"
 SMALL_LINES = 60
 LARGE_LINES = 400

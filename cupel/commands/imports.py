@@ -24,7 +24,7 @@ from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat,
 
 if TYPE_CHECKING:
     from cupel_core.domain.definitions.drafts import ImportedSuite
-    from cupel_core.imports.datasets import InvalidAssertions
+    from cupel_core.interop.imports.datasets import InvalidAssertions
 
 PROMPTFOO = "promptfoo"
 _KNOWN_FORMATS = (PROMPTFOO, *DatasetFormat, PARQUET)
@@ -105,9 +105,9 @@ class _Source:
 
     @cached_property
     def text(self) -> str:
-        from cupel_core.imports.json_documents import InvalidDocument
-        from cupel_core.imports.recognition import promptfoo_configuration
-        from cupel_core.imports.text_files import decode_text
+        from cupel_core.interop.imports.json_documents import InvalidDocument
+        from cupel_core.interop.imports.recognition import promptfoo_configuration
+        from cupel_core.interop.imports.text_files import decode_text
 
         try:
             content = self.file.read_bytes()
@@ -125,10 +125,10 @@ class _Source:
 
     def read(self, files: FolderFiles, code_folder: str | None = None) -> "ImportedSuite":
         """The file as the API reads it. CupelError if nothing in it can be imported."""
-        from cupel_core.imports.admission import admit, require_admission
-        from cupel_core.imports.datasets import InvalidAssertions, read_dataset
-        from cupel_core.imports.json_documents import InvalidDocument
-        from cupel_core.imports.promptfoo import read_config
+        from cupel_core.interop.imports.admission import admit, require_admission
+        from cupel_core.interop.imports.datasets import InvalidAssertions, read_dataset
+        from cupel_core.interop.imports.json_documents import InvalidDocument
+        from cupel_core.interop.imports.promptfoo import read_config
 
         try:
             if self.format != PROMPTFOO:

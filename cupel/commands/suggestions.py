@@ -42,7 +42,7 @@ def complete_choice(kind: type[StrEnum]) -> Callable[[str], list[str]]:
 
 def complete_model(incomplete: str) -> list[str]:
     """Of names separated by commas, the last one."""
-    from cupel_core.domain.turns import simulation
+    from cupel_core.domain.conversations import simulation
     from cupel_core.providers import PROVIDERS, prices
 
     before, comma, last = incomplete.rpartition(",")

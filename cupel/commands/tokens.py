@@ -17,7 +17,7 @@ from cupel.markup import escape
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import format_time
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
 from cupel_core.domain.access import AccessRole
 
 if TYPE_CHECKING:

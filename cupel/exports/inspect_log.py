@@ -19,8 +19,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from cupel.columns import RunColumn, columns_of
 from cupel.exports.records import Record
 from cupel.json_types import Json
-from cupel_core.domain.turns.tool_results import ArgumentsError, arguments_of
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.tool_results import ArgumentsError, arguments_of
+from cupel_core.domain.conversations.tools import ToolCall
 
 VERSION = 2
 _STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}

@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from cupel.errors import ApiProblem
 from cupel.exports.records import NOT_FOUND
 from cupel.json_types import Json
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
 
 if TYPE_CHECKING:
     from cupel.client import Client

@@ -8,9 +8,9 @@ from cupel.environment import read_variable
 from cupel.errors import UsageError
 from cupel.extras import require_extra
 from cupel.price_texts import ANY_MODEL, parse_price
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.errors import Invalid
 from cupel_core.providers import PROVIDERS, Provider, find_provider, provider_of
 from cupel_core.providers.account import Account, is_key_file
 

@@ -19,8 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 from cupel.errors import UsageError
 from cupel.in_process.digests import digest
 from cupel.private_folder import make_folder_of
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import current_timer
 from cupel_core.providers.completion import Attempt, complete

@@ -15,7 +15,7 @@ from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 
 if TYPE_CHECKING:
     from cupel.session import PlainTextConsole

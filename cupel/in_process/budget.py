@@ -17,10 +17,10 @@ from cupel_core.budgets.patient_calls import PatientCalls
 from cupel_core.budgets.pool import AllowancePool
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.conversations.model_request import Usage
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.turns.model_request import Usage
-from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.prices import cost_usd
 
 WAIT_SECONDS = 0.5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cupel.in_process.options import EvaluationOptions
 from cupel.in_process.progress import EvaluationProgress
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 
 if TYPE_CHECKING:  # Rich's console takes a while to import, and is needed only when something is shown.
     from cupel.progress_display import Show

@@ -16,6 +16,8 @@ from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.analysis.extrapolation import RunSample
+from cupel_core.domain.conversations.model_parameters import ParameterFields
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.runs.labels import RunLabels
@@ -25,8 +27,6 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import WeightedMetrics, metrics_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.figures import format_percent
-from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.domain.turns.spend import Spend
 
 if TYPE_CHECKING:
     from cupel.in_process.analysis import AnalyzedEvaluation

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
 from cupel_core.domain.limits.throttling import RecentCalls
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_guard import BeforeCall, CallLimiter, OnAnswer, allow_call, ignore_answer
 from cupel_core.providers.errors import ParameterRejected, ProviderError

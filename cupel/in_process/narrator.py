@@ -12,12 +12,12 @@ from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.runner import JUDGE_MAX_WAIT_SECONDS
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.grader import GraderReply
-from cupel_core.grading.narrative import UNWRITTEN, NarrativeDraft, NarrativeReply, write_narrative
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.grader import GraderReply
+from cupel_core.scoring.grading.narrative import UNWRITTEN, NarrativeDraft, NarrativeReply, write_narrative
 
 
 @dataclass

@@ -37,11 +37,13 @@ from cupel.in_process.probes import Probe
 from cupel.in_process.profiles import load_profile
 from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvaluation, check_same_plan, read_saved
 from cupel.in_process.tools import FunctionTools, check_functions
+from cupel_core.base.ids import new_id
 from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
+from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
@@ -54,10 +56,6 @@ from cupel_core.domain.runs.sampling import sample
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
-from cupel_core.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.ids import new_id
 from cupel_core.providers import simulated_model_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
@@ -65,6 +63,8 @@ from cupel_core.providers.call_guard import no_guard
 from cupel_core.providers.completion import Attempt
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import omitted_parameters, parameter_errors, without_unknown
+from cupel_core.scoring.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 
 type TargetSpec = str | Mapping[str, Any] | Agent
 """A model, `connector/<name>`, a connector in the fields of a definition file, a function (see agents.py), or

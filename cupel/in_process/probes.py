@@ -10,6 +10,9 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.runs import CaseFields, ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.domain.conversations.conversation import Verdict
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_view import CaseView
@@ -19,9 +22,6 @@ from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Verdict
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.spend import Spend
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def load_profile(
         return None
     # The models of the contract take a while to import.
     from cupel_core.contract.profiles import CreateProfile
-    from cupel_core.profile_validation import profile_issues
+    from cupel_core.resources.profile_validation import profile_issues
 
     file = SourceFile(_OPTION, dict(source)) if isinstance(source, Mapping) else _read(Path(source))
     body = {"name": Path(file.name).stem[:200], **file.mapping()}

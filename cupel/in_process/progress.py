@@ -7,7 +7,7 @@ from datetime import datetime
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import as_json
 from cupel.json_types import Json
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
 from cupel_core.contract.progress import DetailedProgressResponse, TargetProgressResponse
 from cupel_core.contract.runs import RunSpendResponse
 from cupel_core.domain.runs.column_progress import ColumnCounts

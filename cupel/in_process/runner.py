@@ -16,24 +16,24 @@ from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.in_process.selections import run_selections
+from cupel_core.base.clock import utc_now
 from cupel_core.budgets.patient_calls import budget_error
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.clock import utc_now
 from cupel_core.conversations.runner import MAX_ERROR_LENGTH, probe_error, run_conversation
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.definitions.definitions import DecisionMethod
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.runs.unusable_judges import JudgeWatch
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.grading.decisions import DecisionJudge, judge_summary, without_judge
-from cupel_core.grading.grader import failed_call
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import RetryLater
+from cupel_core.scoring.grading.decisions import DecisionJudge, judge_summary, without_judge
+from cupel_core.scoring.grading.grader import failed_call
+from cupel_core.scoring.grading.graders import GraderFactory
 
 JUDGE_MAX_WAIT_SECONDS = PATIENCE_SECONDS
 """A judge's call waits in place this long: within one process, no other worker could take it over."""

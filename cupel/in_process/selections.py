@@ -7,6 +7,7 @@ from typing import Any
 
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.saved_outcomes import OutcomeFile
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.assertions import MAX_SCORE, NOT_COMPUTED, Assertion
 from cupel_core.domain.scoring.decisions import last_answer
@@ -19,9 +20,8 @@ from cupel_core.domain.scoring.selections import (
     with_selection_results,
 )
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import RetryLater
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.selection import compare_answers
 
 

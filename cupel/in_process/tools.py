@@ -16,9 +16,9 @@ from typing import Any
 
 from cupel.errors import UsageError
 from cupel_core.conversations.tool_execution import ToolError, ToolExecutor
+from cupel_core.domain.conversations.tool_results import MAX_RESULT_LENGTH, ToolOutcome, as_content
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.tool_results import MAX_RESULT_LENGTH, ToolOutcome, as_content
-from cupel_core.domain.turns.tools import ToolCall
 
 type ToolFunction = Callable[..., Any]
 

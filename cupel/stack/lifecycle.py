@@ -26,7 +26,7 @@ from cupel.stack.emulator import Emulator
 from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.sources import generate, refresh
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole
 
 if TYPE_CHECKING:

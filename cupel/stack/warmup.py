@@ -14,7 +14,7 @@ from cupel.stack.emulator import Emulator
 from cupel.stack.invocation import try_invoke
 from cupel.stack.paths import REGION, STACK_NAME
 from cupel.stack.workers import probe_workers
-from cupel_core.messages import (
+from cupel_core.base.messages import (
     DispatchRequest,
     DueSchedule,
     GenerationRequest,

@@ -8,13 +8,13 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import sqs_batch
 from cupel_core.analysis import deep_analysis, jobs
 from cupel_core.analysis.jobs import Computation
+from cupel_core.analysis.reports import compute
+from cupel_core.base import sqs_batch
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.analysis.jobs import JobKind
-from cupel_core.messages import JobRequest
-from cupel_core.reports import compute
-from cupel_core.workflow_tasks import time_left
+from cupel_core.runs.workflow_tasks import time_left
 
 logger = Logger()
 

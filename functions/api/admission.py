@@ -5,11 +5,11 @@ import re
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.openai_errors import PREFIX as OPENAI_PREFIX
-from cupel_core.contract.operations import Operation, methods_at, operations_at
-from cupel_core.errors import Forbidden, NotFound
-from cupel_core.gateway.caller import caller
-from cupel_core.gateway.problems import MethodNotAllowed
-from cupel_core.gateway.requests import check_body, check_form
+from cupel_core.base.errors import Forbidden, NotFound
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.gateway.problems import MethodNotAllowed
+from cupel_core.interfaces.gateway.requests import check_body, check_form
+from cupel_core.interfaces.operations import Operation, methods_at, operations_at
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024

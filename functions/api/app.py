@@ -21,13 +21,13 @@ from api import openai_errors, problems, routing
 from api.admission import admit
 from api.auditing import audit
 from api.idempotency import respond_once
-from cupel_core.contract.operations import Operation, operations_at
-from cupel_core.errors import AppError, ClientError, NotFound
-from cupel_core.gateway import cors, locations
-from cupel_core.gateway.caller import caller
-from cupel_core.gateway.compression import compress
-from cupel_core.gateway.problems import from_unexpected, lambda_response
-from cupel_core.gateway.requests import check_edge
+from cupel_core.base.errors import AppError, ClientError, NotFound
+from cupel_core.interfaces.gateway import cors, locations
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.gateway.compression import compress
+from cupel_core.interfaces.gateway.problems import from_unexpected, lambda_response
+from cupel_core.interfaces.gateway.requests import check_edge
+from cupel_core.interfaces.operations import Operation, operations_at
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger()
@@ -156,7 +156,7 @@ def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     if not operation.calls_others:
         return locations.add_location(operation, event["rawPath"], _resolve(event, context))
-    from cupel_core.access.waiting import waiting  # few requests wait
+    from cupel_core.workspace.access.waiting import waiting  # few requests wait
 
     with waiting(caller(APIGatewayProxyEventV2(event))):
         return _resolve(event, context)

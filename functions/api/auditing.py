@@ -7,11 +7,11 @@ import orjson
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from cupel_core.clock import utc_now
-from cupel_core.contract.operations import Operation, operations_at
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import AppError
 from cupel_core.domain.access import AuditRecord
-from cupel_core.errors import AppError
-from cupel_core.gateway.caller import caller
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.operations import Operation, operations_at
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from cupel_core.base.errors import AppError
 from cupel_core.contract.deletions import DeletionListResponse, DeletionProblemResponse, DeletionResponse
-from cupel_core.errors import AppError
-from cupel_core.gateway import problems
+from cupel_core.interfaces.gateway import problems
 from cupel_core.store.clients import AWS_ERRORS
 
 _THREADS = 8

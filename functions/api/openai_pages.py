@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.pages import MAX_PAGE_BYTES, bounded_json, payload_bytes
 from api.rendering import Rendered
-from cupel_core.errors import RetryableError
+from cupel_core.base.errors import RetryableError
 
 After = Annotated[str | None, Query(min_length=1, max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=100)]

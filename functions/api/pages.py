@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from api.rendering import Rendered, render_model
+from cupel_core.base.errors import TooLarge
+from cupel_core.base.paging import Entry, Page, fill_page
 from cupel_core.contract.common import ResponseModel
-from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry, Page, fill_page
 
 MAX_PAGE_BYTES = 5_000_000
 """Of the items of a page, as Lambda sends them: the response's JSON is a string in the function's JSON."""

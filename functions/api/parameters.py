@@ -8,9 +8,9 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.paging import MAX_LIMIT, Creation
 from cupel_core.contract.fields import Moment
-from cupel_core.errors import Invalid
-from cupel_core.paging import MAX_LIMIT, Creation
 
 MAX_METADATA_ENTRIES = 5
 """Of metadata, by which runs are filtered."""

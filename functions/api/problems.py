@@ -9,9 +9,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
+from cupel_core.base.errors import AppError, ClientError, FieldError, Invalid
 from cupel_core.domain.text.validation_messages import REQUIRED, field_message, without_union_members
-from cupel_core.errors import AppError, ClientError, FieldError, Invalid
-from cupel_core.gateway.problems import CONTENT_TYPE, document, from_unexpected, headers
+from cupel_core.interfaces.gateway.problems import CONTENT_TYPE, document, from_unexpected, headers
 
 logger = Logger(child=True)
 

@@ -19,11 +19,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api.idempotency import idempotency_key
 from api.rendering import documented, rendering, response_type
-from cupel_core.contract.operations import OPERATIONS, Operation
+from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.domain.access import Caller
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.gateway.caller import caller
-from cupel_core.gateway.requests import host_of
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.gateway.requests import host_of
+from cupel_core.interfaces.operations import OPERATIONS, Operation
 
 PREFIX = "/v1"
 OPENAI_PREFIX = "/openai/v1"
@@ -150,7 +150,7 @@ class OpenAIRouter(OperationRouter):
     prefix = OPENAI_PREFIX
 
     def __init__(self) -> None:
-        from cupel_core.contract.openai_operations import OPENAI_OPERATIONS  # few requests need them
+        from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS  # few requests need them
 
         self.operations = OPENAI_OPERATIONS
         super().__init__()

@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from cupel_core.access import event_tickets, request_rates, tokens
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import RetryableError, Unauthorized
 from cupel_core.domain.access import Caller
-from cupel_core.errors import RetryableError, Unauthorized
-from cupel_core.settings import settings
+from cupel_core.store.settings import settings
+from cupel_core.workspace.access import event_tickets, request_rates, tokens
 
 _NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105 - no secret
 
@@ -57,7 +57,7 @@ def identify(authorization: str) -> Caller:
     if scheme.lower() != "bearer" or not bearer:
         raise Unauthorized(_NO_TOKEN)
     if bearer.count(".") == 2 and settings().oidc_issuer:
-        from cupel_core.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
+        from cupel_core.workspace.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
 
         return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audiences)
     caller = tokens.identify(bearer, utc_now())

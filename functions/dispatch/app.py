@@ -7,9 +7,9 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import sqs_batch
-from cupel_core.clock import utc_now
-from cupel_core.messages import DispatchRequest
+from cupel_core.base import sqs_batch
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import DispatchRequest
 from cupel_core.runs import dispatch
 
 logger = Logger()

@@ -7,22 +7,22 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field, TypeAdapter
 
-from cupel_core import event_loop
 from cupel_core.analysis import workflow
 from cupel_core.analysis.experiments import compare_finished
+from cupel_core.analysis.reports.requests import request_if_wanted
 from cupel_core.analysis.workflow import AnalysisFailure
-from cupel_core.clock import utc_now
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import Cause, RunMessage
+from cupel_core.budgets.slice_graders import OnSpend
 from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.finishing import phases
-from cupel_core.finishing.compare import compare_slice
-from cupel_core.finishing.costs import record_costs
-from cupel_core.finishing.summarize import summarize_slice
-from cupel_core.messages import Cause, RunMessage
-from cupel_core.reports.requests import request_if_wanted
-from cupel_core.slice_graders import OnSpend
-from cupel_core.workflow_tasks import (
+from cupel_core.runs.finishing import phases
+from cupel_core.runs.finishing.compare import compare_slice
+from cupel_core.runs.finishing.costs import record_costs
+from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.workflow_tasks import (
     LeafRangeFields,
     LeftFields,
     WarmUp,

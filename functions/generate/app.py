@@ -7,9 +7,9 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import event_loop, sqs_batch
-from cupel_core.generation import writer
-from cupel_core.messages import GenerationRequest
+from cupel_core.base import event_loop, sqs_batch
+from cupel_core.base.messages import GenerationRequest
+from cupel_core.definitions.generation import writer
 
 MAX_RECEIVES = 3
 """A message that was received more often probably crashes its invocations, so its generation is given up."""

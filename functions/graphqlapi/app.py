@@ -6,18 +6,18 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from cupel_core import idempotency
-from cupel_core.clock import utc_now
-from cupel_core.errors import ClientError, NotFound
-from cupel_core.gateway.caller import caller
-from cupel_core.gateway.problems import MethodNotAllowed
-from cupel_core.gateway.requests import check_body
-from cupel_core.gateway.serving import serve, text_response
-from cupel_core.graphql.execution import GraphqlRequest, answer
-from cupel_core.graphql.inputs import parse
-from cupel_core.graphql.limits import MAX_BODY_BYTES
-from cupel_core.graphql.request import Request
-from cupel_core.graphql.schema import printed, schema
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import ClientError, NotFound
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.gateway.problems import MethodNotAllowed
+from cupel_core.interfaces.gateway.requests import check_body
+from cupel_core.interfaces.gateway.serving import serve, text_response
+from cupel_core.interfaces.graphql.execution import GraphqlRequest, answer
+from cupel_core.interfaces.graphql.inputs import parse
+from cupel_core.interfaces.graphql.limits import MAX_BODY_BYTES
+from cupel_core.interfaces.graphql.request import Request
+from cupel_core.interfaces.graphql.schema import printed, schema
+from cupel_core.store import idempotency
 
 PATH = "/v1/graphql"
 SCHEMA_PATH = "/v1/graphql/schema"

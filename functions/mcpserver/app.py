@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from cupel_core.clock import utc_now
-from cupel_core.errors import Forbidden, Invalid, NotFound
-from cupel_core.gateway.caller import caller
-from cupel_core.gateway.problems import MethodNotAllowed
-from cupel_core.gateway.requests import check_body
-from cupel_core.gateway.serving import serve, text_response
-from cupel_core.settings import settings
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Forbidden, Invalid, NotFound
+from cupel_core.interfaces.gateway.caller import caller
+from cupel_core.interfaces.gateway.problems import MethodNotAllowed
+from cupel_core.interfaces.gateway.requests import check_body
+from cupel_core.interfaces.gateway.serving import serve, text_response
+from cupel_core.store.settings import settings
 from mcpserver.authorization import METADATA_PATH, PATH, challenge, resource_metadata
 from mcpserver.protocol import answer
 from mcpserver.registry import ToolGroup

@@ -7,7 +7,7 @@ API tokens need no metadata, since no authorization server issues them.
 from typing import Any
 from urllib.parse import urlsplit
 
-from cupel_core.settings import settings
+from cupel_core.store.settings import settings
 
 PATH = "/v1/mcp"
 METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"

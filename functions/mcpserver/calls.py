@@ -6,11 +6,11 @@ from typing import Any
 
 import orjson
 
+from cupel_core.base.errors import AppError, Forbidden
 from cupel_core.contract.common import ResponseModel
-from cupel_core.errors import AppError, Forbidden
-from cupel_core.gateway.auditing import Author, record_change
-from cupel_core.gateway.problems import from_unexpected
-from cupel_core.gateway.validation import parse
+from cupel_core.interfaces.gateway.auditing import Author, record_change
+from cupel_core.interfaces.gateway.problems import from_unexpected
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.store.clients import AWS_ERRORS
 from mcpserver.problems import problem_of
 from mcpserver.registry import McpTool, ToolEffect

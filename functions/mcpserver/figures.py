@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cupel_core.analysis import queries
 from cupel_core.analysis.queries import AnalysisView
-from cupel_core.errors import Conflict, Invalid
+from cupel_core.base.errors import Conflict, Invalid
 from mcpserver.models import Arguments, Id, Offset, ResultModel, ToolResult
 from mcpserver.request import ToolRequest
 

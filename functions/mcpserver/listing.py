@@ -11,12 +11,12 @@ from typing import Any
 import orjson
 
 import cupel_core
-from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.operations import OPERATIONS
 from mcpserver.registry import ToolGroup
 from mcpserver.request import ToolRequest
 
-_FILE = Path(cupel_core.__file__).parent / "contract/mcp_tools.json"
+_FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_tools.json"
 """`python -m tools.generate` writes it: by tool its group, its operation and its description."""
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from cupel_core.errors import AppError
-from cupel_core.gateway.problems import from_unexpected
+from cupel_core.base.errors import AppError
+from cupel_core.interfaces.gateway.problems import from_unexpected
 from cupel_core.store.clients import AWS_ERRORS
 from mcpserver import prompts, resources
 from mcpserver.calls import call_tool

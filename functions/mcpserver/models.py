@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import RequestModel, ResponseModel
-from cupel_core.paging import DEFAULT_LIMIT
 from mcpserver.numbers import as_integer
 
 UNTRUSTED = (

@@ -4,10 +4,10 @@ import re
 from functools import cache
 from typing import Any
 
+from cupel_core.base.errors import AppError, ConfirmationRequired, FieldError, Invalid
 from cupel_core.domain.budgets.confirmation import confirmable_usd
 from cupel_core.domain.budgets.money import limit_text
-from cupel_core.errors import AppError, ConfirmationRequired, FieldError, Invalid
-from cupel_core.gateway.problems import document
+from cupel_core.interfaces.gateway.problems import document
 from mcpserver.registry import McpTool, list_all_tools
 
 _MAX_TEXT_LENGTH = 300

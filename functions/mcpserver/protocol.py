@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from cupel_core.gateway.problems import from_unexpected, public_detail
+from cupel_core.interfaces.gateway.problems import from_unexpected, public_detail
 from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
 from mcpserver.numbers import as_integer
 from mcpserver.request import ToolRequest

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from cupel_core.contract.operations import OPERATIONS, Operation
+from cupel_core.interfaces.operations import OPERATIONS, Operation
 
 if TYPE_CHECKING:
     from mcpserver.models import Arguments, ToolResult

@@ -5,10 +5,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from cupel_core import idempotency
-from cupel_core.errors import AppError
-from cupel_core.ids import new_id
-from cupel_core.store import idempotency_keys
+from cupel_core.base.errors import AppError
+from cupel_core.base.ids import new_id
+from cupel_core.store import idempotency, idempotency_keys
 from mcpserver.models import CreatingArguments
 from mcpserver.request import ToolRequest
 

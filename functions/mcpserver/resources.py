@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from cupel_core.base.errors import NotFound
 from cupel_core.contract.common import RequestModel
-from cupel_core.errors import NotFound
 from mcpserver.guide import GUIDE, PAIRS, PROMPTS, TERMS
 from mcpserver.registry import find_tool
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
@@ -84,7 +84,7 @@ def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
 
 
 def _schema(_: ToolRequest, __: Mapping[str, str]) -> str:
-    from cupel_core.graphql.schema import printed  # as in tools/graphql_queries.py
+    from cupel_core.interfaces.graphql.schema import printed  # as in tools/graphql_queries.py
 
     return printed()
 

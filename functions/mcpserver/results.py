@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
+from cupel_core.base.errors import TooLarge
+from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.contract.common import ResponseModel
-from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry, decode_index, encode_cursor
 from mcpserver.cuts import cut_to_size, with_marked_maps
 from mcpserver.models import ListResult, ToolResult, UntrustedListResult
 from mcpserver.request import ToolRequest

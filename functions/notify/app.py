@@ -7,9 +7,9 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import event_loop, sqs_batch
-from cupel_core.messages import ProbeCallback, parse_callback
-from cupel_core.webhooks import delivery
+from cupel_core.base import event_loop, sqs_batch
+from cupel_core.base.messages import ProbeCallback, parse_callback
+from cupel_core.workspace.webhooks import delivery
 
 logger = Logger()
 

@@ -119,7 +119,8 @@ class _Issuer(NamedTuple):
 
 
 def _issuer() -> _Issuer | None:
-    """From the variables of the function, which has no layer and so no `cupel_core.settings`. None without both."""
+    """From the variables of the function, which has no layer and so no `cupel_core.store.settings`. None without
+    both."""
     address, client_id = os.environ.get("OIDC_ISSUER", ""), os.environ.get("OIDC_CLIENT_ID", "")
     return _Issuer(address, client_id, os.environ.get("OIDC_ORIGINS", "")) if address and client_id else None
 

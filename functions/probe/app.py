@@ -6,10 +6,10 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import event_loop
-from cupel_core.probing.worker import Worker
-from cupel_core.settings import Lane, settings
+from cupel_core.base import event_loop
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.store.queues import Delivery
+from cupel_core.store.settings import Lane, settings
 from probe.metrics import publish
 
 logger = Logger()

@@ -5,9 +5,9 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core.clock import to_iso, utc_now
-from cupel_core.messages import DueSchedule
-from cupel_core.schedules.firing import fire
+from cupel_core.base.clock import to_iso, utc_now
+from cupel_core.base.messages import DueSchedule
+from cupel_core.runs.schedules.firing import fire
 
 logger = Logger()
 

@@ -7,14 +7,14 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field, TypeAdapter
 
-from cupel_core import event_loop
-from cupel_core.clock import utc_now
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import Cause, QueueMessage, RunRef
 from cupel_core.domain.scoring.rescores import RescoreStatus
-from cupel_core.messages import Cause, QueueMessage, RunRef
-from cupel_core.rescoring import phases
-from cupel_core.rescoring.comparisons import compare_range
-from cupel_core.rescoring.slices import rescore_slice
-from cupel_core.workflow_tasks import (
+from cupel_core.runs.rescoring import phases
+from cupel_core.runs.rescoring.comparisons import compare_range
+from cupel_core.runs.rescoring.slices import rescore_slice
+from cupel_core.runs.workflow_tasks import (
     LeafRangeFields,
     LeftFields,
     WarmUp,

@@ -7,19 +7,19 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core.clock import from_iso, utc_now
-from cupel_core.sweeping.callback_recovery import resend_lost_callbacks
-from cupel_core.sweeping.chat_retention import apply_retention
-from cupel_core.sweeping.erasure import erase_due
-from cupel_core.sweeping.generation_recovery import recover_generations
-from cupel_core.sweeping.job_recovery import recover_jobs
-from cupel_core.sweeping.losses import resume_lost
-from cupel_core.sweeping.repair_recovery import continue_repairs
-from cupel_core.sweeping.rescore_recovery import recover_rescores
-from cupel_core.sweeping.run_recovery import RecoveryAction
-from cupel_core.sweeping.sweep import sweep
-from cupel_core.sweeping.turn_recovery import recover_turns
-from cupel_core.workflow_tasks import time_left
+from cupel_core.base.clock import from_iso, utc_now
+from cupel_core.runs.workflow_tasks import time_left
+from cupel_core.workspace.sweeping.callback_recovery import resend_lost_callbacks
+from cupel_core.workspace.sweeping.chat_retention import apply_retention
+from cupel_core.workspace.sweeping.erasure import erase_due
+from cupel_core.workspace.sweeping.generation_recovery import recover_generations
+from cupel_core.workspace.sweeping.job_recovery import recover_jobs
+from cupel_core.workspace.sweeping.losses import resume_lost
+from cupel_core.workspace.sweeping.repair_recovery import continue_repairs
+from cupel_core.workspace.sweeping.rescore_recovery import recover_rescores
+from cupel_core.workspace.sweeping.run_recovery import RecoveryAction
+from cupel_core.workspace.sweeping.sweep import sweep
+from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 
 _REPAIR_SECONDS = 25.0
 """Reserved for repairs: erasing comes first, so that many open runs never keep deleted content from being erased."""

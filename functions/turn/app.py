@@ -7,10 +7,10 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from cupel_core import event_loop, sqs_batch
+from cupel_core.base import event_loop, sqs_batch
+from cupel_core.base.messages import TurnOrder
 from cupel_core.chats import worker
-from cupel_core.messages import TurnOrder
-from cupel_core.workflow_tasks import time_left
+from cupel_core.runs.workflow_tasks import time_left
 
 logger = Logger()
 

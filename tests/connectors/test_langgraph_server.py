@@ -6,8 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
     MessageRole,
@@ -16,6 +15,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.connectors import connection_test

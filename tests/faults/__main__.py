@@ -149,7 +149,7 @@ class FaultMatrix:
         return float(counts["inputTokens"] + counts["outputTokens"]) * USD_PER_MILLION / 1_000_000
 
     def close(self) -> None:
-        from cupel_core import event_loop
+        from cupel_core.base import event_loop
         from cupel_core.providers import safe_http
 
         event_loop.run(safe_http.close())
@@ -180,9 +180,9 @@ def _one_per_kind(faults: list[Fault]) -> list[Fault]:
 
 
 def _token(workspace: str) -> str:
-    from cupel_core.access import tokens
-    from cupel_core.clock import utc_now
+    from cupel_core.base.clock import utc_now
     from cupel_core.domain.access import AccessRole
+    from cupel_core.workspace.access import tokens
 
     return tokens.issue(workspace, AccessRole.ADMIN, "faults", utc_now()).secret
 

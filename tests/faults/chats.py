@@ -5,11 +5,11 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats import catalog, exchanges
-from cupel_core.clock import utc_now
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.chats.turns import ChatTurn, TurnEventType, TurnStatus
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chat_turns, chats
 from tests.faults.harness import WORKSPACE
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.jobs import JobKind, JobStatus
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisStatus
 from cupel_core.domain.budgets.money import NANO_PER_USD, usd
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run, RunEventType, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.messages import RunRef
 from cupel_core.store import analyses, barrier, budgets, comparisons, events, jobs, outcomes
 
 

@@ -14,7 +14,7 @@ from cupel.stack.address import LocalStack
 from cupel.stack.clients import make_client
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import QUEUES
-from cupel_core.settings import Lane
+from cupel_core.store.settings import Lane
 
 STACK = "cupel"
 REGION = "us-east-1"

@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 from analyze import app as analyze
 from api import app as api
 from authorize import app as authorizer
-from cupel_core.clock import to_iso, utc_now
+from cupel_core.base.clock import to_iso, utc_now
+from cupel_core.base.messages import ChatRef, RunRef
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import ChatRef, RunRef
 from cupel_core.store import budgets, idempotency_keys, keys, versioned_items
 from dispatch import app as dispatch
 from finish import app as finish

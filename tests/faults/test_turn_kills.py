@@ -12,7 +12,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.paths import StackPaths
-from cupel_core.messages import ChatRef
+from cupel_core.base.messages import ChatRef
 from cupel_core.store import keys
 from tests.eval_api import Json, wait_until
 from tests.kills import kill_workers, query, set_attribute

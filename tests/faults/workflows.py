@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.model_request import MessageRole
 from cupel_core.domain.runs.run import TERMINAL, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.domain.turns.model_request import MessageRole
-from cupel_core.messages import RunRef
 from cupel_core.store import jobs, outcomes, runs
 from tests.faults.chats import FinishedChat, run_chat
 from tests.faults.harness import WORKSPACE, FunctionHarness

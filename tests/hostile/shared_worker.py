@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 from aiohttp import web
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.probing.worker import Worker
 from cupel_core.providers import safe_http
 from cupel_core.resources import connectors
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.sandbox import pool
-from cupel_core.settings import settings
 from cupel_core.store import barrier
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import settings
 from tests.hostile.attacks import HARMLESS, Behaviour
 from tests.profiles import AFTER, content_of, operation, profile
 from tests.started_runs import NOW, RATING, RunSetup, receive_bodies, send_and_receive, slice_message

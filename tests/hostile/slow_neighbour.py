@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.messages import DispatchRequest
 from cupel_core.domain.limits.worker_capacity import WorkerCapacity
 from cupel_core.domain.resources.connectors import PROVIDER
 from cupel_core.domain.runs.run import Action, Run
-from cupel_core.messages import DispatchRequest
-from cupel_core.probing.worker import Worker
 from cupel_core.providers import safe_http
 from cupel_core.resources import connectors
 from cupel_core.runs import dispatch
-from cupel_core.settings import settings
+from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import barrier, queues, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import settings
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 from tests.unit.providers.agents import ReceivedRequest, serving
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.settings import Settings, settings
+from cupel_core.store.settings import Settings, settings
 from tests.hostile.slow_neighbour import CARRIED, NEIGHBOUR, PROBES, SLOW, WORKERS, Load, run_beside
 
 LOADS = {

@@ -6,7 +6,7 @@ import pytest
 
 from cupel_core.domain.runs.run import Progress
 from cupel_core.sandbox import pool
-from cupel_core.settings import Settings, settings
+from cupel_core.store.settings import Settings, settings
 from tests.hostile.attacks import ATTACKS
 from tests.hostile.shared_worker import ORDINARY, OTHER, PROBES, run_beside
 

@@ -10,8 +10,8 @@ import pytest
 
 from cupel.client import Client
 from cupel.stack.address import LocalStack
-from cupel_core.access.request_rates import key_of
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.workspace.access.request_rates import key_of
 from tests.files_for_tests import png
 from tests.stacks import PAGE_ORIGIN, table_of
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cupel.client import Client
-from cupel_core.domain.turns.model_request import ModelRequest, SimulationKey
-from cupel_core.domain.turns.simulation import should_fail
+from cupel_core.domain.conversations.model_request import ModelRequest, SimulationKey
+from cupel_core.domain.conversations.simulation import should_fail
 from tests.eval_api import RATING, Json, create_definition, evaluate
 
 MODELS = ("sim/steady", "sim/bold", "sim/contrarian", "sim/flaky")

@@ -11,7 +11,7 @@ import pytest
 
 from cupel.client import Client
 from tests.eval_api import Json, start_run, wait_for_end
-from tests.unit.webhooks.receivers import Received
+from tests.unit.workspace.webhooks.receivers import Received
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ARRIVAL_SECONDS = 90.0

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.base.messages import RunRef
 from cupel_core.store import executions, runs
+from cupel_core.store.settings import Settings
 from tests.interop import tools
 from tests.interop.suites import SUITE
 from tests.started_runs import dispatch_and_probe

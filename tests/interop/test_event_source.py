@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from cupel_core.access import event_tickets
-from cupel_core.clock import utc_now
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import event_tickets
 from tests.interop import tools
 from tests.unit.api.client import Client
 

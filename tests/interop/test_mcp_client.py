@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from cupel_core.access import request_rates, tokens
 from cupel_core.domain.access import AccessRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import request_rates, tokens
 from mcpserver.registry import MODULES
 from tests.interop import tools
 from tests.started_runs import NOW

@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.interop import tools
 from tests.unit.api.client import Client
-from tests.unit.openai_evals.flows import carry_out, stored_run
+from tests.unit.interop.openai_evals.flows import carry_out, stored_run
 
 
 class _Gateway(BaseHTTPRequestHandler):

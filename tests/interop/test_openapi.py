@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.interop import tools
 from tests.unit.api.client import Client, api_transport

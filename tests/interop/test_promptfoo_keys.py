@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.imports.promptfoo.configuration_keys import (
+from cupel_core.interop.imports.promptfoo.configuration_keys import (
     ASSERTION,
     COMMAND_LINE_OPTIONS,
     CONFIGURATION,

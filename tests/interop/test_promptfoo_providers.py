@@ -1,6 +1,6 @@
 """Every provider of the real promptfoo is known to the import."""
 
-from cupel_core.imports.promptfoo.provider_services import REFUSED, SERVICES, SYNONYMS
+from cupel_core.interop.imports.promptfoo.provider_services import REFUSED, SERVICES, SYNONYMS
 from tests.interop import tools
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.tools import Tool, ToolCall
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tools import Tool, ToolCall
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.score import score
 from tests.interop import tools
 

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import nano_usd
 from cupel_core.domain.budgets.month_account import UNLIMITED, MonthAccount
 from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits, period_name
+from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.turns.model_request import Usage
-from cupel_core.messages import RunRef
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import budgets, keys, period_budgets, versioned_items
 from tests.simulation.expressions import Item

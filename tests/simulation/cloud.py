@@ -5,17 +5,23 @@ from random import Random
 from typing import Any
 
 from cupel_core.analysis import jobs, workflow
-from cupel_core.finishing import phases
-from cupel_core.finishing.costs import record_costs
-from cupel_core.finishing.summarize import summarize_slice
-from cupel_core.messages import DispatchRequest, JobRequest, RunRef
-from cupel_core.probing.worker import Worker
+from cupel_core.base.messages import DispatchRequest, JobRequest, RunRef
 from cupel_core.runs import dispatch
-from cupel_core.settings import Lane
+from cupel_core.runs.finishing import phases
+from cupel_core.runs.finishing.costs import record_costs
+from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.probing.worker import Worker
+from cupel_core.runs.workflow_tasks import (
+    LeafRangeFields,
+    LeftFields,
+    leaf_range_items,
+    leaf_ranges_output,
+    slice_output,
+)
 from cupel_core.store.queues import Delivery
-from cupel_core.sweeping import sweep
-from cupel_core.sweeping.job_recovery import recover_jobs
-from cupel_core.workflow_tasks import LeafRangeFields, LeftFields, leaf_range_items, leaf_ranges_output, slice_output
+from cupel_core.store.settings import Lane
+from cupel_core.workspace.sweeping import sweep
+from cupel_core.workspace.sweeping.job_recovery import recover_jobs
 from tests.simulation import loops
 from tests.simulation.bills import Bills
 from tests.simulation.bucket import Bucket

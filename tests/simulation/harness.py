@@ -45,15 +45,15 @@ _MODULES = (
     "cupel_core.runs.budgets",
     "cupel_core.runs.dispatch",
     "cupel_core.definitions.catalog",
-    "cupel_core.probing.worker",
-    "cupel_core.finishing.costs",
-    "cupel_core.finishing.phases",
-    "cupel_core.finishing.summarize",
+    "cupel_core.runs.probing.worker",
+    "cupel_core.runs.finishing.costs",
+    "cupel_core.runs.finishing.phases",
+    "cupel_core.runs.finishing.summarize",
     "cupel_core.scoring.pattern_search",
-    "cupel_core.sweeping.erasure",
-    "cupel_core.sweeping.job_recovery",
-    "cupel_core.sweeping.sweep",
-    "cupel_core.sweeping.turn_recovery",
+    "cupel_core.workspace.sweeping.erasure",
+    "cupel_core.workspace.sweeping.job_recovery",
+    "cupel_core.workspace.sweeping.sweep",
+    "cupel_core.workspace.sweeping.turn_recovery",
 )
 _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -197,10 +197,10 @@ def install() -> Iterator[None]:
 
 def clear_caches() -> None:
     """Clear all caches of a process of the product."""
-    from cupel_core import accounts
+    from cupel_core.accounts import keys as accounts
     from cupel_core.sandbox import pool
-    from cupel_core.settings import settings
     from cupel_core.store import scenarios, snapshots
+    from cupel_core.store.settings import settings
 
     settings.cache_clear()
     pool._threads.cache_clear()
@@ -251,8 +251,8 @@ def _replace(patches: Patches) -> None:
     import time
     from concurrent.futures import ThreadPoolExecutor
 
-    from cupel_core.budget_metrics import publish_used
-    from cupel_core.clock import utc_now
+    from cupel_core.base.clock import utc_now
+    from cupel_core.budgets.budget_metrics import publish_used
     from cupel_core.providers import PROVIDERS, QUEUES
     from cupel_core.providers.completion import complete
     from cupel_core.providers.connectors.tools import execute
@@ -300,7 +300,7 @@ def _replace(patches: Patches) -> None:
 
 def _limit_sweeper(patches: Patches) -> None:
     """Switch off the sweeper's search for lost work where a schedule asks for it: it would hide that work was lost."""
-    from cupel_core.sweeping import run_recovery
+    from cupel_core.workspace.sweeping import run_recovery
 
     propagate, redispatch = run_recovery._propagate_full_leaves, run_recovery._redispatch_if_silent
     ensure_finishing = run_recovery._ensure_finishing

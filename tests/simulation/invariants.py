@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.records import AnalysisStatus
+from cupel_core.domain.conversations.model_request import MessageRole
+from cupel_core.domain.conversations.tool_results import NOT_EXECUTED
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.runs.barrier import Node, child_count, leaf_of
 from cupel_core.domain.runs.leaf_log import OutcomePlace
@@ -19,9 +22,6 @@ from cupel_core.domain.runs.plan import ProbePosition
 from cupel_core.domain.runs.run import ACTIVE, STATUS_EVENTS, TERMINAL, TRANSITIONS, Run, RunStatus
 from cupel_core.domain.runs.run_spend import Cost, cost_by_place
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.turns.model_request import MessageRole
-from cupel_core.domain.turns.tool_results import NOT_EXECUTED
-from cupel_core.messages import RunRef
 from cupel_core.store import (
     analyses,
     barrier,

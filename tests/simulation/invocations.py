@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pynamodb.exceptions import PynamoDBException
 
-from cupel_core.errors import AppError
-from cupel_core.settings import settings
+from cupel_core.base.errors import AppError
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
+from cupel_core.store.settings import settings
 from tests.simulation.faults import Fault, Faults
 from tests.simulation.machines import StateMachines, TaskResult
 from tests.simulation.message_queues import QueuedMessage, Queues

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from cupel_core.domain.conversations.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.limits.provider_errors import Remedy
-from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store.outcome_pages import MAX_ENTRY_BYTES
 from tests.simulation.faults import Fault

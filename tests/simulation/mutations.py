@@ -39,7 +39,7 @@ def mutation(conditions: Conditions = ALL, first_seed: int = 0) -> Callable[[Inj
 def fail_analyses(patches: Patches) -> None:
     """No bug of the protocol: it records the failure. Faults alone hardly ever outlast all attempts."""
     from cupel_core.analysis import workflow
-    from cupel_core.errors import RetryableError
+    from cupel_core.base.errors import RetryableError
 
     def fail(*_: Any) -> str:
         raise RetryableError("the counts cannot be read")
@@ -57,7 +57,7 @@ SLOW_MODELS = Conditions(has_large_skew=False, has_slow_models=True)
 
 @mutation(LIMITED_SWEEPER)
 def acknowledge_before_recording(patches: Patches) -> None:
-    from cupel_core.probing import committer
+    from cupel_core.runs.probing import committer
 
     write = committer._write
 
@@ -71,8 +71,8 @@ def acknowledge_before_recording(patches: Patches) -> None:
 @mutation(LIMITED_SWEEPER, first_seed=1_159)
 def acknowledge_before_propagating(patches: Patches) -> None:
     """Records in the leaf and deletes the message before it propagates to the parents."""
-    from cupel_core import record_outcomes
-    from cupel_core.probing import committer
+    from cupel_core.runs import record_outcomes
+    from cupel_core.runs.probing import committer
     from cupel_core.store import barrier, executions
 
     write, propagate = committer._write, barrier.propagate
@@ -100,9 +100,9 @@ def acknowledge_before_propagating(patches: Patches) -> None:
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     from cupel_core.domain.runs.barrier import InnerNode
     from cupel_core.domain.runs.run_spend import RunSpend
-    from cupel_core.settings import settings
     from cupel_core.store import barrier
     from cupel_core.store.clients import dynamodb
+    from cupel_core.store.settings import settings
 
     def mutated(tree: Any, node: Any, value: int, spend: Mapping[str, Any]) -> Any:
         response = dynamodb().update_item(
@@ -120,7 +120,7 @@ def count_instead_of_adding_to_a_set(patches: Patches) -> None:
 
 @mutation(first_seed=7)
 def start_unnamed_executions(patches: Patches) -> None:
-    from cupel_core.ids import new_id
+    from cupel_core.base.ids import new_id
     from cupel_core.store import executions
 
     start = executions._start
@@ -129,7 +129,7 @@ def start_unnamed_executions(patches: Patches) -> None:
 
 @mutation(first_seed=4)
 def do_not_check_the_fencing_token(patches: Patches) -> None:
-    from cupel_core.probing.run_cache import RunCache
+    from cupel_core.runs.probing.run_cache import RunCache
 
     async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
         return await self.get(ref)
@@ -140,7 +140,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
 @mutation(LIMITED_SWEEPER, first_seed=55)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
-    from cupel_core.probing.run_cache import RunCache
+    from cupel_core.runs.probing.run_cache import RunCache
 
     async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
         run = await self.get(ref)
@@ -151,7 +151,7 @@ def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
 
 @mutation(first_seed=66)
 def do_not_check_the_run_before_a_call(patches: Patches) -> None:
-    from cupel_core.probing.probe_runner import ProbeRunner
+    from cupel_core.runs.probing.probe_runner import ProbeRunner
 
     async def mutated(self: ProbeRunner, claimed: Any) -> None:
         return
@@ -162,7 +162,7 @@ def do_not_check_the_run_before_a_call(patches: Patches) -> None:
 @mutation(SMALL_SKEW, first_seed=3)
 def make_calls_while_the_account_is_paused(patches: Patches) -> None:
     """Conversations that have started make their further calls, and graders theirs, whether it is paused or not."""
-    from cupel_core.leases.holder import LeaseHolder
+    from cupel_core.accounts.leases.holder import LeaseHolder
 
     def mutated(self: LeaseHolder) -> bool:
         return self._blocked_until > self._clock()
@@ -174,8 +174,8 @@ def make_calls_while_the_account_is_paused(patches: Patches) -> None:
 @mutation(SLOW_MODELS, first_seed=66)
 def do_not_govern_the_calls_of_graders(patches: Patches) -> None:
     """Judges and simulated users call their models without a slot of the account."""
-    from cupel_core.probing.conversation_calls import ConversationCalls
     from cupel_core.providers.call_guard import no_guard
+    from cupel_core.runs.probing.conversation_calls import ConversationCalls
 
     patches.set(ConversationCalls, "slot", lambda *_: no_guard())
 
@@ -210,7 +210,7 @@ def ignore_the_claims_of_others(patches: Patches) -> None:
 @mutation(SLOW_MODELS, first_seed=148)
 def do_not_renew_claims(patches: Patches) -> None:
     """The heartbeat of a worker does not renew its claims, so they expire while it makes calls."""
-    from cupel_core.probing import claims
+    from cupel_core.runs.probing import claims
     from cupel_core.store import barrier
 
     patches.set(claims, "barrier", _PatchedModule(barrier, renew=lambda *_: True))
@@ -226,9 +226,9 @@ def let_the_last_writer_win(patches: Patches) -> None:
 @mutation(LIMITED_SWEEPER, first_seed=71)
 def propagate_only_new_outcomes(patches: Patches) -> None:
     """A worker that takes over adds what it finds to the leaf, but does not report a leaf that is full."""
-    from cupel_core import record_outcomes
     from cupel_core.domain.runs.barrier import Node
-    from cupel_core.probing import claims, committer
+    from cupel_core.runs import record_outcomes
+    from cupel_core.runs.probing import claims, committer
     from cupel_core.store import barrier
     from cupel_core.store.barrier import Tree
 
@@ -252,8 +252,8 @@ def propagate_only_new_outcomes(patches: Patches) -> None:
 
 @mutation(SMALL_SKEW, first_seed=92)
 def do_not_verify_uncertain_probes(patches: Patches) -> None:
-    from cupel_core.messages import RunRef
-    from cupel_core.probing import claims
+    from cupel_core.base.messages import RunRef
+    from cupel_core.runs.probing import claims
     from cupel_core.store import barrier
 
     def mutated(run: Any, _: int, node: Any) -> Any:
@@ -281,7 +281,7 @@ def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
 @mutation(first_seed=1)
 def count_summaries_in_the_leaves_only(patches: Patches) -> None:
     """Adds what summaries have cost to the leaves, and not to the nodes above them."""
-    from cupel_core.finishing import costs
+    from cupel_core.runs.finishing import costs
     from cupel_core.store import barrier
 
     patches.set(costs, "barrier", _PatchedModule(barrier, propagate=lambda *_: False))
@@ -290,8 +290,8 @@ def count_summaries_in_the_leaves_only(patches: Patches) -> None:
 @mutation(first_seed=66)
 def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
     """What the conversations of a cancelled run have cost is not in its spend."""
-    from cupel_core.probing import claims, committer
-    from cupel_core.sweeping import dead_letters
+    from cupel_core.runs.probing import claims, committer
+    from cupel_core.workspace.sweeping import dead_letters
 
     for module in (claims, committer, dead_letters):
         patches.set(module, "record_dropped", lambda *_: None)
@@ -300,8 +300,8 @@ def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
 @mutation(SMALL_SKEW, first_seed=753)
 def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
     """Probes end with their first internal error, so that there are some."""
-    from cupel_core.domain.turns.conversation import ConversationState
-    from cupel_core.probing import probe_runner
+    from cupel_core.domain.conversations.conversation import ConversationState
+    from cupel_core.runs.probing import probe_runner
 
     patches.set(probe_runner, "MAX_FAILURES", 1)
     patches.set(probe_runner, "conversation_so_far", lambda *_: ConversationState(()))
@@ -310,7 +310,7 @@ def forget_what_was_answered_before_an_internal_error(patches: Patches) -> None:
 @mutation(LIMITED_SWEEPER, first_seed=50)
 def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> None:
     """An outcome that is too large fails the commit of all. Two hours without an end are enough to see it."""
-    from cupel_core.probing import committer
+    from cupel_core.runs.probing import committer
     from cupel_core.store import outcome_pages, outcomes
     from cupel_core.store.outcome_items import to_item
     from tests.simulation import schedule
@@ -335,7 +335,7 @@ def leave_the_turn_in_progress_out_of_the_checkpoint(patches: Patches) -> None:
 
 @mutation(LIMITED_SWEEPER, first_seed=5)
 def send_remainders_after_acknowledging(patches: Patches) -> None:
-    from cupel_core.probing import committer
+    from cupel_core.runs.probing import committer
 
     write, send = committer._write, committer._send_remainders
 
@@ -352,7 +352,7 @@ def send_remainders_after_acknowledging(patches: Patches) -> None:
 @mutation()
 def update_the_barrier_before_storing_the_outcome(patches: Patches) -> None:
     """The log names a page that is written afterwards."""
-    from cupel_core import record_outcomes
+    from cupel_core.runs import record_outcomes
     from cupel_core.store import batches, outcome_pages, outcomes
 
     put, record_in_leaf = batches.put_batch, record_outcomes._record_in_leaf
@@ -410,7 +410,7 @@ def overwrite_an_idempotency_key(patches: Patches) -> None:
 @mutation(SMALL_SKEW, first_seed=1)
 def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     """Does not resume after the last completed turn."""
-    from cupel_core.probing import checkpoints as table_checkpoints
+    from cupel_core.runs.probing import checkpoints as table_checkpoints
     from cupel_core.store import checkpoints
 
     patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
@@ -448,7 +448,7 @@ def do_not_store_results_before_a_pause(patches: Patches) -> None:
 @mutation(TOOLS)
 def let_a_target_call_tools_for_ever(patches: Patches) -> None:
     """The rounds of an answer are counted, and have no limit."""
-    from cupel_core.domain.turns.conversation import ConversationState
+    from cupel_core.domain.conversations.conversation import ConversationState
 
     count = ConversationState.count_reply
     unlimited = 1_000
@@ -511,7 +511,7 @@ def restart_all_conversations_at_a_retry(patches: Patches) -> None:
 def end_jobs_before_they_are_computed(patches: Patches) -> None:
     """A crash in between leaves a comparison that nobody computes."""
     from cupel_core.analysis import jobs
-    from cupel_core.clock import utc_now
+    from cupel_core.base.clock import utc_now
 
     def mutated(request: Any, _: float) -> Any:
         now = utc_now()

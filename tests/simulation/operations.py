@@ -6,8 +6,8 @@ from collections import defaultdict
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.pipeline.profiles import ProfileHead, ProfileVersion
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import profiles
 from tests.simulation.faults import Fault

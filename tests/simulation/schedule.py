@@ -8,21 +8,21 @@ from math import inf
 from random import Random
 from typing import Any
 
-from cupel_core import workspace_budgets
 from cupel_core.analysis import comparisons
+from cupel_core.base.errors import ClientError, Conflict
+from cupel_core.budgets import workspace_budgets
 from cupel_core.definitions import catalog
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
+from cupel_core.domain.conversations.conversation import Criteria, FailureCriteriaMode
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import TERMINAL, Priority, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import ClientError, Conflict
 from cupel_core.runs import continuation, control
 from cupel_core.runs.budgets import change_budget
 from cupel_core.runs.start import start

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from cupel_core.domain.pipeline.profiles import Pipeline
-from cupel_core.templating.operation_templates import condition_template, is_quick
+from cupel_core.sandbox.templating.operation_templates import condition_template, is_quick
 from tests.simulation.chats.profiles import draw_profile
 from tests.simulation.chats.schedule import ChatResult, run_chat_schedule
 

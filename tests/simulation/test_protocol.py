@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.errors import RetryableError
-from cupel_core.finishing import costs
+from cupel_core.runs.finishing import costs
 from tests.simulation.harness import Patches
 from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cupel_core.settings import Settings
 from cupel_core.store import clients
+from cupel_core.store.settings import Settings
 from tests.simulation.services import ServiceError
 from tests.simulation.table import Table
 

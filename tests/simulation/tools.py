@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode
-from cupel_core.domain.turns.tool_results import ToolOutcome
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode
+from cupel_core.domain.conversations.tool_results import ToolOutcome
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.providers.errors import ProviderError
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation

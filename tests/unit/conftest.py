@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import executions
 
 

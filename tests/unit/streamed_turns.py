@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import ChatRef, TurnOrder
 from cupel_core.chats import turns, worker
 from cupel_core.chats.turns import TurnFeed
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
-from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers import sim
 
 _PATIENCE_SECONDS = 30

@@ -13,9 +13,9 @@ from typer.core import TyperGroup
 from cupel.cli import app as command
 from cupel_core import VERSION
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import TRANSITIONS
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT, template
 from tests.unit.api.client import Client
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from cupel_core.gateway.requests import EDGE_HEADER, VIEWER_HOST_HEADER
+from cupel_core.interfaces.gateway.requests import EDGE_HEADER, VIEWER_HOST_HEADER
 from tests.conftest import ROOT, CloudFormationLoader
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cupel_core.settings import Settings
 from cupel_core.store import clients
+from cupel_core.store.settings import Settings
 
 
 def test_a_cancelled_transaction_changes_nothing(cloud: Settings) -> None:

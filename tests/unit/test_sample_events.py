@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Run, RunStatus
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import analyses, blobs, rescores, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.lambda_context import Context
 from tests.recorded_outcomes import count_outcomes

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.unit.api.client import Client
 from tests.web.server import Server

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from analyze import app as analyze
-from cupel_core.settings import settings
 from cupel_core.store import queues
+from cupel_core.store.settings import settings
 from tests.lambda_context import Context
 from turn import app as turn
 

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.client import Client

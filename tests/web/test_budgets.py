@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, PauseReason, Run
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, RunSetup

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from cupel_core.base.ids import new_id
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.text.figures import format_interval, format_points
-from cupel_core.ids import new_id
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screen, settled, violations

@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.text.figures import format_interval, format_points
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs, run_of

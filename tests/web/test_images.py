@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from cupel_core.definitions.files import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.parts import FilePart, PartType, TextPart
 from cupel_core.domain.files.formats import FileFormat, FileInfo, inspect
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
-from cupel_core.files import catalog
 from tests.answered_runs import AnsweredRun
 from tests.files_for_tests import png
 from tests.started_runs import NOW

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from cupel_core.analysis.reports import compute
+from cupel_core.analysis.reports.summarize import write_summary
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply, Usage
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
 from cupel_core.providers.account import Account
-from cupel_core.reports import compute
-from cupel_core.reports.summarize import write_summary
 from cupel_core.store import run_items
 from tests.unit.api.client import Client
 from tests.unit.api.test_trials import complete

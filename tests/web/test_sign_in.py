@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from cupel_core.access import oidc
 from cupel_core.domain.runs.run import Run
-from cupel_core.settings import Settings, settings
+from cupel_core.store.settings import Settings, settings
+from cupel_core.workspace.access import oidc
 from tests.issuer import Issuer
 from tests.unit.api.client import Client
 from tests.web.conftest import WIDTHS, Open, check_screen, settled, violations

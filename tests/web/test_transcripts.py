@@ -7,15 +7,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
+from cupel_core.domain.conversations.parts import FilePart, PartType, TextPart
+from cupel_core.domain.conversations.replies import ReplyRecord, ReplyVerdict
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.files.formats import FileFormat, FileInfo
 from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
-from cupel_core.domain.turns.replies import ReplyRecord, ReplyVerdict
-from cupel_core.domain.turns.tools import ToolCall
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
 from tests.web.conftest import MARKUP, Open, check_screen, load, settled, violations

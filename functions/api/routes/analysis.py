@@ -12,7 +12,9 @@ from api.routing import OperationRouter
 from cupel_core.analysis import breakdowns, deep_requests, queries, results
 from cupel_core.analysis.queries import ListedAnalysis, ScenarioQuery, ScenarioSort
 from cupel_core.analysis.responses import pending_response, scenario_response
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import bytes_etag
 from cupel_core.contract.analysis import (
     AnalysisPage,
     AnalysisResponse,
@@ -26,8 +28,6 @@ from cupel_core.contract.deep_analysis import DeepAnalysisResponse
 from cupel_core.contract.run_results import RunResultsResponse
 from cupel_core.domain.analysis.jobs import Job
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import bytes_etag
 
 router = OperationRouter()
 Level = Annotated[float | None, Query(description="With `dimension`: only scenarios with this score in it")]

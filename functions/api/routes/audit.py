@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from api.parameters import Cursor, Limit
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.audit import AuditPage, AuditRecordResponse
-from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.store import audit_log
 
 router = OperationRouter()

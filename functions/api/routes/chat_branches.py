@@ -10,10 +10,11 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
 from cupel_core.chats import branches, exchanges, sessions
 from cupel_core.chats.branches import ForkRequest
 from cupel_core.chats.exchanges import MessageChange
-from cupel_core.clock import utc_now
 from cupel_core.contract.chat_turns import BranchArtifactList, BranchArtifactResponse, BranchSessionResponse
 from cupel_core.contract.chats import (
     BranchPage,
@@ -27,7 +28,6 @@ from cupel_core.contract.chats import (
     VariantPage,
     VariantResponse,
 )
-from cupel_core.paging import DEFAULT_LIMIT, slice_page
 
 router = OperationRouter()
 

@@ -14,10 +14,10 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
-from cupel_core.access.waiting import may_wait
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.chats import turns
 from cupel_core.chats.turns import TurnFeed, TurnRequest
-from cupel_core.clock import utc_now
 from cupel_core.contract.chat_turns import (
     StartTurn,
     TurnEventList,
@@ -29,11 +29,11 @@ from cupel_core.contract.chat_turns import (
     TurnTextResponse,
 )
 from cupel_core.contract.common import ResponseModel
-from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.chats.drafts import POSITION_PATTERN, TEXT_PATTERN, Feed, FeedPosition, TextPosition
 from cupel_core.domain.chats.turns import ChatTurn, TurnStatus
 from cupel_core.domain.limits.waiting import RETRY_AFTER_SECONDS
-from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.interfaces.operations import OPERATIONS
+from cupel_core.workspace.access.waiting import may_wait
 
 router = OperationRouter()
 

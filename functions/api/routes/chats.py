@@ -6,12 +6,12 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.chats import catalog
-from cupel_core.clock import utc_now
 from cupel_core.contract.chats import ChatPage, ChatResponse, CreateChat, UpdateChat
 from cupel_core.domain.chats.chats import Chat, ChatSettings
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 
 router = OperationRouter()
 

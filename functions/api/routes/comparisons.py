@@ -12,7 +12,9 @@ from api.rendering import CONTENT_TYPE, Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import comparisons, lists
 from cupel_core.analysis.comparisons import ComparisonView
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.comparisons import (
     ComparisonPage,
     ComparisonPlanResponse,
@@ -24,8 +26,6 @@ from cupel_core.contract.comparisons import (
     ScenarioChangeResponse,
 )
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.paging import DEFAULT_LIMIT
 
 router = OperationRouter()
 

@@ -6,7 +6,9 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.connectors import (
     ConnectorPage,
     ConnectorResponse,
@@ -16,8 +18,6 @@ from cupel_core.contract.connectors import (
 )
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.named_resource import NamedResource
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import connectors
 from cupel_core.runs import repairs
 

@@ -1,10 +1,10 @@
 """Decisions that a pattern would read from answers."""
 
 from api.routing import OperationRouter
-from cupel_core import event_loop
+from cupel_core.base import event_loop
+from cupel_core.base.errors import Invalid
 from cupel_core.contract.decisions import DecisionsResponse, ReadDecisionResponse, ReadDecisions
 from cupel_core.domain.text.patterns import decision_pattern_error
-from cupel_core.errors import Invalid
 from cupel_core.scoring.decision_search import read_each
 
 router = OperationRouter()

@@ -19,7 +19,9 @@ from api.parameters import (
     creation,
 )
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT, Page
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.definitions import (
     CreateDefinition,
     DefinitionPage,
@@ -31,8 +33,6 @@ from cupel_core.contract.definitions import (
 from cupel_core.contract.deletions import DeleteDefinitions, DeletionListResponse
 from cupel_core.definitions import catalog, forks
 from cupel_core.domain.definitions.definitions import Definition, DefinitionHead
-from cupel_core.paging import DEFAULT_LIMIT, Page
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.runs import erasure
 
 router = OperationRouter()

@@ -5,8 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from api.routing import OperationRouter
-from cupel_core.access.starters import started_by
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
@@ -15,6 +14,7 @@ from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import start
 from cupel_core.runs.eval_runs import eval_run_spec, playground_run_spec
 from cupel_core.runs.spec import spec_to_text
+from cupel_core.workspace.access.starters import started_by
 
 router = OperationRouter()
 

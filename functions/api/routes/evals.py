@@ -6,11 +6,11 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.evals import CreateEval, EvalPage, EvalResponse, UpdateEval
 from cupel_core.domain.resources.evals import Eval
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import evals
 
 router = OperationRouter()

@@ -2,9 +2,9 @@
 
 from api.parameters import IfMatch
 from api.routing import OperationRouter
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.evals import SettingsResponse, UpdateSettings
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import evaluation_settings
 
 router = OperationRouter()

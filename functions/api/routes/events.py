@@ -12,14 +12,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from api.routing import OperationRouter
-from cupel_core.access import event_tickets
-from cupel_core.clock import utc_now
-from cupel_core.contract.operations import OPERATIONS
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.runs import EventTicketResponse, RunEventList, RunEventResponse, RunProgressResponse
 from cupel_core.domain.runs.run import RunEventType
-from cupel_core.messages import RunRef
+from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.runs.event_feed import EventFeed, poll
 from cupel_core.store import runs
+from cupel_core.workspace.access import event_tickets
 
 router = OperationRouter()
 

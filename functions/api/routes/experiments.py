@@ -8,7 +8,9 @@ from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import experiments as analysis
 from cupel_core.analysis.responses import experiment_summary
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.experiments import (
     CreateExperiment,
     ExperimentPage,
@@ -17,8 +19,6 @@ from cupel_core.contract.experiments import (
     UpdateExperiment,
 )
 from cupel_core.domain.analysis.experiments import Experiment
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import experiments
 
 router = OperationRouter()

@@ -4,11 +4,11 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.parameters import Cursor, Limit
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.files import CreateFile, FileDetailResponse, FilePage, FileResponse, FileUploadResponse
-from cupel_core.files import catalog
-from cupel_core.files.catalog import AnnouncedFile
-from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.definitions.files import catalog
+from cupel_core.definitions.files.catalog import AnnouncedFile
 
 router = OperationRouter()
 

@@ -1,11 +1,11 @@
 """Imports: evaluations in the formats of other tools become definitions with scenarios."""
 
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.imports import ImportDataset, ImportOptions, ImportPromptfoo, ImportResultResponse
 from cupel_core.domain.definitions.datasets import DatasetFormat
-from cupel_core.imports import creation
-from cupel_core.imports.creation import ImportContext
+from cupel_core.interop.imports import creation
+from cupel_core.interop.imports.creation import ImportContext
 
 router = OperationRouter()
 

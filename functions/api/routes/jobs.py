@@ -9,9 +9,9 @@ from api.parameters import Cursor, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import lists
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.jobs import JobPage, JobResponse
 from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.store import jobs
 
 router = OperationRouter()

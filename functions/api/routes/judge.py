@@ -1,7 +1,7 @@
 """The judge and the simulated user, called outside a run."""
 
 from api.routing import OperationRouter
-from cupel_core import event_loop
+from cupel_core.base import event_loop
 from cupel_core.contract.judge import (
     ConversationJudgementResponse,
     GeneratePersonaMessage,

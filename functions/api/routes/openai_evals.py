@@ -13,12 +13,12 @@ from api.pages import bounded_json
 from api.parameters import counting_time
 from api.rendering import Rendered
 from api.routing import OpenAIRouter
-from cupel_core.access.starters import started_by
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.openai_evals import CreateOpenAIEval, CreateOpenAIEvalRun, UpdateOpenAIEval
 from cupel_core.contract.openai_fields import OpenAIRequest, ignored_fields
-from cupel_core.openai_evals import evals, output_items, runs
-from cupel_core.openai_evals.documents import eval_document, item_document, run_document
+from cupel_core.interop.openai_evals import evals, output_items, runs
+from cupel_core.interop.openai_evals.documents import eval_document, item_document, run_document
+from cupel_core.workspace.access.starters import started_by
 
 router = OpenAIRouter()
 _ERASE_SECONDS = 15.0

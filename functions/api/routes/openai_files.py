@@ -10,12 +10,12 @@ from api.openai_pages import After, Order, document_page
 from api.pages import MAX_PAGE_BYTES, payload_bytes
 from api.rendering import Rendered
 from api.routing import OpenAIRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Invalid, TooLarge
 from cupel_core.contract.openai_evals import CompleteUpload, CreateUpload
 from cupel_core.domain.openai_evals.multipart import FormField, read_form
-from cupel_core.errors import Invalid, TooLarge
-from cupel_core.openai_evals import files
-from cupel_core.openai_evals.documents import FILE_PURPOSE, file_document, upload_document
+from cupel_core.interop.openai_evals import files
+from cupel_core.interop.openai_evals.documents import FILE_PURPOSE, file_document, upload_document
 
 router = OpenAIRouter()
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from api.routing import OpenAIRouter
 from cupel_core.contract.openai_evals import RunGrader, ValidateGrader
-from cupel_core.openai_evals import graders
-from cupel_core.openai_evals.documents import grader_run_document
+from cupel_core.interop.openai_evals import graders
+from cupel_core.interop.openai_evals.documents import grader_run_document
 
 router = OpenAIRouter()
 

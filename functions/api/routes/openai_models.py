@@ -4,10 +4,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from api.routing import OpenAIRouter
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.openai_evals.models import from_target, to_target
 from cupel_core.domain.resources.providers import ModelView
-from cupel_core.errors import NotFound
 
 router = OpenAIRouter()
 

@@ -9,12 +9,12 @@ import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from api import routing
-from cupel_core import idempotency
-from cupel_core.contract.descriptions import describe
-from cupel_core.contract.examples import SchemaExamples
-from cupel_core.contract.operations import OPERATIONS, TAGS, Operation, Replay
 from cupel_core.contract.service import VERSION
-from cupel_core.gateway.problems import CONTENT_TYPE
+from cupel_core.interfaces.descriptions import describe
+from cupel_core.interfaces.examples import SchemaExamples
+from cupel_core.interfaces.gateway.problems import CONTENT_TYPE
+from cupel_core.interfaces.operations import OPERATIONS, TAGS, Operation, Replay
+from cupel_core.store import idempotency
 
 router = routing.OperationRouter()
 

@@ -19,13 +19,13 @@ from api.parameters import (
 )
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT, Creation
+from cupel_core.base.preconditions import Precondition
 from cupel_core.contract.deletions import DeleteProbeContents, DeletionListResponse
 from cupel_core.contract.probes import CorrectProbe, ProbeDetailPage, ProbeDetailResponse, ProbeOrder
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.paging import DEFAULT_LIMIT, Creation
-from cupel_core.preconditions import Precondition
 from cupel_core.runs import corrections, erasure, probe_search
 from cupel_core.runs import probes as run_probes
 

@@ -6,7 +6,9 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit, VersionFilter
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.profiles import (
     CheckProfile,
     CreateProfile,
@@ -17,8 +19,6 @@ from cupel_core.contract.profiles import (
     UpdateProfile,
 )
 from cupel_core.domain.pipeline.profiles import Profile
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.resources import profiles
 
 router = OperationRouter()

@@ -2,12 +2,12 @@
 
 from api.parameters import Cursor, IfMatch, Limit, ProviderFilter
 from api.routing import OperationRouter
-from cupel_core import accounts
-from cupel_core.clock import utc_now
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse, UpdateProvider
 from cupel_core.domain.resources.providers import ProviderView
-from cupel_core.paging import DEFAULT_LIMIT, slice_page
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.runs import repairs
 
 router = OperationRouter()

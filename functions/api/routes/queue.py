@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from api.parameters import Cursor, Limit, ProviderFilter
 from api.routing import OperationRouter
+from cupel_core.base.paging import DEFAULT_LIMIT, MAX_LIMIT, slice_page
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.queues import (
     DeadLetterPage,
@@ -17,8 +18,7 @@ from cupel_core.contract.queues import (
     RedriveResultResponse,
     ResumeQueues,
 )
-from cupel_core.paging import DEFAULT_LIMIT, MAX_LIMIT, slice_page
-from cupel_core.queues import dead_letters, status
+from cupel_core.workspace.queues import dead_letters, status
 
 router = OperationRouter()
 

@@ -11,11 +11,15 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, Limit
 from api.rendering import CONTENT_TYPE, Rendered, documented
 from api.routing import OperationRouter
-from cupel_core.access.starters import started_by
-from cupel_core.clock import utc_now
+from cupel_core.analysis.reports import requests, trial_results
+from cupel_core.analysis.reports.render_html import SECURITY_POLICY, render_html
+from cupel_core.analysis.reports.render_markdown import render_markdown
+from cupel_core.analysis.reports.responses import report_response
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operations import OPERATIONS
 from cupel_core.contract.reports import (
     CreateReport,
     ReportContentResponse,
@@ -26,13 +30,9 @@ from cupel_core.contract.reports import (
 )
 from cupel_core.contract.trials import CreateTrial, EstimateTrial, TrialPlanResponse, TrialResponse
 from cupel_core.domain.reports.records import ReportFormat
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.providers.prices import price_list_version
-from cupel_core.reports import requests, trial_results
-from cupel_core.reports.render_html import SECURITY_POLICY, render_html
-from cupel_core.reports.render_markdown import render_markdown
-from cupel_core.reports.responses import report_response
+from cupel_core.workspace.access.starters import started_by
 
 router = OperationRouter()
 
@@ -107,7 +107,7 @@ def list_report_conversations(
 def create_trial(
     run_id: str, report_id: str, body: Annotated[CreateTrial, Body()] = with_defaults(CreateTrial)
 ) -> Response[TrialResponse]:
-    from cupel_core.reports import trials  # like the import of `start` in runs.py
+    from cupel_core.analysis.reports import trials  # like the import of `start` in runs.py
 
     caller, now = started_by(router.caller), utc_now()
     started = trials.start(router.workspace, run_id, report_id, body.request(), now, caller)
@@ -119,7 +119,7 @@ def create_trial(
 def estimate_trial(
     run_id: str, report_id: str, body: Annotated[EstimateTrial, Body()] = with_defaults(EstimateTrial)
 ) -> TrialPlanResponse:
-    from cupel_core.reports import trials
+    from cupel_core.analysis.reports import trials
 
     planned = trials.plan(router.workspace, run_id, report_id, body.request(), utc_now())
     return TrialPlanResponse(

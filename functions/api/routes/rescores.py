@@ -9,7 +9,9 @@ from api.parameters import Cursor, Limit, ModelFilter, PromptFilter, RescoreId, 
 from api.rendering import Rendered
 from api.routing import OperationRouter
 from cupel_core.analysis import scores
-from cupel_core.clock import utc_now
+from cupel_core.analysis.reports import agreement
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.reports import GraderAgreementList
 from cupel_core.contract.rescores import (
@@ -23,9 +25,7 @@ from cupel_core.contract.rescores import (
     ScenarioScoresResponse,
     UpdateRescoreBudget,
 )
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.reports import agreement
-from cupel_core.rescoring import queries, start
+from cupel_core.runs.rescoring import queries, start
 
 router = OperationRouter()
 

@@ -11,7 +11,8 @@ from api.parameters import counting_time
 from api.rendering import CONTENT_TYPE, Rendered, documented, render_model
 from api.routing import OperationRouter
 from cupel_core.analysis import probe_columns
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.preconditions import bytes_etag, etag
 from cupel_core.contract.run_tables import (
     CaseNameListResponse,
     CaseNameResponse,
@@ -22,7 +23,6 @@ from cupel_core.contract.run_tables import (
 )
 from cupel_core.domain.runs.plan import MAX_PROBES
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
-from cupel_core.preconditions import bytes_etag, etag
 from cupel_core.runs import case_names, excerpts
 
 router = OperationRouter()

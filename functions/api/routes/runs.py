@@ -30,7 +30,9 @@ from api.parameters import (
 )
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition
 from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
 from cupel_core.contract.deletions import DeleteRuns, DeletionListResponse
 from cupel_core.contract.progress import DetailedProgressResponse
@@ -38,8 +40,6 @@ from cupel_core.contract.run_labels import UpdateRun
 from cupel_core.contract.runs import ProbePage, ProbeResponse, RunPage, RunResponse
 from cupel_core.domain.runs.run import ProbeStatus, RunStatus
 from cupel_core.domain.runs.views import RunView
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition
 from cupel_core.runs import case_results, labels, progress, queries
 from cupel_core.runs import probes as run_probes
 

@@ -1,12 +1,12 @@
 """Scale runs: runs of a definition that the request itself describes."""
 
 from api.routing import OperationRouter
-from cupel_core.access.starters import started_by
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import RunStartedResponse
 from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
 from cupel_core.providers.prices import price_list_version
+from cupel_core.workspace.access.starters import started_by
 
 router = OperationRouter()
 

@@ -7,7 +7,9 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit, VersionFilter
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition
 from cupel_core.contract.definitions import (
     CreateScenarios,
     GenerateScenarios,
@@ -20,11 +22,9 @@ from cupel_core.contract.definitions import (
 )
 from cupel_core.contract.scenarios import UpdateScenario
 from cupel_core.definitions import scenarios
+from cupel_core.definitions.generation import generations
 from cupel_core.definitions.scenarios import AddedScenarios, ScenarioInVersion
 from cupel_core.domain.definitions.generations import GenerationStatus, GenerationView
-from cupel_core.generation import generations
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition
 
 router = OperationRouter()
 _GENERATION: OpenAPIResponseContentModel = {"model": ScenarioGenerationResponse}

@@ -8,12 +8,12 @@ from api.pages import bounded_page
 from api.parameters import Cursor, IfMatch, Limit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.schedules import CreateSchedule, SchedulePage, ScheduleResponse, UpdateSchedule
 from cupel_core.domain.runs.schedules import Schedule
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
-from cupel_core.schedules import schedules
+from cupel_core.runs.schedules import schedules
 
 router = OperationRouter()
 

@@ -1,11 +1,11 @@
 """Signing in to the web page."""
 
 from api.routing import OperationRouter
-from cupel_core.access import sessions
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.service import VERSION
 from cupel_core.contract.sessions import LoginCodeResponse, RedeemLoginCode, SessionResponse
 from cupel_core.contract.tokens import TokenCreatedResponse, TokenResponse
+from cupel_core.workspace.access import sessions
 
 router = OperationRouter()
 

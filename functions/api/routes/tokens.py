@@ -4,10 +4,10 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.parameters import Cursor, Limit
 from api.routing import OperationRouter
-from cupel_core.access import tokens
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.tokens import CreateToken, TokenCreatedResponse, TokenPage, TokenResponse
-from cupel_core.paging import DEFAULT_LIMIT
+from cupel_core.workspace.access import tokens
 
 router = OperationRouter()
 

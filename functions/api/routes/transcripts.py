@@ -8,10 +8,10 @@ from api.pages import bounded_page, bounded_record
 from api.parameters import Cursor, ModelFilter, PromptFilter, ScenarioFilter, TranscriptLimit
 from api.rendering import Rendered
 from api.routing import OperationRouter
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.transcripts import TranscriptPage, TranscriptResponse
 from cupel_core.domain.runs.transcripts import ResultKind, TranscriptFilter
-from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.runs import queries
 
 router = OperationRouter()

@@ -4,8 +4,10 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.parameters import Cursor, IfMatch, Limit
 from api.routing import OperationRouter
-from cupel_core import event_loop
-from cupel_core.clock import utc_now
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.base.preconditions import Precondition, etag
 from cupel_core.contract.webhooks import (
     SetWebhook,
     WebhookDeliveryPage,
@@ -14,11 +16,9 @@ from cupel_core.contract.webhooks import (
     WebhookSetResponse,
     WebhookTestResponse,
 )
-from cupel_core.paging import DEFAULT_LIMIT
-from cupel_core.preconditions import Precondition, etag
 from cupel_core.store import callback_log
-from cupel_core.webhooks import calls, configuration
-from cupel_core.webhooks.configuration import WebhookSpec
+from cupel_core.workspace.webhooks import calls, configuration
+from cupel_core.workspace.webhooks.configuration import WebhookSpec
 
 router = OperationRouter()
 

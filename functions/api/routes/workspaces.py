@@ -6,8 +6,8 @@ from aws_lambda_powertools.event_handler import Response
 
 from api.parameters import Cursor, Limit
 from api.routing import OperationRouter
-from cupel_core.access import workspaces
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.tokens import (
     CreateWorkspace,
     EraseWorkspace,
@@ -17,8 +17,8 @@ from cupel_core.contract.tokens import (
     WorkspacePage,
     WorkspaceResponse,
 )
-from cupel_core.paging import DEFAULT_LIMIT
 from cupel_core.runs import workspace_erasure
+from cupel_core.workspace.access import workspaces
 
 router = OperationRouter()
 _ERASE_SECONDS = 15.0

@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cupel_core.base.preconditions import UNCONDITIONAL
 from cupel_core.contract.evals import SettingsResponse, UpdateSettings
 from cupel_core.contract.providers import ProviderResponse, UpdateProvider
 from cupel_core.contract.queues import ProviderQueueResponse, RedriveDeadLetters, RedriveResultResponse
-from cupel_core.gateway.validation import parse
-from cupel_core.preconditions import UNCONDITIONAL
-from cupel_core.queues import dead_letters, status
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.resources import evaluation_settings
 from cupel_core.runs import repairs
+from cupel_core.workspace.queues import dead_letters, status
 from mcpserver.bodies import body_of
 from mcpserver.models import Arguments, ResultModel, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool

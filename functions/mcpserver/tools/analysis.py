@@ -7,8 +7,8 @@ import orjson
 from pydantic import Field
 
 from cupel_core.analysis import queries
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.analysis.records import AnalysisKind
-from cupel_core.errors import NotFound
 from mcpserver.figures import (
     AnalysisState,
     ContestedBrief,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.errors import Invalid
+from cupel_core.base.errors import Invalid
 from mcpserver.figures import (
     AnalysisState,
     ContestedBrief,

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.access.waiting import may_wait
 from cupel_core.analysis import comparisons, deep_requests, queries
 from cupel_core.analysis.waiting import wait_for_job
 from cupel_core.contract.comparisons import CreateComparison, RunComparisonResponse
@@ -12,7 +11,8 @@ from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisStatus
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
-from cupel_core.gateway.validation import parse
+from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.workspace.access.waiting import may_wait
 from mcpserver.models import Arguments, Id, ResultModel, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.request import ToolRequest

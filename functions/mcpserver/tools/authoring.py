@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.budgets.price_checks import may_cost
 from cupel_core.contract.definitions import (
     CreateDefinition,
     DefinitionResponse,
@@ -13,15 +15,13 @@ from cupel_core.contract.definitions import (
     UpdateDefinition,
 )
 from cupel_core.definitions import catalog, forks
+from cupel_core.definitions.generation import generations
+from cupel_core.definitions.generation.preview import preview
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Content, Definition, content_warnings
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.gateway.validation import parse
-from cupel_core.generation import generations
-from cupel_core.generation.preview import preview
-from cupel_core.price_checks import may_cost
+from cupel_core.interfaces.gateway.validation import parse
 from mcpserver.bodies import body_of
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult, UntrustedResult, Version
 from mcpserver.registry import ToolEffect, ToolGroup, tool

@@ -7,6 +7,7 @@ from pydantic import Field
 from cupel_core.analysis import aggregation, comparisons, lists
 from cupel_core.analysis import experiments as experiment_analysis
 from cupel_core.analysis.responses import experiment_summary
+from cupel_core.base.paging import fill_page
 from cupel_core.contract.aggregates import AggregateRowResponse, AggregateRuns
 from cupel_core.contract.common import Time
 from cupel_core.contract.comparisons import ComparisonSummaryResponse, RunComparisonResponse, ScenarioChangeResponse
@@ -16,8 +17,7 @@ from cupel_core.domain.analysis.aggregates import GroupBy
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord
 from cupel_core.domain.analysis.experiments import Experiment
 from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.gateway.validation import parse
-from cupel_core.paging import fill_page
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.resources import experiments
 from cupel_core.store import jobs
 from mcpserver.models import (

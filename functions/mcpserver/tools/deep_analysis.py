@@ -7,8 +7,8 @@ import orjson
 from pydantic import Field
 
 from cupel_core.analysis import queries
+from cupel_core.base.errors import Conflict
 from cupel_core.domain.analysis.records import AnalysisKind
-from cupel_core.errors import Conflict
 from mcpserver.figures import AnalysisState, ReadAnalysis, failure_text, texts
 from mcpserver.models import UntrustedResult
 from mcpserver.registry import tool

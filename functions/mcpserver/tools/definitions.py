@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cupel_core.base.errors import NotFound
+from cupel_core.base.paging import Entry
 from cupel_core.contract.common import Time
 from cupel_core.contract.definitions import DefinitionResponse, DefinitionSummaryResponse, ScenarioResponse
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.errors import NotFound
-from cupel_core.paging import Entry
 from mcpserver.models import (
     Arguments,
     Id,

@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.analysis import experiments as experiment_analysis
+from cupel_core.base.preconditions import UNCONDITIONAL
 from cupel_core.contract.experiments import CreateExperiment, ExperimentResponse, UpdateExperiment
 from cupel_core.domain.analysis.experiments import Conclusion, ExpectedDirection, Experiment, ExperimentStatus
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.gateway.validation import parse
-from cupel_core.preconditions import UNCONDITIONAL
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.resources import experiments
 from mcpserver.bodies import body_of
 from mcpserver.models import Arguments, CreatingArguments, Id, Text, ToolResult

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
-from cupel_core.errors import FieldError, Invalid, RetryableError
+from cupel_core.base.errors import FieldError, Invalid, RetryableError
 from mcpserver.models import Arguments, ResultModel, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import MAX_RESULT_BYTES, ToolRequest
@@ -41,8 +41,8 @@ class QueryData(UntrustedResult):
 )
 def graphql_query(request: ToolRequest, arguments: GraphqlQuery) -> QueryData:
     # graphql-core and the schema take as long to load as all other tools together.
-    from cupel_core.graphql.execution import GraphqlRequest, answer
-    from cupel_core.graphql.request import Request
+    from cupel_core.interfaces.graphql.execution import GraphqlRequest, answer
+    from cupel_core.interfaces.graphql.request import Request
 
     body = GraphqlRequest(query=arguments.query, variables=arguments.variables)
     answered = answer(body, Request(request.id, request.caller, request.now, is_read_only=True))

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cupel_core.base.paging import Entry
 from cupel_core.contract.runs import ProbeResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.paging import Entry
 from cupel_core.runs import probes
 from mcpserver.models import Id, ListArguments, ResultModel, UntrustedListResult
 from mcpserver.registry import tool

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cupel_core.analysis.reports import requests
+from cupel_core.analysis.reports.responses import report_response
 from cupel_core.contract.common import Time
 from cupel_core.contract.fields import ModelId
 from cupel_core.contract.reports import (
@@ -15,8 +17,6 @@ from cupel_core.contract.reports import (
     ReportSummaryResponse,
 )
 from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.reports import requests
-from cupel_core.reports.responses import report_response
 from mcpserver.models import Arguments, Id, ResultModel, ToolResult, UntrustedResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.request import ToolRequest

@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.common import Time
 from cupel_core.contract.rescores import CreateRescore, RescoreResponse, UpdateRescoreBudget
 from cupel_core.domain.scoring.rescores import Rescore, RescoreSpec, RescoreStatus
-from cupel_core.errors import Invalid
-from cupel_core.gateway.validation import parse
-from cupel_core.messages import RunRef
-from cupel_core.rescoring import queries, start
-from cupel_core.rescoring.models import RescoreModels
+from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.runs.rescoring import queries, start
+from cupel_core.runs.rescoring.models import RescoreModels
 from cupel_core.store import runs
 from mcpserver.bodies import body_of
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, UntrustedResult

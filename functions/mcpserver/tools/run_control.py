@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.access.starters import started_by
+from cupel_core.base.errors import AppError, ConfirmationRequired, Invalid
 from cupel_core.contract.budgets import UpdateRunBudget
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.run_requests import CreateRun, EstimateRun
@@ -18,14 +18,14 @@ from cupel_core.domain.runs.run import PauseReason, Priority, RunStatus
 from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.text.figures import format_usd
-from cupel_core.errors import AppError, ConfirmationRequired, Invalid
-from cupel_core.gateway.validation import parse
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, continuation, control, erasure, progress, queries, start
 from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate import estimate
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.start import RunStarted
+from cupel_core.workspace.access.starters import started_by
 from mcpserver.bodies import body_of, in_camel_case
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool

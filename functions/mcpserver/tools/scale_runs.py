@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.access.starters import started_by
 from cupel_core.contract.scale_runs import CreateScaleRun
 from cupel_core.domain.runs.scale_runs import ScaleRun
-from cupel_core.gateway.validation import parse
+from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.runs import estimate as estimation
 from cupel_core.runs import scaling, start
 from cupel_core.runs.budgets import BudgetedEstimate
+from cupel_core.workspace.access.starters import started_by
 from mcpserver.models import CreatingArguments, Id, Text
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.request import ToolRequest

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field
 
+from cupel_core.base.errors import FieldError, Invalid, NotFound
 from cupel_core.contract.common import Time
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.views import TranscriptView
-from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.runs import queries
 from mcpserver.models import Arguments, Id, ResultModel, UntrustedResult
 from mcpserver.registry import tool

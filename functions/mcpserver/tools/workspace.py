@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.budgets.workspace_budgets import get_use
 from cupel_core.contract.common import Time
 from cupel_core.contract.connectors import ConnectorResponse
 from cupel_core.contract.evals import SettingsResponse
@@ -13,9 +14,8 @@ from cupel_core.contract.providers import ModelResponse, ProviderResponse
 from cupel_core.contract.queues import DeadLetterResponse, ProviderQueueResponse
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.queues import dead_letters, status
 from cupel_core.resources import connectors, evaluation_settings, profiles
-from cupel_core.workspace_budgets import get_use
+from cupel_core.workspace.queues import dead_letters, status
 from mcpserver.models import Arguments, ListArguments, ListResult, ResultModel, ToolResult, UntrustedResult
 from mcpserver.registry import tool
 from mcpserver.request import ToolRequest

@@ -2,10 +2,10 @@
 
 from cupel_core.analysis.basic import read_matrix
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
+from cupel_core.base.errors import Conflict, Invalid, NotFound
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.aggregates import AggregateRow, AggregateSpec, Aggregation
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 
 MAX_CELLS = 200_000

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
+from cupel_core.base.ids import new_id
 from cupel_core.contract.analysis import AnalysisFigures
 from cupel_core.domain.analysis import deep
 from cupel_core.domain.analysis.basic import ALGORITHM_VERSION, AnalysisInput, BasicAnalysis, analyze
@@ -13,7 +14,6 @@ from cupel_core.domain.analysis.matrix import CellMatrix, DimensionScores, Scena
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.run import Run, RunFailure
-from cupel_core.ids import new_id
 from cupel_core.store import analyses, scenarios, snapshots
 from cupel_core.store.scenarios import ScenarioSummary
 

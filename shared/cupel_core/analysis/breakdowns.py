@@ -1,9 +1,9 @@
 """A run's figures by group: read, and computed from its counts when they are asked for."""
 
 from cupel_core.analysis.tabulate import read_counts, read_inputs
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.breakdowns import Breakdown, CaseProperties, NotGroupable, break_down
-from cupel_core.errors import Invalid
-from cupel_core.messages import RunRef
 from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 

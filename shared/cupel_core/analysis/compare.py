@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from cupel_core.analysis.sides import LoadedSide, not_matchable, read_side
 from cupel_core.analysis.tabulate import counted_inputs
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.changes import what_changed
 from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
 from cupel_core.domain.analysis.comparison_document import (
@@ -17,8 +19,6 @@ from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, Sid
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.analysis.matching import NotMatchable
 from cupel_core.domain.runs.run import RunEventType, RunFailure
-from cupel_core.errors import Invalid
-from cupel_core.messages import RunRef
 from cupel_core.store import comparisons, definitions, runs
 
 _MAX_GENERATIONS = 100

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from cupel_core.analysis.sides import LoadedSide, check_matchable, side_columns
 from cupel_core.analysis.tabulate import counted_inputs
+from cupel_core.base.errors import ClientError, Conflict, FieldError, Invalid, named_in_body
+from cupel_core.base.messages import JobRequest, RunRef
+from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec, comparison_id
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import ClientError, Conflict, FieldError, Invalid, named_in_body
-from cupel_core.messages import JobRequest, RunRef
-from cupel_core.paging import Entry, decode_index, encode_cursor
-from cupel_core.settings import settings
 from cupel_core.store import comparisons, jobs, queues, runs
+from cupel_core.store.settings import settings
 
 
 class ComparisonView(NamedTuple):

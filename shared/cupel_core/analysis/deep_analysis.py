@@ -7,15 +7,15 @@ from cupel_core.analysis.basic import read_matrix
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
 from cupel_core.analysis.narration import narrative_by
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_hashed_counts
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Conflict
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.deep_analysis import DeepAnalysisFigures
 from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import Job
 from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import TERMINAL, RunEventType, RunFailure
-from cupel_core.errors import Conflict
-from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
 from cupel_core.store import analyses, runs
 

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from cupel_core.analysis.basic import is_current
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs
+from cupel_core.base.errors import Conflict, named_in_body
+from cupel_core.base.messages import JobRequest, RunRef
 from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import Job, JobKind, job_id_of
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
 from cupel_core.domain.runs.run import TERMINAL
-from cupel_core.errors import Conflict, named_in_body
-from cupel_core.messages import JobRequest, RunRef
 from cupel_core.resources.evaluation_settings import get_settings
-from cupel_core.settings import settings
 from cupel_core.store import analyses, jobs, queues, runs
+from cupel_core.store.settings import settings
 
 _SIMULATED = "sim/"
 

@@ -11,6 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from cupel_core.analysis import comparisons
+from cupel_core.base.errors import ClientError, Conflict, NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.preconditions import Precondition
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.experiments import (
     Conclusion,
@@ -21,9 +24,6 @@ from cupel_core.domain.analysis.experiments import (
 )
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import ClientError, Conflict, NotFound
-from cupel_core.messages import RunRef
-from cupel_core.preconditions import Precondition
 from cupel_core.resources import experiments
 from cupel_core.store import comparisons as stored_comparisons
 from cupel_core.store import experiment_runs, runs

@@ -24,11 +24,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from cupel_core.analysis import compare, deep_analysis
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import ClientError
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.errors import ClientError
-from cupel_core.messages import JobRequest
 from cupel_core.store import jobs
 
 _MARGIN = timedelta(seconds=30)

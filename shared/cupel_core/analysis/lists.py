@@ -1,10 +1,10 @@
 """Lists of jobs and comparisons, of a run or an experiment: one that the workspace does not have is an error."""
 
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Page
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord
 from cupel_core.domain.analysis.jobs import Job, JobStatus
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.messages import RunRef
-from cupel_core.paging import Page
 from cupel_core.store import comparisons, jobs, resources, runs
 from cupel_core.store.resources import ResourceKind
 

@@ -6,10 +6,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from cupel_core.analysis.queries import NewestAnalysis, get_newest
+from cupel_core.base.errors import Invalid
+from cupel_core.base.paging import MAX_LIMIT
 from cupel_core.domain.analysis.records import AnalysisStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import Invalid
-from cupel_core.paging import MAX_LIMIT
 from cupel_core.store import analyses, definitions, runs
 
 MAX_EXAMINED_RUNS = 500

@@ -5,18 +5,24 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 
-from cupel_core import event_loop
-from cupel_core.charged_calls import charged_calls
+from cupel_core.base import event_loop
+from cupel_core.base.messages import RunRef
+from cupel_core.budgets.charged_calls import charged_calls
+from cupel_core.budgets.slice_graders import slice_graders, slice_leases
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import GraderReply
-from cupel_core.grading.narrative import PROMPT_VERSION, UNWRITTEN, NarrativeDraft, NarrativeReply, write_narrative
-from cupel_core.messages import RunRef
 from cupel_core.providers.completion import Attempt, complete
-from cupel_core.slice_graders import slice_graders, slice_leases
+from cupel_core.scoring.grading.grader import GraderReply
+from cupel_core.scoring.grading.narrative import (
+    PROMPT_VERSION,
+    UNWRITTEN,
+    NarrativeDraft,
+    NarrativeReply,
+    write_narrative,
+)
 from cupel_core.store import analyses, runs
 
 

@@ -1,10 +1,10 @@
 """A block of a run's probes as columns, read from their digests: no text is read."""
 
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK, ProbeColumns, block_indexes, build_columns
-from cupel_core.errors import Invalid
-from cupel_core.messages import RunRef
 from cupel_core.store import counted_outcomes, runs
 
 _FORMAT = "1"

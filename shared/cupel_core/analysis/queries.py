@@ -10,16 +10,16 @@ from typing import NamedTuple
 from cupel_core.analysis import deep_requests
 from cupel_core.analysis.basic import ALGORITHM_VERSIONS, analyze_run, is_current, read_matrix
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, inputs_of, read_counts, read_inputs
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Conflict, Invalid, NotFound, named_in_body
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
 from cupel_core.domain.analysis.variability import contested
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import Conflict, Invalid, NotFound, named_in_body
-from cupel_core.messages import RunRef
-from cupel_core.paging import Entry, Page, decode_index, encode_cursor
-from cupel_core.probe_ranges import check_column
+from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import analyses, corrections, executions, runs
 
 MAX_PROBES_IN_REQUEST = 10_000

@@ -8,13 +8,13 @@ from itertools import islice
 from cupel_core.analysis.basic import read_sample
 from cupel_core.analysis.tabulate import counted_inputs, read_available
 from cupel_core.analysis.unscored_messages import unscored_messages
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.extrapolation import RunSample, extrapolate
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, readable_at
-from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, runs
 
 MAX_EXAMPLES = 50

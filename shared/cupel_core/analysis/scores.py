@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from cupel_core.analysis.basic import read_rows
 from cupel_core.analysis.tabulate import counted_inputs, read_available
 from cupel_core.analysis.unscored_messages import unscored_messages
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.derived_metrics import read_derived_metrics
 from cupel_core.domain.scoring.scores import ScenarioScoresView, Scores, column_scores, scenario_scores
-from cupel_core.errors import RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.paging import Entry, decode_index, encode_cursor
-from cupel_core.probe_ranges import check_column
+from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import runs, snapshots
 
 

@@ -5,12 +5,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from cupel_core.analysis.tabulate import CountedInputs, read_counts
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.analysis.changes import RunDescription
 from cupel_core.domain.analysis.comparison_requests import SideSpec
 from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
 from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn, SideScenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.errors import Invalid
 from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 

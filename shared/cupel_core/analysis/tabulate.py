@@ -9,12 +9,12 @@ from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.counts import Counts, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
 from cupel_core.store import barrier, corrections, count_files, counted_outcomes, rescores, runs, snapshots
 from cupel_core.store.barrier import Tree
 

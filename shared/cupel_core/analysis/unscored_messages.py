@@ -6,10 +6,10 @@ They may quote a conversation, so they are not in the counts and are read when t
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, ColumnTotals
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, rescore_results
 
 MAX_EXAMPLES = 50

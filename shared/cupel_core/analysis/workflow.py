@@ -10,10 +10,10 @@ from typing import NamedTuple
 from cupel_core.analysis.basic import analyze_run
 from cupel_core.analysis.basic import record_failure as record_analysis_failure
 from cupel_core.analysis.tabulate import LEAVES_PER_FILE, CountedInputs, counted_inputs, file_ranges, find_or_tabulate
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import TERMINAL, RunStatus
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport, after_leave, after_report
 from cupel_core.domain.budgets.periods import BudgetScope
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
+from cupel_core.base.errors import RetryableError
 from cupel_core.budgets.accounts import AccountStore, BudgetGrant
 from cupel_core.budgets.demand import Demand, OutputLengths
 from cupel_core.budgets.ledger import WorkerLedger
@@ -17,8 +18,7 @@ from cupel_core.budgets.report_times import ReportTimes
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage, CallInQueue, OpeningReservation
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.errors import RetryableError
+from cupel_core.domain.conversations.roles import ModelRole
 
 LEASE_SECONDS = 150.0
 IDLE_SECONDS = 5.0

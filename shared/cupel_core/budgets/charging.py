@@ -7,8 +7,8 @@ from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.reservations import OpeningReservation
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
 from cupel_core.domain.budgets.money import nano_usd, usd
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt, complete

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from cupel_core.domain.budgets.account import BudgetReport
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 
 class WorkerLedger:

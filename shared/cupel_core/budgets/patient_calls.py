@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from cupel_core.base.deferred import dataclass
 from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage
-from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.text.figures import format_usd
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import Embeddings

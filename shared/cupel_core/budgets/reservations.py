@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.text.figures import format_usd
 from cupel_core.providers.errors import CallPostponed

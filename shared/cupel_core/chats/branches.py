@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.base.errors import Conflict, Invalid, named_in_body
+from cupel_core.base.ids import new_id, new_short_id
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, PointerPage, Pointers, fork
 from cupel_core.domain.chats.chats import MAX_BRANCHES
-from cupel_core.errors import Conflict, Invalid, named_in_body
-from cupel_core.ids import new_id, new_short_id
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chats
 from cupel_core.store.chat_branches import BranchChange
 

@@ -8,13 +8,19 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
+from cupel_core.accounts.leases import LeasePool
+from cupel_core.base.clock import utc_now
+from cupel_core.budgets.charged_calls import workspace_calls
 from cupel_core.budgets.charging import Recheck
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.charged_calls import workspace_calls
+from cupel_core.budgets.workspace_budgets import shortage
 from cupel_core.chats.drafts import DraftWriter
-from cupel_core.clock import utc_now
+from cupel_core.conversations.pipeline.kinds import Context, ModelCaller
+from cupel_core.conversations.pipeline.steps import perform_step
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.chats.turns import FinishReason, TurnHead
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, SimulationKey
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.results import PaidAnswer, StepErrorCode, StepResult
@@ -22,20 +28,14 @@ from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, SimulationKey
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.leases import LeasePool
-from cupel_core.pipeline.kinds import Context, ModelCaller
-from cupel_core.pipeline.steps import perform_step
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
 from cupel_core.providers.reservations import bound_of_call
 from cupel_core.providers.streaming import complete_streaming
 from cupel_core.resources import connectors
-from cupel_core.settings import settings
-from cupel_core.workspace_budgets import shortage
+from cupel_core.scoring.grading.graders import GraderFactory
+from cupel_core.store.settings import settings
 
 MAX_SLOT_WAIT_SECONDS = 20.0
 """For the account's limits: a person waits for the answer."""

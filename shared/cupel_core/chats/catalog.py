@@ -5,19 +5,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import FieldError, Invalid, NotFound, named_in_body
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import ChatRef, RunRef
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.chats import Chat, ChatSettings
+from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.pipeline.profiles import Profile
-from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.errors import FieldError, Invalid, NotFound, named_in_body
-from cupel_core.ids import new_id
-from cupel_core.messages import ChatRef, RunRef
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers.parameters import parameter_errors
 from cupel_core.resources import profiles
+from cupel_core.resources.target_validation import target_error, timeout_errors
 from cupel_core.store import (
     blobs,
     chat_branches,
@@ -32,7 +33,6 @@ from cupel_core.store import (
 )
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
-from cupel_core.target_validation import target_error, timeout_errors
 
 _FIRST_BRANCH = "main"
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager, suppress
 
 from aws_lambda_powertools import Logger
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.drafts import MAX_PIECE_LENGTH, TextPiece
 from cupel_core.domain.text.storable import storable
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_drafts
 from cupel_core.store.clients import AWS_ERRORS
 

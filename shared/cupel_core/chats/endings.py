@@ -5,8 +5,10 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.ids import new_short_id
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats.journal import Identity, identity_of
-from cupel_core.deferred import dataclass
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, MessageSide, Pointer
 from cupel_core.domain.chats.commits import TurnCommit, artifact_summary, commit_of, operation_records
@@ -24,8 +26,6 @@ from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.records import commit_report
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
-from cupel_core.ids import new_short_id
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches
 from cupel_core.store.chat_branches import BranchChange
 

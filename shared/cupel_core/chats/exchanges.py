@@ -5,6 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.base.errors import Conflict, Invalid, NotFound
+from cupel_core.base.ids import new_short_id
+from cupel_core.base.messages import ChatRef
+from cupel_core.base.paging import Page, decode_index, encode_cursor
 from cupel_core.chats.branches import change, check_is_free
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_VARIANTS
@@ -17,10 +21,6 @@ from cupel_core.domain.chats.messages import (
     VariantKind,
     shown_exchange,
 )
-from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.ids import new_short_id
-from cupel_core.messages import ChatRef
-from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import chat_branches, chats
 from cupel_core.store.chat_branches import BranchChange
 

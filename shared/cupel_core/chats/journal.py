@@ -6,9 +6,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.turns import TurnEvent, TurnEventType, TurnPhase
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_turns
 from cupel_core.store.clients import AWS_ERRORS, is_transient
 

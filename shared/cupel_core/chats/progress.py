@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cupel_core.base.clock import to_iso
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats.prompts import load_artifacts
-from cupel_core.clock import to_iso
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.drafts import MAX_REPLY_LENGTH, TextPosition
 from cupel_core.domain.chats.turns import TurnEvent, TurnEventType
 from cupel_core.domain.pipeline.operations import Hook
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_drafts, chat_turns
 from cupel_core.store.chat_turns import StoredTurn
 

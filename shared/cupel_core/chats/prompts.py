@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats.branches import sessions_before
 from cupel_core.chats.exchanges import read_pointers, show
 from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_PROMPT_LENGTH
 from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.turns import StoredArtifact
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chat_turns
 
 _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT

@@ -3,13 +3,13 @@
 import hashlib
 from datetime import datetime
 
+from cupel_core.base.clock import to_iso
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats.prompts import load_artifacts
-from cupel_core.clock import to_iso
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.sessions import ProfileSession
 from cupel_core.domain.pipeline.turns import StoredArtifact
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.messages import ChatRef
 from cupel_core.store import chat_branches, chats, profiles
 
 

@@ -4,8 +4,8 @@ from functools import partial
 
 from cupel_core.domain.limits.slots import Slot
 from cupel_core.domain.limits.turn_slots import has_room
-from cupel_core.settings import settings
 from cupel_core.store import slots
+from cupel_core.store.settings import settings
 
 
 def take(workspace: str, worker_id: str, now: float, until: float) -> bool:

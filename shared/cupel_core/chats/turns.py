@@ -13,7 +13,11 @@ from typing import NamedTuple
 
 import orjson
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import Conflict, FieldError, Invalid, named_in_body
+from cupel_core.base.ids import new_id, new_short_id
+from cupel_core.base.messages import ChatRef, TurnOrder
+from cupel_core.base.paging import Page
 from cupel_core.chats import catalog
 from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_free, sessions_before
 from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of, stopped_call
@@ -37,19 +41,15 @@ from cupel_core.domain.chats.turns import (
     TurnPrompt,
     TurnStatus,
 )
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.pipeline.operations import EffectType, Trigger
 from cupel_core.domain.pipeline.planning import plan_turn
 from cupel_core.domain.pipeline.profiles import Profile
 from cupel_core.domain.pipeline.prompt import prompt_hash
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.errors import Conflict, FieldError, Invalid, named_in_body
-from cupel_core.ids import new_id, new_short_id
-from cupel_core.messages import ChatRef, TurnOrder
-from cupel_core.paging import Page
-from cupel_core.settings import settings as stack_settings
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, governor, queues
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_turns import StoredRequest
+from cupel_core.store.settings import settings as stack_settings
 
 
 class TurnRequest(NamedTuple):

@@ -31,7 +31,11 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
-from cupel_core.accounts import load_accounts
+from cupel_core.accounts.keys import load_accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound, RetryableError
+from cupel_core.base.messages import ChatRef, TurnOrder
 from cupel_core.chats import turn_slots
 from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
 from cupel_core.chats.drafts import DraftWriter
@@ -47,10 +51,8 @@ from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
 from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import TurnProgress, load_partial_answer, load_progress
 from cupel_core.chats.prompts import load_messages, template_names
-from cupel_core.clock import utc_now
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.turn import Turn, run_turn
-from cupel_core.deferred import dataclass
 from cupel_core.domain.chats.commits import operation_fields
 from cupel_core.domain.chats.turns import (
     CLAIM,
@@ -62,15 +64,9 @@ from cupel_core.domain.chats.turns import (
     TurnFailure,
     TurnPhase,
 )
-from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
-from cupel_core.domain.pipeline.prompt import PromptMessage, prompt_hash
-from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
-from cupel_core.domain.pipeline.run_profile import RunProfile
-from cupel_core.domain.pipeline.steps import first_failure
-from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
     MessageRole,
@@ -78,16 +74,20 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     SimulationKey,
 )
-from cupel_core.errors import NotFound, RetryableError
-from cupel_core.messages import ChatRef, TurnOrder
+from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
+from cupel_core.domain.pipeline.prompt import PromptMessage, prompt_hash
+from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
+from cupel_core.domain.pipeline.run_profile import RunProfile
+from cupel_core.domain.pipeline.steps import first_failure
+from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.providers.parameters import omitted_parameters, without_unknown
-from cupel_core.settings import settings
 from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, queues
 from cupel_core.store.chat_turns import StoredTurn
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.settings import settings
 
 logger = Logger(child=True)
 RENEW_SECONDS = 1.0

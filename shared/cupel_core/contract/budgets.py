@@ -12,9 +12,9 @@ from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import SpentByRole, usd
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.run import PauseReason, Progress, Run, RunStatus
 from cupel_core.domain.runs.views import BudgetView
-from cupel_core.domain.turns.roles import ModelRole
 
 MIN_PROJECTED_OUTCOMES = 20
 """Of fewer, the mean cost says little."""

@@ -23,10 +23,10 @@ from cupel_core.domain.chats.turns import (
     TurnPrompt,
     TurnStatus,
 )
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactUsage
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.turns import StoredArtifact
-from cupel_core.domain.turns.spend import Spend
 
 
 class StartTurn(RequestModel):

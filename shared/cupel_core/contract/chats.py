@@ -13,9 +13,9 @@ from cupel_core.contract.run_labels import Metadata, RunName
 from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
 from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
+from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.domain.turns.model_request import Usage
 
 _NOT_OF_CHATS = ("tools", "toolChoice", "maxToolRounds", "toolConnectorId")
 

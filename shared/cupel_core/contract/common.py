@@ -19,8 +19,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from cupel_core.clock import to_iso
-from cupel_core.deferred_models import DeferredModel
+from cupel_core.base.clock import to_iso
+from cupel_core.base.deferred_models import DeferredModel
 from cupel_core.domain.text.near_names import unknown_field_message
 
 MAX_ERRORS = 100

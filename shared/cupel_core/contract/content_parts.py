@@ -16,9 +16,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from cupel_core.contract.common import RequestModel, ResponseModel, example, fields_error, require_one
 from cupel_core.contract.fields import SINGLE_LINE, not_blank
+from cupel_core.domain.conversations.parts import FilePart, ImageDetail, MessagePart, PartType, TextPart
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH
 from cupel_core.domain.files.formats import MEDIA_TYPES
-from cupel_core.domain.turns.parts import FilePart, ImageDetail, MessagePart, PartType, TextPart
 
 MAX_PARTS = 50
 """Of one message."""

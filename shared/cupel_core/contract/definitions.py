@@ -12,12 +12,12 @@ from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.contract.tool_results import ToolResults
+from cupel_core.domain.conversations.conversation import FailureCriteriaMode
 from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.conversation import FailureCriteriaMode
 
 MAX_SCENARIOS = 1_000
 """Per request."""

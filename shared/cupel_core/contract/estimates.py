@@ -10,10 +10,10 @@ from cupel_core.contract.columns import TargetId
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee, confirmable_usd
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
-from cupel_core.domain.turns.roles import ModelRole
 
 _DIGITS = 6
 

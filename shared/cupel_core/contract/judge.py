@@ -8,9 +8,9 @@ from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.fields import SINGLE_LINE, Id, LongText, ModelId
 from cupel_core.contract.results import SpendResponse
 from cupel_core.contract.scenarios import MessageInput
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.resources.personas import Persona
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message
 
 Messages = Annotated[list[MessageInput], Field(max_length=500)]
 

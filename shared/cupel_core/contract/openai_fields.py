@@ -17,16 +17,16 @@ from pydantic import (
     model_validator,
 )
 
+from cupel_core.base.deferred_models import DeferredModel
 from cupel_core.contract.fields import SINGLE_LINE, Flag, Seed, not_blank
 from cupel_core.contract.parameters import JsonSchema
-from cupel_core.deferred_models import DeferredModel
+from cupel_core.domain.conversations.model_parameters import ReasoningEffort
 from cupel_core.domain.openai_evals.graders import COSINE, NAMESPACES
 from cupel_core.domain.openai_evals.rows import ITEM, as_text
 from cupel_core.domain.scoring.assertion_rules import CODE_REFUSED
 from cupel_core.domain.scoring.derived_metrics import MAX_LENGTH, expression_issue
 from cupel_core.domain.scoring.grader_templates import template_error
 from cupel_core.domain.scoring.grader_values import MAX_LABEL_LENGTH, MAX_LABELS, MAX_MESSAGES, TextMetric
-from cupel_core.domain.turns.model_parameters import ReasoningEffort
 
 MAX_GRADERS = 20
 """Of an eval: results are counted by grader for this many."""

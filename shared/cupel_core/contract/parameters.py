@@ -18,6 +18,10 @@ from pydantic import (
 
 from cupel_core.contract.common import RequestModel, example, require_exactly_with, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
+from cupel_core.domain.conversations.extra_body import extra_body_error
+from cupel_core.domain.conversations.model_parameters import FormatType, ReasoningEffort
+from cupel_core.domain.conversations.tool_results import MAX_TOOL_ROUNDS
+from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.limits.backoff import (
     BASE_SECONDS,
     CAP_SECONDS,
@@ -29,10 +33,6 @@ from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.text.json_schema import schema_errors
-from cupel_core.domain.turns.extra_body import extra_body_error
-from cupel_core.domain.turns.model_parameters import FormatType, ReasoningEffort
-from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
-from cupel_core.domain.turns.tools import ToolMode
 
 MAX_PARAMETERS_BYTES = 64_000
 """Of one target's parameters as JSON: tools and schemas may be long."""

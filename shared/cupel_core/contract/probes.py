@@ -9,10 +9,10 @@ from cupel_core.contract.common import RequestModel, ResponseModel, example
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, SimulatedUserPrompt
 from cupel_core.contract.runs import ProbeResponse
+from cupel_core.domain.conversations.attempts import FailedAttempts
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.domain.turns.attempts import FailedAttempts
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 
 class ProbeOrder(StrEnum):

@@ -14,13 +14,13 @@ from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
 from cupel_core.domain.budgets.periods import BudgetScope
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.column_samples import ErrorCause
 from cupel_core.domain.runs.delays import Delay, DelayReason
 from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.slow_calls import SlowCall
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 Total = Annotated[int, Field(description="Number of probes")]
 Completed = Annotated[int, Field(description="Probes with a transcript; exact")]

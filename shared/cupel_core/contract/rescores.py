@@ -13,10 +13,10 @@ from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictR
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
 from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, Scores
-from cupel_core.domain.turns.conversation import Criteria
 
 
 class CriteriaInput(RequestModel):

@@ -8,15 +8,15 @@ from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
+from cupel_core.domain.conversations.conversation import ConversationState, Verdict
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.roles import ModelRole
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.domain.turns.spend import Spend
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
 RetryHelps = Annotated[

@@ -20,8 +20,8 @@ from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.basic import OperatingFigures
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, RequestParameter
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.domain.turns.model_request import ProbeErrorCode, RequestParameter
 
 
 class ErrorReasonResponse(ResponseModel):

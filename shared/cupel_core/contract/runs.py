@@ -12,6 +12,7 @@ from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
@@ -34,7 +35,6 @@ from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView, RunView
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 WritesReport = Annotated[Flag, Field(description="Whether a report is written when the run completes")]
 TriesRevisedPrompt = Annotated[

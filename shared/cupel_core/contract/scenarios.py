@@ -18,12 +18,12 @@ from cupel_core.contract.content_parts import MessageContent
 from cupel_core.contract.fields import SINGLE_LINE, Assertions, Flag, FunctionName, Id, JsonObject, Score, not_blank
 from cupel_core.contract.left_out_checks import LeftOutChecks
 from cupel_core.contract.tool_results import ToolResults
+from cupel_core.domain.conversations.conversation import Criteria, FailureCriteriaMode
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.separate_turns import later_answers, placeholder
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.separate_turns import later_answers, placeholder
-from cupel_core.domain.turns.tools import ToolCall
 
 MAX_NAME_LENGTH = 500
 MAX_INSTRUCTIONS_LENGTH = 50_000

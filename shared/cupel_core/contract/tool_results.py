@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cupel_core.contract.common import RequestModel, example
 from cupel_core.contract.fields import Count100, FunctionName, JsonObject
+from cupel_core.domain.conversations.tool_results import MAX_RESULT_LENGTH, ScriptedResult, as_content
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.domain.turns.tool_results import MAX_RESULT_LENGTH, ScriptedResult, as_content
 
 
 def _result(value: Any) -> Any:

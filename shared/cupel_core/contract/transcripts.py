@@ -21,10 +21,10 @@ from cupel_core.contract.results import (
 )
 from cupel_core.contract.runs import CaseFields
 from cupel_core.contract.unscored import UnscoredCauseResponse
+from cupel_core.domain.conversations.conversation import StopReason
+from cupel_core.domain.conversations.model_request import RequestParameter
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.runs.views import TranscriptView
-from cupel_core.domain.turns.conversation import StopReason
-from cupel_core.domain.turns.model_request import RequestParameter
 
 
 class TranscriptContentResponse(ResponseModel):

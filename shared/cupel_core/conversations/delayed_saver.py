@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 DELAY_SECONDS = 1.0
 """A crash loses what changed in this time and during one write."""

@@ -7,8 +7,14 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
-from cupel_core.clock import to_iso
-from cupel_core.deferred import dataclass, replace
+from cupel_core.base.clock import to_iso
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.conversations.pipeline.execution import HookExecution
+from cupel_core.conversations.pipeline.kinds import ModelCaller
+from cupel_core.conversations.pipeline.rendering import is_small
+from cupel_core.conversations.pipeline.steps import perform_step, within_share
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.pipeline.context import HookBase, step_context, user_text
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.prompt import (
@@ -34,12 +40,6 @@ from cupel_core.domain.pipeline.turns import (
     turn_changes,
 )
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.pipeline.execution import HookExecution
-from cupel_core.pipeline.kinds import ModelCaller
-from cupel_core.pipeline.rendering import is_small
-from cupel_core.pipeline.steps import perform_step, within_share
 from cupel_core.providers.errors import ProviderError
 
 type OnOperationStart = Callable[[Hook, ProfileOperation], None]
@@ -268,7 +268,7 @@ class TurnOperations:
 
 @lru_cache(maxsize=64)
 def _are_quick(templates: frozenset[str], expressions: frozenset[str]) -> bool:
-    from cupel_core.templating.operation_templates import condition_template, is_quick
+    from cupel_core.sandbox.templating.operation_templates import condition_template, is_quick
 
     return all(map(is_quick, chain(templates, map(condition_template, expressions))))
 

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Protocol
 
-from cupel_core.deferred import replace
-from cupel_core.domain.turns.conversation import ConversationState
+from cupel_core.base.deferred import replace
+from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.providers.attempt_log import AttemptLog
 
 

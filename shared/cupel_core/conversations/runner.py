@@ -20,13 +20,46 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, uuid5
 
 from cupel_core import sandbox
+from cupel_core.base.deferred import dataclass, replace
 from cupel_core.conversations.delayed_saver import DelayedSaver
+from cupel_core.conversations.pipeline.kinds import ModelCaller
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.resumable import CheckpointStore, ResumableState
 from cupel_core.conversations.structured_output import output_of
 from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
 from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
-from cupel_core.deferred import dataclass, replace
+from cupel_core.domain.conversations.conversation import (
+    ConversationRules,
+    ConversationState,
+    NextStep,
+    next_step,
+    outcome_of,
+)
+from cupel_core.domain.conversations.model_parameters import (
+    FormatType,
+    ModelParameters,
+    ParameterFields,
+    ResponseFormat,
+)
+from cupel_core.domain.conversations.model_request import (
+    AgentThread,
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    RequestParameter,
+    SimulationKey,
+)
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.separate_turns import request_messages, with_answers
+from cupel_core.domain.conversations.spend import Spend, added_costs
+from cupel_core.domain.conversations.tool_results import (
+    DEFAULT_TOOL_ROUNDS,
+    NOT_EXECUTED,
+    ScriptedResult,
+    with_distinct_ids,
+)
+from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt
@@ -40,37 +73,15 @@ from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import ConversationRules, ConversationState, NextStep, next_step, outcome_of
-from cupel_core.domain.turns.model_parameters import FormatType, ModelParameters, ParameterFields, ResponseFormat
-from cupel_core.domain.turns.model_request import (
-    AgentThread,
-    Message,
-    MessageRole,
-    ModelRequest,
-    ProbeErrorCode,
-    RequestParameter,
-    SimulationKey,
-)
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.separate_turns import request_messages, with_answers
-from cupel_core.domain.turns.spend import Spend, added_costs
-from cupel_core.domain.turns.tool_results import (
-    DEFAULT_TOOL_ROUNDS,
-    NOT_EXECUTED,
-    ScriptedResult,
-    with_distinct_ids,
-)
-from cupel_core.domain.turns.tools import ToolMode
-from cupel_core.grading.criteria import evaluate_criteria, unjudged_result
-from cupel_core.grading.grader import GraderError
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
-from cupel_core.pipeline.kinds import ModelCaller
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.decision_search import read_decision
 from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.grading.criteria import evaluate_criteria, unjudged_result
+from cupel_core.scoring.grading.grader import GraderError
+from cupel_core.scoring.grading.graders import GraderFactory
+from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 
 if TYPE_CHECKING:

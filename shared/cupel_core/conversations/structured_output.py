@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cupel_core import sandbox
+from cupel_core.domain.conversations.model_parameters import FormatType, ResponseFormat
+from cupel_core.domain.conversations.model_request import Reply
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.domain.turns.model_parameters import FormatType, ResponseFormat
-from cupel_core.domain.turns.model_request import Reply
 
 _TASK = "cupel_core.scoring.schemas:violation"
 

@@ -8,17 +8,17 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
+from cupel_core.base.deferred import dataclass
 from cupel_core.conversations.tool_execution import ToolError
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
-from cupel_core.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
+from cupel_core.domain.conversations.tool_results import ToolOutcome
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ExhaustedAllowance, ProbeErrorCode, Usage
-from cupel_core.domain.turns.tool_results import ToolOutcome
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard
 from cupel_core.providers.completion import Sleep, with_retry

@@ -8,12 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol
 
+from cupel_core.base.deferred import dataclass
 from cupel_core.conversations.delayed_saver import DELAY_SECONDS, DelayedSaver
-from cupel_core.deferred import dataclass
-from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.domain.turns.tool_results import (
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.conversations.tool_results import (
     ArgumentsError,
     ScriptedResult,
     ScriptedResults,
@@ -22,7 +21,8 @@ from cupel_core.domain.turns.tool_results import (
     executed_calls,
     unknown_call_error,
 )
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.tools import ToolCall
+from cupel_core.domain.text.storable import storable
 from cupel_core.providers.errors import ProviderError
 
 MAX_CONCURRENT_CALLS = 8

@@ -6,10 +6,10 @@ from dataclasses import field, replace
 from random import Random
 from typing import NamedTuple, Protocol
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
-from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cupel_core.base.errors import FieldError
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import NOT
-from cupel_core.errors import FieldError
 from cupel_core.providers import chat_model_error, model_name_error
 
 

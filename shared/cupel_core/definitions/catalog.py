@@ -6,7 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import ANY_TIME, Creation, Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.definitions.files.attachments import attach_to_content
 from cupel_core.definitions.resolution import ResolvedDefinition, inherited_content
 from cupel_core.definitions.scenarios import checked_scenarios
 from cupel_core.definitions.validation import validate_content
@@ -20,11 +25,6 @@ from cupel_core.domain.definitions.definitions import (
     merge_overrides,
 )
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
-from cupel_core.errors import Invalid
-from cupel_core.files.attachments import attach_to_content
-from cupel_core.ids import new_id
-from cupel_core.paging import ANY_TIME, Creation, Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import definitions
 from cupel_core.store import scenarios as pages
 from cupel_core.store.table import ExtraWrite

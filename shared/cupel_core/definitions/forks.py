@@ -7,6 +7,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Page, decode_index, encode_cursor
+from cupel_core.definitions.files.attachments import attach_to_content
 from cupel_core.definitions.resolution import content_of, parent_of
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import (
@@ -17,10 +21,6 @@ from cupel_core.domain.definitions.definitions import (
     merge_overrides,
 )
 from cupel_core.domain.definitions.scenarios import Manifest
-from cupel_core.errors import Invalid
-from cupel_core.files.attachments import attach_to_content
-from cupel_core.ids import new_id
-from cupel_core.paging import Page, decode_index, encode_cursor
 from cupel_core.store import definition_scenarios, definitions
 from cupel_core.store.definitions import UnknownVersion
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.definitions.definitions import Content, DefinitionHead, DefinitionVersion, merge_overrides
 from cupel_core.domain.definitions.scenarios import Manifest
-from cupel_core.errors import NotFound
 from cupel_core.store import definitions
 
 

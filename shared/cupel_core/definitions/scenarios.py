@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from cupel_core.base.errors import FieldError, Invalid, NotFound
+from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor, fill_page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
 from cupel_core.definitions import assertions
+from cupel_core.definitions.files.attachments import attach_to_scenarios
 from cupel_core.definitions.resolution import resolve
 from cupel_core.domain.definitions import scenario_files
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.errors import FieldError, Invalid, NotFound
-from cupel_core.files.attachments import attach_to_scenarios
-from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
 from cupel_core.store.resources import ResourceKind

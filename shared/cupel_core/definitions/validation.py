@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.definitions import assertions
 from cupel_core.domain.definitions.definitions import Content, ContentIssue, content_errors
-from cupel_core.errors import FieldError, Invalid
 from cupel_core.providers import chat_model_error
 
 MAX_CONTENT_BYTES = 256 * 1024

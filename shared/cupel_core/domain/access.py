@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 _WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 

@@ -6,7 +6,7 @@ from math import comb, fsum, sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import normal_quantile, t_quantile
 
 

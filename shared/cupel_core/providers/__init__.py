@@ -6,12 +6,12 @@ A workspace may have several servers of its own: each is a provider named `custo
 import re
 from functools import lru_cache
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations import simulation
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.near_names import did_you_mean, near_name
-from cupel_core.domain.turns import simulation
-from cupel_core.errors import Invalid
 
 __all__ = [
     "OWN_SERVER_PREFIX",

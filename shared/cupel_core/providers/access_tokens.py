@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.safe_http import HttpResponse

@@ -3,7 +3,7 @@
 import json
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.resources.connectors import Connector
 from cupel_core.domain.resources.providers import ModelPrice
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import orjson
 
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
     Message,
     MessageRole,
     ModelRequest,
@@ -23,7 +23,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     RequestParameter,
 )
-from cupel_core.domain.turns.parts import TextPart
+from cupel_core.domain.conversations.parts import TextPart
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ParameterRejected, ProviderError

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import groupby
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
-from cupel_core.domain.turns.parts import MessagePart, TextPart
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
-from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply
+from cupel_core.domain.conversations.parts import MessagePart, TextPart
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import malformed_reply, reply_error
 from cupel_core.providers.reply_ends import check_end

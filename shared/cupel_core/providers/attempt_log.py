@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 
-from cupel_core.clock import utc_now
-from cupel_core.domain.turns.attempts import AttemptInFlight, FailedAttempts
-from cupel_core.domain.turns.model_request import ModelRequest
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.attempts import AttemptInFlight, FailedAttempts
+from cupel_core.domain.conversations.model_request import ModelRequest
 from cupel_core.providers.errors import ProviderError
 
 _MAX_MESSAGE_LENGTH = 500

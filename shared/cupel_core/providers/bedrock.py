@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
-from cupel_core.domain.turns.parts import TextPart
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
-from cupel_core.domain.turns.tools import ToolCall, ToolChoice, ToolMode
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.parts import TextPart
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.tools import ToolCall, ToolChoice, ToolMode
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address
 from cupel_core.providers.errors import ErrorDetail, ProviderError, malformed_reply, refusal_error, reply_error

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
-from cupel_core.domain.turns.model_request import ExhaustedAllowance, Usage
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance, Usage
 from cupel_core.providers.account import Account
 
 

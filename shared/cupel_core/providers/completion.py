@@ -6,13 +6,13 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS, delay_seconds
 from cupel_core.domain.limits.breaker import REFUSALS
 from cupel_core.domain.limits.provider_errors import Remedy
 from cupel_core.domain.text.quotations import quotes
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, RequestParameter
 from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.adaptation import ADAPTER, with_omitted

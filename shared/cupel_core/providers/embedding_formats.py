@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import orjson
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import bedrock, openai, vertex
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, malformed_reply

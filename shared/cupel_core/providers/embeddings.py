@@ -6,8 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import sanitized

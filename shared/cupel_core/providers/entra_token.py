@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.access_tokens import AccessToken, AccessTokens, SendRequest, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError

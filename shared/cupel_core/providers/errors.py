@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import AppError, RetryableError
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, named_status, usual_repair
 from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.text.html_pages import describe_page, page_title
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import AppError, RetryableError
 from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds, retry_after_seconds, seconds_until_reset
 
 _MAX_BODY_BYTES = 4000

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ParameterFields
+from cupel_core.domain.conversations.model_request import ModelRequest, Usage
 from cupel_core.domain.estimates.conversations import Calls
 from cupel_core.domain.estimates.expectations import ExpectedCalls
 from cupel_core.domain.estimates.run_estimate import CallCapacity
 from cupel_core.domain.resources.connectors import PROVIDER as CONNECTOR_PROVIDER
-from cupel_core.domain.turns.model_parameters import ModelParameters, ParameterFields
-from cupel_core.domain.turns.model_request import ModelRequest, Usage
 from cupel_core.providers.account import Account
 from cupel_core.providers.file_formulas import file_formulas
 from cupel_core.providers.model_metadata import metadata_of

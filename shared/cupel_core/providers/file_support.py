@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from cupel_core.domain.conversations.parts import LargestFiles
 from cupel_core.domain.files.formats import FileFormat
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.turns.parts import LargestFiles
 from cupel_core.providers import find_provider, is_claude, model_name_of, wire_format_of
 from cupel_core.providers.model_metadata import metadata_of
 

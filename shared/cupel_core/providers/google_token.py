@@ -6,7 +6,7 @@ A token is valid for an hour. It is requested with a JWT that the key signs (RFC
 from dataclasses import replace
 from datetime import datetime
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.access_tokens import AccessToken, AccessTokens, SendRequest, parse_token
 from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.errors import ProviderError

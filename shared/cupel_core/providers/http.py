@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import aiohttp
 import orjson
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import entra_token, find_provider, google_token, is_own_server, safe_http
 from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account, secrets_of

@@ -5,11 +5,11 @@ Nothing is stored by the provider (`store`), because every request has the whole
 
 from collections.abc import Iterator, Mapping
 
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply
-from cupel_core.domain.turns.parts import ImageDetail, MessagePart, TextPart
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply
+from cupel_core.domain.conversations.parts import ImageDetail, MessagePart, TextPart
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import malformed_reply, reply_error
 from cupel_core.providers.openai import operation_request, with_json_instruction

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from cupel_core.base.errors import FieldError
+from cupel_core.domain.conversations.model_parameters import LOOP_PARAMETERS, PARAMETER_NAMES, ParameterFields
+from cupel_core.domain.conversations.model_request import RequestParameter
 from cupel_core.domain.runs.targets import Target
-from cupel_core.domain.turns.model_parameters import LOOP_PARAMETERS, PARAMETER_NAMES, ParameterFields
-from cupel_core.domain.turns.model_request import RequestParameter
-from cupel_core.errors import FieldError
 from cupel_core.providers import find_provider, is_claude, is_own_server, wire_format_of
 
 ALL = frozenset(PARAMETER_NAMES.values()) | LOOP_PARAMETERS

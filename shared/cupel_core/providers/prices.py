@@ -9,10 +9,10 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
+from cupel_core.domain.conversations import simulation
+from cupel_core.domain.conversations.model_request import Reply, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.turns import simulation
-from cupel_core.domain.turns.model_request import Reply, Usage
-from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers import model_name_of, provider_of
 from cupel_core.providers.account import Account
 

@@ -9,7 +9,7 @@ until the limit is *fully* restored; it refills evenly, so a tenth of that time 
 from collections.abc import Mapping
 from datetime import datetime
 
-from cupel_core.domain.turns.model_request import ExhaustedAllowance
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance
 from cupel_core.providers.retry_after import MAX_SECONDS, seconds_until_reset
 
 REFILL_FRACTION = 0.1

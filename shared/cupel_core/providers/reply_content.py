@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import orjson
 
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.text.html_pages import page_title
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, html_page_error, malformed_reply
 from cupel_core.providers.streams.sse import EventDecoder
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.text.reasoning import separate_reasoning
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reply_fields import joined
 

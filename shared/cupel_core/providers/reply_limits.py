@@ -7,9 +7,9 @@ something else than what was said.
 from dataclasses import replace
 from math import isfinite
 
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.errors import ProviderError
 
 MAX_LABEL_LENGTH = 200

@@ -8,8 +8,8 @@ from cupel_core.domain.budgets.call_tokens import (
     unlimited_output_tokens,
 )
 from cupel_core.domain.budgets.money import nano_usd, usd
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, RequestParameter, Usage
-from cupel_core.domain.turns.spend import Spend
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply, RequestParameter, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.providers import is_claude, model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import ADAPTER

@@ -20,8 +20,8 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers import connections
 from cupel_core.providers.addresses import header_errors, is_non_public_address
 from cupel_core.providers.call_time import setting_up

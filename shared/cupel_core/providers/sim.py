@@ -1,6 +1,6 @@
 """The built-in simulated models: no network, no key, the same answer for the same probe.
 
-The answers are computed in `cupel_core.domain.turns.simulation`.
+The answers are computed in `cupel_core.domain.conversations.simulation`.
 """
 
 import asyncio
@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 import orjson
 
+from cupel_core.domain.conversations import image_descriptions, simulation
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.parts import FilePart
 from cupel_core.domain.text.json_example import example_of
-from cupel_core.domain.turns import image_descriptions, simulation
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.errors import ProviderError
 
 MODEL_VERSION = "simulated-1"

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.domain.text.reasoning import AnswerFilter
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.providers.reply_fields import mapping, number
 from cupel_core.providers.reply_limits import MAX_COST_USD, token_count
 

@@ -8,7 +8,7 @@ API key, the JSON of a service account's key (see `google_token`) or an access t
 from dataclasses import replace
 from urllib.parse import quote
 
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.providers import anthropic, google, is_claude
 from cupel_core.providers.account import Account
 from cupel_core.providers.wire_format import WireRequest, api_key_of, endpoint_url

@@ -9,11 +9,11 @@ import orjson
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
-from cupel_core.deferred import dataclass
-from cupel_core.deferred_models import DeferredModel
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.deferred_models import DeferredModel
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.parts import FilePart
 from cupel_core.domain.files.formats import FileFormat
-from cupel_core.domain.turns.model_request import ExhaustedAllowance, ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.parts import FilePart
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 

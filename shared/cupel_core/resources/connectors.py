@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType, address_of
 from cupel_core.domain.resources.named_resource import NamedResource
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.ids import new_id
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.providers.connectors.config import config_errors, secret_errors
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource

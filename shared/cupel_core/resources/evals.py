@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
-from cupel_core.errors import Invalid
-from cupel_core.ids import new_id
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources.grader_models import grader_config_errors
 from cupel_core.resources.references import resolve_definition_id, target_errors
 from cupel_core.store import resources

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from cupel_core.base.errors import Conflict, FieldError, Invalid
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.budgets.periods import PeriodLimitChanges
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Conflict, FieldError, Invalid
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.providers import chat_model_error
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources.grader_models import grader_config_errors

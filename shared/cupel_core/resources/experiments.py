@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.analysis.experiments import Conclusion, Experiment, ExperimentDesign
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.store import resources, runs
 from cupel_core.store.resources import Resource, ResourceKind
 

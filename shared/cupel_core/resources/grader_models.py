@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from cupel_core.base.errors import FieldError
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import FieldError
 from cupel_core.providers import chat_model_error, model_name_error
 
 _MODELS = {

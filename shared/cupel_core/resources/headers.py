@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.domain.resources.addresses import is_same_address
-from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import secrets
 
 NOT_SET: Mapping[str, Any] = MappingProxyType({"headerNames": (), "headersVersion": None})

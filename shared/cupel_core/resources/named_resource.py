@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from cupel_core.base.errors import Conflict
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.resources.named_resource import NamedResource
-from cupel_core.errors import Conflict
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.resources import headers
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.personas import Persona, PersonaFields
-from cupel_core.errors import Invalid
-from cupel_core.ids import new_id
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import named_resource
 from cupel_core.resources.named_resource import owner, stored_fields

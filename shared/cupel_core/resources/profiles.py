@@ -6,16 +6,16 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from cupel_core.accounts import load_account
+from cupel_core.accounts.keys import load_account
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import Pipeline, Profile, ProfileHead, ProfileIssue, ProfileVersion
 from cupel_core.domain.pipeline.warnings import profile_warnings
-from cupel_core.errors import FieldError, Invalid
-from cupel_core.ids import new_id
-from cupel_core.paging import Page
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, etag
-from cupel_core.profile_validation import profile_issues
+from cupel_core.resources.profile_validation import profile_issues
 from cupel_core.store import profiles
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from cupel_core.base.errors import FieldError, Invalid, named_in_body
 from cupel_core.domain.definitions.definitions import DefinitionHead
 from cupel_core.domain.definitions.scenarios import Manifest, definition_tail
 from cupel_core.domain.resources.evals import Eval
-from cupel_core.errors import FieldError, Invalid, named_in_body
 from cupel_core.providers import chat_model_error
 from cupel_core.providers.parameters import parameter_errors
 from cupel_core.store import definition_scenarios, definitions, resources, scenarios

@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
-from cupel_core.accounts import account_error, load_account
+from cupel_core.accounts.keys import account_error, load_account
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import GraderError, GraderRole
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs.ad_hoc_judging import (
@@ -19,6 +17,8 @@ from cupel_core.runs.ad_hoc_judging import (
     paid_calls,
 )
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.grading.grader import GraderError, GraderRole
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.score import AssertionScores, score
 
 

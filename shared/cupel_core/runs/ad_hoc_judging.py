@@ -7,24 +7,24 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from cupel_core.accounts import load_account, model_error
+from cupel_core.accounts.keys import load_account, model_error
+from cupel_core.accounts.leases import LeasePool
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Conflict, Invalid, named_in_body
+from cupel_core.budgets.charged_calls import workspace_calls
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.charged_calls import workspace_calls
-from cupel_core.clock import utc_now
+from cupel_core.budgets.workspace_budgets import shortage
+from cupel_core.domain.conversations.conversation import Criteria, Verdict
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.conversation import Criteria, Verdict
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Conflict, Invalid, named_in_body
-from cupel_core.grading.criteria import evaluate_criteria
-from cupel_core.grading.grader import Grader, GraderError, GraderReply, GraderRole
-from cupel_core.grading.simulated_user import generate_persona_message, simulated_user_prompt
-from cupel_core.leases import LeasePool
 from cupel_core.providers.completion import Attempt
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
-from cupel_core.workspace_budgets import shortage
+from cupel_core.scoring.grading.criteria import evaluate_criteria
+from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, GraderRole
+from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
 
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0

@@ -13,14 +13,14 @@ workspace, and a small run does not wait behind a large one.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.slices import latest_parts
-from cupel_core.messages import RunRef
 from cupel_core.providers import queue_of
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
-from cupel_core.settings import settings
 from cupel_core.store import active_runs, barrier, governor
+from cupel_core.store.settings import settings
 
 WINDOW_LEAVES = 10
 """A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""

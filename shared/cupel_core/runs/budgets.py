@@ -6,7 +6,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from cupel_core import workspace_budgets
+from cupel_core.base.errors import ConfirmationRequired, Conflict, Invalid, NotFound, RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.budgets import workspace_budgets
 from cupel_core.domain.budgets.confirmation import (
     BudgetFit,
     budget_fit,
@@ -22,8 +24,6 @@ from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
-from cupel_core.errors import ConfirmationRequired, Conflict, Invalid, NotFound, RetryableError
-from cupel_core.messages import RunRef
 from cupel_core.runs import control
 from cupel_core.runs.estimates import finishing_usd
 from cupel_core.store import budgets, runs

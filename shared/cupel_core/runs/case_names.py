@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.run import Run
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import Entry
 from cupel_core.store import runs, scenarios, snapshots
 from cupel_core.store.scenarios import ScenarioSummary
 

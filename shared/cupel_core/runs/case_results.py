@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
 from cupel_core.domain.runs.plan import Plan
-from cupel_core.messages import RunRef
-from cupel_core.paging import Entry, decode_index, encode_cursor
-from cupel_core.probe_ranges import check_column
+from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import outcomes, runs, selections, snapshots
 from cupel_core.store.selections import RUN_SCORING
 

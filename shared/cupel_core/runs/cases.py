@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
 from cupel_core.domain.resources.personas import Persona
-from cupel_core.errors import Invalid
 from cupel_core.resources import personas as persona_resources
 from cupel_core.store import scenarios
 

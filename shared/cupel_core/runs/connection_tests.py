@@ -2,13 +2,14 @@
 
 import asyncio
 
-from cupel_core import event_loop, sandbox
-from cupel_core.accounts import load_account
+from cupel_core import sandbox
+from cupel_core.accounts.keys import load_account
+from cupel_core.base import event_loop
 from cupel_core.domain.resources.connectors import PROVIDER, ConnectionTestResult
 from cupel_core.providers.connectors.connection_test import test_connection as call_agent
 from cupel_core.resources import connectors
 from cupel_core.runs.ad_hoc_judging import paid_calls
-from cupel_core.settings import settings
+from cupel_core.store.settings import settings
 
 MAX_SECONDS = 20.0
 """API Gateway limits the whole request to 30 s."""

@@ -14,20 +14,20 @@ from datetime import datetime
 from math import isinf
 from typing import Any, NamedTuple
 
+from cupel_core.base.errors import Conflict, Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import DispatchRequest, RunRef
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.estimates.run_estimate import NOTHING, RunEstimate
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Action, IllegalTransition, RetryScope, Run, RunStatus
 from cupel_core.domain.runs.sampling import expand as expand_sample
-from cupel_core.errors import Conflict, Invalid
-from cupel_core.ids import new_id
-from cupel_core.messages import DispatchRequest, RunRef
-from cupel_core.probe_ranges import check_target
 from cupel_core.runs import dispatch, open_runs
 from cupel_core.runs.budgets import BudgetedEstimate, check_addition, fit_of_addition
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import estimate_probes
+from cupel_core.runs.probe_ranges import check_target
 from cupel_core.runs.validation import check_files, check_size
 from cupel_core.store import barrier, keys, outbox, runs, scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot

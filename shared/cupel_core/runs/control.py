@@ -6,11 +6,11 @@ Each is one transition of the run's state table. Workers and the dispatcher act 
 from datetime import datetime
 from typing import Any
 
-from cupel_core import workspace_budgets
+from cupel_core.base.errors import Conflict
+from cupel_core.base.messages import RunRef
+from cupel_core.budgets import workspace_budgets
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunStatus
-from cupel_core.errors import Conflict
-from cupel_core.messages import RunRef
 from cupel_core.runs import dispatch
 from cupel_core.store import budgets, governor, runs
 

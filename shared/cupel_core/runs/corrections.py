@@ -6,10 +6,10 @@ A probe's status cannot be corrected: it is what the barrier counts (docs/decisi
 from dataclasses import asdict
 from datetime import datetime
 
+from cupel_core.base.errors import Conflict
+from cupel_core.base.messages import RunRef
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.domain.runs.transcripts import Outcome, Transcript, TranscriptResult, readable_at
-from cupel_core.errors import Conflict
-from cupel_core.messages import RunRef
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.runs.probes import locate_probe
 from cupel_core.store import outcomes
 

@@ -16,7 +16,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from cupel_core.accounts import get_provider
+from cupel_core.accounts.keys import get_provider
+from cupel_core.base.errors import NotFound, RetryableError
+from cupel_core.base.messages import DispatchRequest, ProbeSlice
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
@@ -30,15 +32,13 @@ from cupel_core.domain.runs.slices import (
     provider_columns,
     providers_of,
 )
-from cupel_core.errors import NotFound, RetryableError
-from cupel_core.messages import DispatchRequest, ProbeSlice
 from cupel_core.providers import queue_of
 from cupel_core.runs import backpressure
 from cupel_core.runs.reopen import prepare_leaves
-from cupel_core.settings import settings
 from cupel_core.store import barrier, executions, outbox, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.settings import settings
 
 _RESERVE_SECONDS = 10.0
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
+from cupel_core.base.errors import Conflict, NotFound, RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import MAX_LIMIT
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.run import ACTIVE, ProbeStatus, Run
 from cupel_core.domain.scoring.selections import sibling_probes, without_quotations
-from cupel_core.errors import Conflict, NotFound, RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.paging import MAX_LIMIT
 from cupel_core.runs.probes import locate_probe, probe_statuses
 from cupel_core.store import (
     amendments,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from math import inf
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.scale_runs import ScaleRun

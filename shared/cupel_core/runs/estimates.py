@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 
-from cupel_core.accounts import get_provider, with_prices
+from cupel_core.accounts.keys import get_provider, with_prices
+from cupel_core.domain.conversations.model_parameters import ParameterFields
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import ScenarioPage
 from cupel_core.domain.estimates.expectations import ExpectedCalls, RunTerms, SampledCase, run_assumptions
@@ -17,8 +19,6 @@ from cupel_core.domain.resources.providers import Prices
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.sampling import from_few_groups
-from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.account import Account
 from cupel_core.providers.expected_calls import expected_calls
 from cupel_core.runs.history import ComparableRuns, column_histories

@@ -1,7 +1,7 @@
 """Run specifications of evals and of the playground."""
 
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, PlaygroundSpec, RunSpec
-from cupel_core.errors import Invalid
 from cupel_core.resources import evals, references
 from cupel_core.runs.requested_fields import as_of_playground
 

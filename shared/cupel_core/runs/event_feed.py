@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import TERMINAL, Progress, Run, RunEvent
-from cupel_core.messages import RunRef
 from cupel_core.runs.queries import progress
 from cupel_core.store import events, runs
 

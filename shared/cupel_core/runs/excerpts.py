@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.excerpts import Excerpt, contains_words, excerpt_of
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
-from cupel_core.errors import Invalid
-from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, runs
 
 MAX_WORDS = 10

@@ -8,7 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.conversations import Calls
 from cupel_core.domain.estimates.history import MIN_CONVERSATIONS, ColumnHistory, PastConversation
 from cupel_core.domain.runs.barrier import FANOUT
@@ -16,9 +19,6 @@ from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import ProfileRef, Run, RunStatus
 from cupel_core.domain.runs.sampling import evenly
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, runs, snapshots
 from cupel_core.store.counted_outcomes import counted
 from cupel_core.store.snapshots import Snapshot

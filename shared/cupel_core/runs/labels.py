@@ -6,10 +6,10 @@ meanwhile. The event names the changed fields, not their values, and is not sent
 
 from datetime import datetime
 
+from cupel_core.base.messages import RunRef
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.domain.runs.labels import LabelChanges, RunLabels
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import RunRef
-from cupel_core.preconditions import UNCONDITIONAL, Precondition, content_etag
 from cupel_core.store import runs
 
 

@@ -1,8 +1,8 @@
 """Limits of open runs: a start beyond one is refused before anything of the run is written."""
 
+from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.text.counts import count_of
-from cupel_core.errors import RetryableError
 from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.store import open_runs
 

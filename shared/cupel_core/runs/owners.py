@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from cupel_core.errors import FieldError, Invalid
+from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.store import definitions, resources, schedules
 from cupel_core.store.resources import Resource, ResourceKind
 

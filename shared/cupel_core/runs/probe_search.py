@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import batched, chain, islice
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
 from cupel_core.resources import references
 from cupel_core.runs.probes import MAX_PROBES, probe_statuses, with_conversations
 from cupel_core.store import runs, snapshots

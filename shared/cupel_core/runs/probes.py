@@ -6,14 +6,14 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import DEFAULT_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
 from cupel_core.domain.runs.run import ProbeStatus, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, readable_at
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import DEFAULT_LIMIT, Entry, decode_index, encode_cursor
-from cupel_core.probe_ranges import probe_ranges
+from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.runs.queries import find_probe
 from cupel_core.store import attempts, barrier, checkpoints, runs, snapshots
 from cupel_core.store.barrier import LeafItem

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import FieldError, Invalid, NotFound
 from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.resources import connectors, profiles
-from cupel_core.settings import settings
+from cupel_core.store.settings import settings
 
 
 def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[str, Any]:

@@ -22,7 +22,8 @@ full.
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from cupel_core import workspace_budgets
+from cupel_core.base.messages import RunRef
+from cupel_core.budgets import workspace_budgets
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus
@@ -40,7 +41,6 @@ from cupel_core.domain.runs.rates import Reading, rates, with_reading
 from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
-from cupel_core.messages import RunRef
 from cupel_core.store import barrier, budgets, governor, outcomes, progress_readings, runs
 from cupel_core.store.barrier import Leaves, Tree
 

@@ -8,6 +8,18 @@ from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import (
+    ANY_TIME,
+    DEFAULT_LIMIT,
+    Creation,
+    Entry,
+    Page,
+    decode_index,
+    encode_cursor,
+    fill_page,
+)
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
@@ -22,10 +34,7 @@ from cupel_core.domain.runs.transcripts import (
     readable_at,
 )
 from cupel_core.domain.runs.views import ProbeView, RunView, TranscriptView
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, Page, decode_index, encode_cursor, fill_page
-from cupel_core.probe_ranges import probe_ranges
+from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.store import barrier, budgets, governor, outcomes, runs, snapshots
 from cupel_core.store.barrier import State, Tree
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.column_progress import LeafCounts
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.messages import RunRef
 from cupel_core.runs.probes import build_views, probe_statuses
 from cupel_core.store import barrier
 from cupel_core.store.barrier import LeafItem, Tree

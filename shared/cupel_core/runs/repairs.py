@@ -15,17 +15,17 @@ from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.errors import AppError, Conflict, NotFound, RetryableError
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import named_models
 from cupel_core.domain.resources.connectors import PROVIDER, Connector, ConnectorFields, target_of_connector
 from cupel_core.domain.resources.named_resource import NamedResource
 from cupel_core.domain.resources.providers import ProviderChanges, ProviderView
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run, RunStatus
-from cupel_core.errors import AppError, Conflict, NotFound, RetryableError
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
-from cupel_core.preconditions import UNCONDITIONAL, Precondition
 from cupel_core.resources import connectors
 from cupel_core.runs import control
 from cupel_core.store import active_runs, governor, repairs, runs, snapshots

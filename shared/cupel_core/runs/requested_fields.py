@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
-from cupel_core.errors import Invalid
 
 _OF_AN_EVAL = ("definitionId", "scenarioIds", "targets")
 

@@ -6,11 +6,11 @@ nothing that has changed since then has an effect, defaults of the workspace inc
 
 from typing import Any, NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import ResolvedDefinition
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.messages import RunRef
 from cupel_core.runs.cases import RunCases
 from cupel_core.store import runs, snapshots
 

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from cupel_core.errors import NotFound
-from cupel_core.files import catalog
-from cupel_core.messages import ChatRef, RunRef
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import ChatRef, RunRef
+from cupel_core.definitions.files import catalog
 from cupel_core.runs.erasure import erase_probe, erase_with_runs
 from cupel_core.runs.workspace_erasure import erase_workspace
 from cupel_core.store import chats, data_files, definitions, deletion_log, outcomes, runs, workspaces

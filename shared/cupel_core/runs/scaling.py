@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import Conflict, FieldError, Invalid
+from cupel_core.base.ids import content_id
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog
 from cupel_core.definitions.scenarios import checked_scenarios
@@ -26,8 +28,6 @@ from cupel_core.domain.runs.scale_runs import FOLDER, ScaleRun, content_text
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Conflict, FieldError, Invalid
-from cupel_core.ids import content_id
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import get_settings
 from cupel_core.runs import start

@@ -1,8 +1,8 @@
 """The scenarios of a run, as they were at its start."""
 
+from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.paging import Entry, Page, decode_index, encode_cursor, fill_page
 from cupel_core.store import scenarios, snapshots
 
 

@@ -23,9 +23,13 @@ from datetime import datetime
 from secrets import randbelow
 from typing import Any, NamedTuple
 
-from cupel_core import idempotency
-from cupel_core.accounts import ModelChecks, load_own_prices
+from cupel_core.accounts.keys import ModelChecks, load_own_prices
+from cupel_core.accounts.named_models import check_named_models
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import ResolvedDefinition, resolve
+from cupel_core.domain.conversations.model_parameters import merge_parameters
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.estimates.run_estimate import RunEstimate
@@ -37,11 +41,6 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import merge_parameters
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
-from cupel_core.named_models import check_named_models
 from cupel_core.providers.prices import price_list_version
 from cupel_core.resources import connectors, evals, experiments
 from cupel_core.resources.evaluation_settings import workspace_grader_config
@@ -62,7 +61,7 @@ from cupel_core.runs.validation import (
     check_spec,
     check_tool_connectors,
 )
-from cupel_core.store import counters, keys, runs, scenarios, snapshots, webhooks
+from cupel_core.store import counters, idempotency, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.spec import RunSpec
-from cupel_core.domain.turns.tools import ToolMode
-from cupel_core.errors import FieldError, Invalid
 from cupel_core.providers.parameters import known_parameters
 
 _NEEDS_NO_TOOLS = (None, ToolMode.AUTO, ToolMode.NONE)

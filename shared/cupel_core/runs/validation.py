@@ -5,7 +5,9 @@ from itertools import islice
 
 import orjson
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import FieldError, Invalid, NotFound
+from cupel_core.domain.conversations.parts import LargestFiles
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.fit import MAX_MISFITS, Misfit, misfits
 from cupel_core.domain.definitions.required_models import missing_models
@@ -16,15 +18,13 @@ from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.parts import LargestFiles
-from cupel_core.errors import FieldError, Invalid, NotFound
 from cupel_core.providers import find_provider, queue_of
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
 from cupel_core.resources import connectors
-from cupel_core.settings import settings
+from cupel_core.resources.target_validation import target_error, timeout_errors
 from cupel_core.store.scenarios import read_within
-from cupel_core.target_validation import target_error, timeout_errors
+from cupel_core.store.settings import settings
 
 MAX_COLUMNS = 200
 """Targets times prompts: what a matrix of results, and the progress of a run, can show."""

@@ -6,7 +6,7 @@ Every step may be repeated, and continues where the previous one ended: what was
 from collections.abc import Callable
 from datetime import datetime
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.runs.erasure import delete_runs
 from cupel_core.store import deletion_log, erasures, scheduler, schedules, tokens, workspaces
 from cupel_core.store.deletion_log import DeletedWhole, Deletion

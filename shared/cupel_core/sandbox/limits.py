@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_EXCEEDED = 3
 WINDOW_SECONDS = 60.0

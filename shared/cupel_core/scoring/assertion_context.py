@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.material import MaterialValue, as_json, messages_material
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.tools import Tool, ToolCall
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.structured_answers import structured_value
 from cupel_core.domain.text.javascript_values import as_text, well_formed
-from cupel_core.domain.turns.material import MaterialValue, as_json, messages_material
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tools import Tool, ToolCall
 
 
 class ShortConversation(ValueError):

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.spend import Spend
 
 type SpendLog = list[Spend]
 """The spend of a check's model calls so far; complete even if the check fails."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cupel_core import sandbox
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.scoring.decisions import answers_newest_first, decision_code, excerpt, searched_part
 from cupel_core.domain.text.patterns import QUICK_SECONDS, is_quick_pattern
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.sandbox.pool import budget
 
 _TASK = "cupel_core.scoring.pattern_search:last_group"

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import is_about_toxicity
 from cupel_core.domain.scoring.unscored import UnscoredCode
-from cupel_core.domain.turns.model_request import Message
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.turns.conversation import AssertionGrade
-from cupel_core.domain.turns.spend import Spend
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.conversation import AssertionGrade
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.scoring.check_result import SpendLog
 
 

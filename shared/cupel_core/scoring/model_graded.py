@@ -8,18 +8,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.material import MaterialValue, messages_material, reading_request
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.unscored import UnscoredCode
-from cupel_core.domain.turns.material import MaterialValue, messages_material, reading_request
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader, GraderError, GraderReply, request_structured
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.grading.replies import (
+from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
+from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, request_structured
+from cupel_core.scoring.grading.graders import GraderFactory
+from cupel_core.scoring.grading.replies import (
     OptionalFlag,
     Reason,
     ShortReply,
@@ -30,8 +32,6 @@ from cupel_core.grading.replies import (
     text_list,
     whole_number,
 )
-from cupel_core.scoring.assertion_context import AssertionContext
-from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
 from cupel_core.scoring.rubric_grading import RubricGrading
 from cupel_core.scoring.texts import threshold_of
 

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring import external_evaluators, model_graded, similarity, templated_graders
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog
+from cupel_core.scoring.grading.graders import GraderFactory
 
 type GradedCheck = Callable[[Assertion, AssertionContext, GraderFactory, SpendLog], Awaitable[CheckResult]]
 

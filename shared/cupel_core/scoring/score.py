@@ -6,7 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cupel_core import sandbox
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.conversation import AssertionGrade
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertion_rules import (
     ASSERT_SET,
     ASSERTION_KINDS,
@@ -22,16 +25,13 @@ from cupel_core.domain.scoring.scoring import combine, failure_tag, first_uncomp
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.javascript_values import as_text
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.conversation import AssertionGrade
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import GraderError
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext, ShortConversation
 from cupel_core.scoring.check_result import CheckResult, CodeFailed, NotComputable, SpendLog, TransformFailed
 from cupel_core.scoring.checks import CHECKS, compute_bounded
 from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.grading.grader import GraderError
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.templated import TEMPLATED, render_value
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ async def score(
 
     What cannot be computed is a result with an error. RetryLater, and whatever stops a grader's call (Halted,
     TimeIsUp), pass through once the calls in flight have ended and are in `log`. Comparisons have no result
-    here, because they need the outputs of several models (`cupel_core/selections.py`). Without `code_runner`, code is
-    not run.
+    here, because they need the outputs of several models (`cupel_core/scoring/selections.py`). Without `code_runner`,
+    code is not run.
     """
     sandbox.use_workspace(graders.workspace)
     scorer = _Scorer(replace(context, assertions=tuple(assertions)), graders, log or GradeLog(), code_runner)

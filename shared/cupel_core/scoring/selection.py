@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertion_values import render_variables
 from cupel_core.domain.scoring.assertions import NOT_COMPUTED, Assertion
 from cupel_core.domain.scoring.selections import Selection
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import GraderError
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.check_result import NotComputable
+from cupel_core.scoring.grading.grader import GraderError
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.model_graded import select_best
 from cupel_core.scoring.score import cause_of
 

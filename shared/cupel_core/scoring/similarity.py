@@ -6,9 +6,6 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.grading.grader import Grader, failed_call
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.grading.replies import StructuredReply, text_list
 from cupel_core.providers import prices
 from cupel_core.providers.completion import with_retry
 from cupel_core.providers.errors import ProviderError
@@ -16,6 +13,9 @@ from cupel_core.providers.reservations import spend_of_failed_embedding
 from cupel_core.providers.wire_format import Embeddings, Vector
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
+from cupel_core.scoring.grading.grader import Grader, failed_call
+from cupel_core.scoring.grading.graders import GraderFactory
+from cupel_core.scoring.grading.replies import StructuredReply, text_list
 from cupel_core.scoring.model_graded import ask_grader
 from cupel_core.scoring.texts import threshold_of
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_messages, recorded_sample, render_template
 from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE, StringOperation, TextMetric
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 

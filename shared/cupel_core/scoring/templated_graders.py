@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.scoring.assertions import Assertion, JudgeReply
 from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.grading.grader import GraderReply
-from cupel_core.grading.graders import GraderFactory
-from cupel_core.grading.replies import Reason, ShortReply, choice_of, score_on
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, SpendLog, binary, graded
+from cupel_core.scoring.grading.grader import GraderReply
+from cupel_core.scoring.grading.graders import GraderFactory
+from cupel_core.scoring.grading.replies import Reason, ShortReply, choice_of, score_on
 from cupel_core.scoring.model_graded import ask_messages
 from cupel_core.scoring.similarity import cosine, embed_texts
 from cupel_core.scoring.templated import TEXTS, judge_messages

@@ -7,11 +7,11 @@ read from the output, in the forms of OpenAI, Anthropic and Google.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.tool_results import ArgumentsError, arguments_of
+from cupel_core.domain.conversations.tools import Tool, ToolCall
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.tool_values import ArgumentRules, Matcher, matchers_of, sequence_of, tool_names
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.tool_results import ArgumentsError, arguments_of
-from cupel_core.domain.turns.tools import Tool, ToolCall
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, binary
 from cupel_core.scoring.texts import threshold_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import Any
 
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.tools import ToolCall
 
 MAX_WASTED_CHARACTERS = 500_000
 """Characters that a search for JSON in a text may parse in vain."""

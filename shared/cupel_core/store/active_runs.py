@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.slices import providers_of
 from cupel_core.domain.runs.stalls import Stall
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, updated
 

@@ -8,9 +8,9 @@ from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.messages import RunRef
 from cupel_core.store import blobs, outcomes
 from cupel_core.store.outcome_items import OutcomeItem, encode_content, store_content, to_item
 from cupel_core.store.table import updated

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import blobs, keys
 from cupel_core.store.document_cache import DocumentCache
 from cupel_core.store.listing import list_newest

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.batches import put_batch
 from cupel_core.store.table import Item

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.messages import RunRef
 from cupel_core.store import keys, outcomes
 from cupel_core.store.outcome_items import OutcomeItem, digest
 

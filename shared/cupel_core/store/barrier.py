@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from cupel_core.clock import from_iso, to_iso, utc_now
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import from_iso, to_iso, utc_now
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
 from cupel_core.domain.runs.column_progress import LeafCounts, LeafDetail
@@ -22,12 +24,10 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend
 from cupel_core.domain.runs.slow_calls import SlowCall
-from cupel_core.errors import RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.settings import settings
 from cupel_core.store import keys, leaf_logs
 from cupel_core.store.batches import get_batch, query
 from cupel_core.store.clients import dynamodb
+from cupel_core.store.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef

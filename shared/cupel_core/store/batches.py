@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import batched
 from typing import Any
 
-from cupel_core.errors import RetryableError
-from cupel_core.settings import settings
+from cupel_core.base.errors import RetryableError
 from cupel_core.store.clients import dynamodb
+from cupel_core.store.settings import settings
 
 _MAX_BATCH_SIZE = 100
 _MAX_WRITES = 25

@@ -27,9 +27,9 @@ from urllib.parse import quote
 
 import orjson
 
-from cupel_core.errors import NotFound, RetryableError, TooLarge
-from cupel_core.settings import settings
+from cupel_core.base.errors import NotFound, RetryableError, TooLarge
 from cupel_core.store import clients
+from cupel_core.store.settings import settings
 
 # Level 3 costs a third of the CPU of the default and 10 % more bytes on transcripts.
 _COMPRESSION = 3

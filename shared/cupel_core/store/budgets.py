@@ -7,6 +7,7 @@ workers is 6 KB.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.account import (
     BudgetAccount,
     BudgetLease,
@@ -16,8 +17,7 @@ from cupel_core.domain.budgets.account import (
     after_report,
 )
 from cupel_core.domain.budgets.money import SpentByRole
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import RunRef
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
 from cupel_core.store.versioned_items import Versioned

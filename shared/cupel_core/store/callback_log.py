@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.paging import Page, decode_cursor, encode_cursor
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackStatus
-from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

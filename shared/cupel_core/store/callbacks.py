@@ -18,14 +18,14 @@ from pynamodb.exceptions import DeleteError, UpdateError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
-from cupel_core.errors import RetryableError
-from cupel_core.ids import new_id
-from cupel_core.messages import ProbeCallback, RunCallback, RunRef
-from cupel_core.settings import settings
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import ProbeCallback, RunCallback, RunRef
 from cupel_core.store import keys, queues
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, error_code, updated
 
 MAX_PROBES_PER_CALL = 100

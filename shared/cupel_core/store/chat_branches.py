@@ -11,12 +11,12 @@ from datetime import datetime
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.branches import ChatBranch, Fork, MessageSide, Pointer, PointerPage, Pointers
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, VariantStatus
-from cupel_core.errors import NotFound
-from cupel_core.messages import ChatRef
 from cupel_core.store import chats, idempotency_keys, keys
 from cupel_core.store.chat_texts import read_json, read_text, write_json, write_text
 from cupel_core.store.table import Item, conditional_transaction

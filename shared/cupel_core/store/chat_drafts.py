@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
+from cupel_core.base.messages import ChatRef
 from cupel_core.domain.chats.drafts import MAX_DELTA_LENGTH, TextDelta, TextPiece, TextPosition, joined
-from cupel_core.messages import ChatRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from cupel_core.ids import new_short_id
-from cupel_core.messages import ChatRef
+from cupel_core.base.ids import new_short_id
+from cupel_core.base.messages import ChatRef
 from cupel_core.store import blobs, keys
 
 MAX_INLINE_BYTES = 8_192

@@ -15,7 +15,10 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, from_optional_iso, to_iso
+from cupel_core.base.clock import from_iso, from_optional_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import ChatRef, TurnOrder
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.chats.turns import (
     AbortReason,
     ChatTurn,
@@ -26,9 +29,6 @@ from cupel_core.domain.chats.turns import (
     TurnPhase,
     TurnStatus,
 )
-from cupel_core.errors import NotFound
-from cupel_core.messages import ChatRef, TurnOrder
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import chat_branches, idempotency_keys, keys, open_work
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_texts import read_json, read_settings, write_json

@@ -11,16 +11,16 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso, utc_now
+from cupel_core.base.clock import from_iso, to_iso, utc_now
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.messages import ChatRef, RunRef
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings, opening_of
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.messages import ChatRef, RunRef
-from cupel_core.paging import Page, fill_page
-from cupel_core.settings import settings
 from cupel_core.store import erasures, keys, listing
 from cupel_core.store.chat_texts import read_settings, write_json
 from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
 from cupel_core.store.listing import list_newest
+from cupel_core.store.settings import settings
 from cupel_core.store.table import CreationIndex, Item, updated
 
 _SORT_KEY = "chat"

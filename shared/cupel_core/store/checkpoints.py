@@ -13,20 +13,20 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.attempts import FailedAttempts
+from cupel_core.domain.conversations.conversation import AssertionGrade, ConversationState, StopReason, Verdict
+from cupel_core.domain.conversations.model_request import Message, RequestParameter, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.turns.attempts import FailedAttempts
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
-from cupel_core.domain.turns.model_request import Message, RequestParameter, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
-from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
+from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, error_code
 
 RETENTION = timedelta(days=90)

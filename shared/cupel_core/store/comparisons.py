@@ -7,13 +7,13 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import blobs, jobs, keys
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, Item, conditional_transaction, connection, updated

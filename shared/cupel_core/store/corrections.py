@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pynamodb.attributes import NumberAttribute
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.batches import get_batch
 from cupel_core.store.table import Item

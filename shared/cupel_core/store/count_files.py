@@ -3,9 +3,9 @@
 A file is written once. Whoever computes it again from the same outcomes writes the same bytes.
 """
 
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.counts import MAX_FILE_BYTES, VERSION, Counts
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.messages import RunRef
 from cupel_core.store import outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
 

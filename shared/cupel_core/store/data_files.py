@@ -10,10 +10,10 @@ from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
-from cupel_core.errors import NotFound
-from cupel_core.paging import Creation, Entry, encode_cursor
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound
+from cupel_core.base.paging import Creation, Entry, encode_cursor
 from cupel_core.store import blobs, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated

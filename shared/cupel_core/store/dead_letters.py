@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
+from cupel_core.base.messages import ProbeSlice
+from cupel_core.base.paging import Page, decode_cursor, encode_cursor
 from cupel_core.domain.runs.run import Priority
-from cupel_core.messages import ProbeSlice
-from cupel_core.paging import Page, decode_cursor, encode_cursor
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

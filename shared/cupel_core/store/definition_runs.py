@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import keys
 from cupel_core.store.table import Item

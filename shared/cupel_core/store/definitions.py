@@ -15,12 +15,12 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError, UpdateError
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.paging import ANY_TIME, Creation, Page, fill_page
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.paging import ANY_TIME, Creation, Page, fill_page
 from cupel_core.store import idempotency_keys, keys, partitions, quotas
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, ExtraWrite, Item, error_code

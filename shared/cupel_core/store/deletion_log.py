@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.messages import RunRef
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.store import blobs, keys
 
 

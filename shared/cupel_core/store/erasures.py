@@ -10,9 +10,9 @@ from enum import StrEnum
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
-from cupel_core.messages import RunRef
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, updated
 

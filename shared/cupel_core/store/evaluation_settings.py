@@ -4,12 +4,12 @@ from typing import Any
 
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
+from cupel_core.base.errors import Conflict
 from cupel_core.domain.budgets.periods import DEFAULT_TIMEZONE, PeriodLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.limits.scale_runs import ScaleRunLimits
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.messages import RunRef
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import RunEvent, RunEventType
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

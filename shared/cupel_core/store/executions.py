@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import orjson
 
-from cupel_core.messages import RunRef
-from cupel_core.settings import settings
+from cupel_core.base.messages import RunRef
 from cupel_core.store.clients import stepfunctions
+from cupel_core.store.settings import settings
 
 MAX_ATTEMPTS = 5
 """Executions that may die before a run or a rescore fails."""

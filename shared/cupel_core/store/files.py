@@ -12,11 +12,11 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound, RetryableError
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.files.formats import MAX_FILE_BYTES, FileFormat, FileInfo
 from cupel_core.domain.files.stored_files import FileStatus, StoredFile
-from cupel_core.errors import NotFound, RetryableError
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import batches, blobs, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code, updated

@@ -14,13 +14,13 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import from_iso, to_iso, to_optional_iso
+from cupel_core.base.clock import from_iso, to_iso, to_optional_iso
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import GenerationRequest
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.ids import new_id
-from cupel_core.messages import GenerationRequest
 from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.listing import all_of

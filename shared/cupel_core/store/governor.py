@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from math import floor
 from typing import Any
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.limits.breaker import Breaker
 from cupel_core.domain.limits.governor import (
     Governor,
@@ -27,7 +28,6 @@ from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedMo
 from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket
 from cupel_core.domain.runs.run import Priority
-from cupel_core.messages import RunRef
 from cupel_core.store import keys, versioned_items
 from cupel_core.store.batches import get_batch
 from cupel_core.store.versioned_items import Versioned

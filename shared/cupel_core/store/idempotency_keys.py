@@ -20,7 +20,7 @@ from pynamodb.exceptions import DeleteError, PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso, utc_now
+from cupel_core.base.clock import from_iso, to_iso, utc_now
 from cupel_core.store import keys
 from cupel_core.store.table import Item, connection, error_code, updated
 

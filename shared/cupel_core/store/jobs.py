@@ -13,12 +13,12 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import JobRequest
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.errors import NotFound
-from cupel_core.messages import JobRequest
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys, listing
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.open_work import OpenWork

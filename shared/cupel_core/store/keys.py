@@ -86,8 +86,8 @@ are in lists of their own, `<ws>#deleted-schedules` and so on, from which a work
 
 from collections.abc import Iterator
 
+from cupel_core.base.messages import ChatRef, RunRef
 from cupel_core.domain.runs.barrier import FANOUT, Node
-from cupel_core.messages import ChatRef, RunRef
 
 PROBES_PER_BLOCK = 1_000
 _WORKSPACE_BLOBS = (

@@ -8,8 +8,8 @@ from typing import Any
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import to_iso
-from cupel_core.paging import ANY_TIME, Creation, Entry, decode_cursor, encode_cursor
+from cupel_core.base.clock import to_iso
+from cupel_core.base.paging import ANY_TIME, Creation, Entry, decode_cursor, encode_cursor
 from cupel_core.store.table import CreationIndex, Item
 
 MAX_EXAMINED = 1_000

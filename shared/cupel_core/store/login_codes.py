@@ -2,7 +2,7 @@
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.domain.access import AccessRole, LoginCode, Token
 from cupel_core.store import keys, tokens
 from cupel_core.store.table import Item, conditional_transaction

@@ -10,8 +10,8 @@ from pynamodb.attributes import UnicodeSetAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import size
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import TERMINAL
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.batches import get_batch
 from cupel_core.store.table import Item, error_code

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pynamodb.attributes import UnicodeAttribute
 
-from cupel_core.clock import to_iso
-from cupel_core.messages import GenerationRequest, JobRequest, TurnOrder
+from cupel_core.base.clock import to_iso
+from cupel_core.base.messages import GenerationRequest, JobRequest, TurnOrder
 from cupel_core.store.table import Item, updated
 
 

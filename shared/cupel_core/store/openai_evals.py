@@ -7,11 +7,11 @@ from typing import Any
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound
+from cupel_core.base.paging import Creation, Entry, encode_cursor
 from cupel_core.domain.openai_evals.rows import STORED_ANSWERS
-from cupel_core.errors import NotFound
-from cupel_core.paging import Creation, Entry, encode_cursor
 from cupel_core.store import keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, ExtraWrite, Item

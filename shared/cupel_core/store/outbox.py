@@ -6,9 +6,9 @@ from datetime import datetime
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
-from cupel_core.messages import DispatchRequest, RunRef
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.messages import DispatchRequest, RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import ConversationState, StopReason, Verdict
+from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.conversation import ConversationState, StopReason, Verdict
-from cupel_core.domain.turns.model_request import Message, ProbeErrorCode, RequestParameter, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import NotFound
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.table import Item
 

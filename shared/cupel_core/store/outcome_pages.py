@@ -17,15 +17,14 @@ from zlib import crc32
 
 import orjson
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.ids import new_short_id
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT
 from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
 from cupel_core.domain.runs.run_spend import Cost
-from cupel_core.errors import RetryableError
-from cupel_core.ids import new_short_id
-from cupel_core.messages import RunRef
-from cupel_core.settings import settings
 from cupel_core.store import blobs, keys
 from cupel_core.store.batches import get_batch, put_batch, query
 from cupel_core.store.clients import dynamodb
@@ -38,6 +37,7 @@ from cupel_core.store.outcome_items import (
     new_content_key,
     spending_of,
 )
+from cupel_core.store.settings import settings
 
 MAX_ENTRY_BYTES = 100_000
 """Of a digest: a larger outcome cannot be stored."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import batched
 from typing import Any, NamedTuple
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
 from cupel_core.domain.runs.transcripts import Outcome
-from cupel_core.messages import RunRef
 from cupel_core.store import barrier, keys, outcome_pages
 from cupel_core.store.barrier import LeafItem
 from cupel_core.store.batches import get_batch

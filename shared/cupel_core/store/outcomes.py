@@ -18,7 +18,10 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import Conflict, RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry, encode_cursor
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_batches, leaf_of
 from cupel_core.domain.runs.leaf_log import OutcomePage
 from cupel_core.domain.runs.run_spend import Cost, encode
@@ -31,10 +34,6 @@ from cupel_core.domain.runs.transcripts import (
     TranscriptResult,
     unstorable,
 )
-from cupel_core.errors import Conflict, RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.paging import Entry, encode_cursor
-from cupel_core.settings import settings
 from cupel_core.store import barrier, blobs, corrections, keys, outcome_pages, outcome_reads
 from cupel_core.store.barrier import LeafItem
 from cupel_core.store.clients import dynamodb
@@ -52,6 +51,7 @@ from cupel_core.store.outcome_items import (
 )
 from cupel_core.store.outcome_pages import NewOutcome, PageRef
 from cupel_core.store.outcome_reads import PROBES_PER_READ, OutcomeLocation, get_own
+from cupel_core.store.settings import settings
 from cupel_core.store.table import connection, error_code, updated
 
 MAX_PROBES = 100_000

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.paging import Page
 from cupel_core.domain.pipeline.profiles import ProfileHead, ProfileVersion
-from cupel_core.errors import NotFound
-from cupel_core.paging import Page
 from cupel_core.store import keys, resources
 from cupel_core.store.resources import Resource, ResourceKind
 from cupel_core.store.table import ExtraWrite, Item

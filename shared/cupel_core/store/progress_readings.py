@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pynamodb.attributes import JSONAttribute
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.rates import Reading
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Conflict
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 from itertools import batched
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cupel_core.deferred import dataclass
-from cupel_core.errors import RetryableError
-from cupel_core.messages import QueueMessage
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import QueueMessage
 from cupel_core.store.clients import AWS_ERRORS, sqs
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from cupel_core.clock import from_iso, to_iso, utc_now
+from cupel_core.base.clock import from_iso, to_iso, utc_now
+from cupel_core.base.errors import QuotaExceeded, TooManyCreations
 from cupel_core.domain.limits.quotas import Quota, refusal
-from cupel_core.errors import QuotaExceeded, TooManyCreations
-from cupel_core.settings import settings
 from cupel_core.store import keys, request_rates
 from cupel_core.store.request_rates import RequestRateItem
+from cupel_core.store.settings import settings
 from cupel_core.store.table import CreationIndex, Item, updated
 
 RECOUNT_SECONDS = 5

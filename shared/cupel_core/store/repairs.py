@@ -8,8 +8,8 @@ from datetime import datetime
 
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 
-from cupel_core.clock import to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import to_iso
+from cupel_core.base.deferred import dataclass
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

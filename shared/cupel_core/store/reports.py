@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, UnicodeAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import Run, RunFailure
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
 from cupel_core.store import blobs, jobs, keys, resources, runs
 from cupel_core.store.resources import Resource
 from cupel_core.store.table import Item, conditional_transaction, updated

@@ -9,13 +9,13 @@ import orjson
 from pynamodb.attributes import BinaryAttribute, JSONAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.rescores import RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import NotFound
-from cupel_core.ids import new_id
-from cupel_core.messages import RunRef
 from cupel_core.store import blobs, keys
 from cupel_core.store.table import Item, updated
 

@@ -11,12 +11,12 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.clock import from_iso, from_optional_iso, to_iso, to_optional_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreStatus
-from cupel_core.errors import NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.listing import list_newest

@@ -16,12 +16,12 @@ from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import Conflict, FieldError, NotFound
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.resources.names import fold_name
-from cupel_core.errors import Conflict, FieldError, NotFound
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import clients, idempotency_keys, keys, listing, quotas
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, ExtraWrite, Item, connection, error_code

@@ -6,7 +6,8 @@ from typing import Any
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.intervals import EstimateInterval
@@ -32,7 +33,6 @@ from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import CreationIndex, Item
 

@@ -12,7 +12,10 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action as UpdateAction
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import Conflict, NotFound, RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import (
@@ -25,10 +28,6 @@ from cupel_core.domain.runs.run import (
     RunStatus,
     transition_for,
 )
-from cupel_core.errors import Conflict, NotFound, RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
-from cupel_core.settings import settings
 from cupel_core.store import callbacks, definition_runs, experiment_runs, idempotency_keys, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.batches import get_batch
@@ -38,6 +37,7 @@ from cupel_core.store.idempotency_keys import IdempotencyItem
 from cupel_core.store.listing import list_ids, list_newest
 from cupel_core.store.outbox import OutboxItem
 from cupel_core.store.run_items import RunItem, from_item, to_item
+from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, connection, error_code
 
 _MAX_ATTEMPTS = 8

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.ids import new_id
 from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_PAGE_BYTES,
@@ -34,8 +36,6 @@ from cupel_core.domain.definitions.scenarios import (
     scenario_id,
 )
 from cupel_core.domain.scoring.selections import comparisons
-from cupel_core.errors import Invalid
-from cupel_core.ids import new_id
 from cupel_core.store import blobs, keys
 from cupel_core.store.document_cache import DocumentCache
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from cupel_core.base.errors import Invalid
+from cupel_core.base.messages import DueSchedule
 from cupel_core.domain.runs.schedules import Schedule
-from cupel_core.errors import Invalid
-from cupel_core.messages import DueSchedule
-from cupel_core.settings import settings
 from cupel_core.store.clients import scheduler
+from cupel_core.store.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler.type_defs import CreateScheduleInputTypeDef

@@ -7,12 +7,12 @@ from typing import Any
 from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import NotFound
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.limits.quotas import Quota
 from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.schedules import Firing, Schedule
-from cupel_core.errors import NotFound
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import idempotency_keys, keys, listing, quotas
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code

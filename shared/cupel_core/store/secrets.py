@@ -7,9 +7,9 @@ nothing, and a run keeps the values that it started with. A secret belongs to an
 secret must be sent again, as the permission to change an address would otherwise reveal it.
 """
 
-from cupel_core.errors import RetryableError
-from cupel_core.settings import settings
+from cupel_core.base.errors import RetryableError
 from cupel_core.store.clients import secretsmanager
+from cupel_core.store.settings import settings
 
 _DELETION_SECONDS = 5.0
 

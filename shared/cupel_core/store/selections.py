@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pynamodb.attributes import JSONAttribute, NumberAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.scoring.selections import Selection
-from cupel_core.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code, updated
 

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import orjson
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.resources.providers import ModelPrice, Prices
 from cupel_core.domain.runs.case_view import CaseView
-from cupel_core.errors import NotFound
 from cupel_core.store import blobs, scenarios
 from cupel_core.store.document_cache import DocumentCache
 

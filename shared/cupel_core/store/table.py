@@ -15,8 +15,8 @@ from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.settings import settings
 from cupel_core.store import clients
+from cupel_core.store.settings import settings
 
 
 class _TableNameFromSettings(type):

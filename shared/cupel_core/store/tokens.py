@@ -7,10 +7,10 @@ from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.access import AccessRole, Caller, SecretState, Token
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.paging import Page, fill_page
 from cupel_core.store import clients, idempotency_keys, keys
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item, connection, error_code

@@ -5,7 +5,7 @@ Only unusable replies are written, so a run whose judge works costs no write.
 
 from pynamodb.attributes import NumberAttribute
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys
 from cupel_core.store.table import Item
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from cupel_core.errors import RetryableError
-from cupel_core.settings import settings
+from cupel_core.base.errors import RetryableError
 from cupel_core.store.clients import dynamodb
+from cupel_core.store.settings import settings
 
 _MAX_ATTEMPTS = 20
 """If n workers write at the same time, the last one is rejected n - 1 times."""

@@ -7,9 +7,9 @@ from pynamodb.exceptions import DeleteError, PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.errors import Conflict
 from cupel_core.domain.resources.webhooks import CallbackScope, Webhook
-from cupel_core.errors import Conflict
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code, updated
 

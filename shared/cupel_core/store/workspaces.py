@@ -10,9 +10,9 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from cupel_core.clock import from_iso, to_iso
+from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.paging import Creation, Page, fill_page
 from cupel_core.domain.access import Workspace
-from cupel_core.paging import Creation, Page, fill_page
 from cupel_core.store import keys
 from cupel_core.store.erasures import Erasure, ErasureItem
 from cupel_core.store.listing import list_newest

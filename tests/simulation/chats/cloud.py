@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
+from cupel_core.base.messages import TurnOrder
 from cupel_core.chats import worker
-from cupel_core.messages import TurnOrder
 from cupel_core.store.queues import Delivery
-from cupel_core.sweeping.erasure import erase_due
-from cupel_core.sweeping.turn_recovery import recover_turns
+from cupel_core.workspace.sweeping.erasure import erase_due
+from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 from tests.simulation import loops
 from tests.simulation.bucket import Bucket
 from tests.simulation.chats.invariants import ChatInvariants

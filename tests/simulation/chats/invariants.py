@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cupel_core.clock import from_iso
+from cupel_core.base.clock import from_iso
 from tests.simulation.account_pauses import AccountPauses
 from tests.simulation.chats.ledger import Ledger
 from tests.simulation.chats.models import MAIN, CallKey, ChatCall

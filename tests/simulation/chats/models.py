@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
 from tests.simulation.faults import Fault
 from tests.simulation.scheduler import Invocation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from cupel_core.messages import ChatRef
+from cupel_core.base.messages import ChatRef
 from cupel_core.store import chat_turns, chats, erasures, keys
 from tests.simulation.chats.invariants import ChatInvariants
 from tests.simulation.chats.ledger import Data

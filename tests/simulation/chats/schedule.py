@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
+from cupel_core.base.errors import ClientError, NotFound
 from cupel_core.chats import branches, catalog, exchanges, turns
 from cupel_core.chats.branches import ForkRequest
 from cupel_core.chats.exchanges import MessageChange
@@ -13,7 +14,6 @@ from cupel_core.chats.turns import TurnRequest
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.profiles import ProfileHead, ProfileVersion
-from cupel_core.errors import ClientError, NotFound
 from cupel_core.store import governor, profiles
 from tests.simulation.chats.cloud import ANY_CHAT, ChatCloud, ChatConditions
 from tests.simulation.chats.profiles import MODEL, draw_profile

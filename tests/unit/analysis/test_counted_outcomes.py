@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.settings import Settings
 from cupel_core.store import counted_outcomes
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
 

@@ -8,13 +8,13 @@ import pytest
 
 from cupel_core.analysis import deep_analysis, deep_requests, jobs
 from cupel_core.analysis.jobs import JobOutcome, run_job
+from cupel_core.base.errors import Conflict, RetryableError
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.analysis.deep import ALGORITHM_VERSION
 from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobStatus
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import Action, Run, RunEventType
 from cupel_core.domain.runs.transcripts import TranscriptResult
-from cupel_core.errors import Conflict, RetryableError
-from cupel_core.messages import JobRequest
 from cupel_core.store import analyses, corrections, events, outcomes, runs
 from cupel_core.store import jobs as stored_jobs
 from tests.compared_runs import carry_out_jobs, run_of

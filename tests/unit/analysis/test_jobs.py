@@ -7,11 +7,11 @@ import pytest
 
 from cupel_core.analysis import comparisons, jobs
 from cupel_core.analysis.jobs import JobOutcome, run_job
+from cupel_core.base.errors import Invalid, RetryableError
+from cupel_core.base.messages import JobRequest, RunRef
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import RunEventType, RunFailure
-from cupel_core.errors import Invalid, RetryableError
-from cupel_core.messages import JobRequest, RunRef
 from cupel_core.store import blobs, events, keys, runs
 from cupel_core.store import comparisons as stored_comparisons
 from cupel_core.store import jobs as stored_jobs

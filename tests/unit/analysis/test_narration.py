@@ -7,30 +7,30 @@ from typing import Any
 
 import pytest
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
 from cupel_core.analysis import deep_analysis, deep_requests, jobs
 from cupel_core.analysis.basic import read_matrix
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
 from cupel_core.analysis.jobs import Computation, JobOutcome
 from cupel_core.analysis.narration import narrative_by
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
+from cupel_core.base.errors import NotFound
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.analysis.jobs import JobKind
 from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import TranscriptResult
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.errors import NotFound
-from cupel_core.messages import JobRequest
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.resources.evaluation_settings import update_settings
-from cupel_core.settings import settings
 from cupel_core.store import analyses, budgets, outcomes, queues, runs
+from cupel_core.store.settings import settings
 from tests.compared_runs import run_of
 from tests.started_runs import NOW, ref_of
 

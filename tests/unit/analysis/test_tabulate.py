@@ -5,15 +5,15 @@ import pytest
 from cupel_core.analysis import tabulate
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.domain.analysis.counts import Cell
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.settings import Settings
 from cupel_core.store import blobs, count_files, outcome_pages, outcomes, rescore_results, rescores, runs
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of

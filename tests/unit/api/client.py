@@ -15,9 +15,9 @@ import httpx
 
 from api import app as api
 from authorize import app as authorizer
-from cupel_core.access import tokens
 from cupel_core.domain.access import AccessRole
 from cupel_core.store import blobs
+from cupel_core.workspace.access import tokens
 from tests.lambda_context import Context
 
 one_request_at_a_time = RLock()

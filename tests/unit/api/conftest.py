@@ -3,9 +3,9 @@ from itertools import count
 import pytest
 
 from authorize import app as authorizer
-from cupel_core.access import request_rates
 from cupel_core.domain.access import AccessRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import request_rates
 from tests.unit.api.client import Client
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cupel_core.settings import Settings, settings
+from cupel_core.store.settings import Settings, settings
 from tests.unit.api.client import Client, call, event
 
 

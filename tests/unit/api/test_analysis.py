@@ -8,16 +8,16 @@ from botocore.client import BaseClient
 
 from cupel_core.analysis import queries, tabulate, workflow
 from cupel_core.analysis.basic import record_failure
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.analysis.records import AnalysisKind
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.settings import Settings
 from cupel_core.store import analyses, blobs, executions, outcomes, runs
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, RatedRun
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of

@@ -6,10 +6,10 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from api import auditing
-from cupel_core.contract.operations import OPERATIONS
-from cupel_core.gateway import locations
-from cupel_core.settings import Settings
+from cupel_core.interfaces.gateway import locations
+from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.store import audit_log
+from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client
 
 PERSONA = {"name": "Ada", "systemPrompt": "You are Ada."}

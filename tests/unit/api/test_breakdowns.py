@@ -7,13 +7,13 @@ import pytest
 import cupel
 from cupel.errors import UsageError
 from cupel_core.analysis import breakdowns
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.answered_runs import RatedRun
 from tests.unit.api.client import Client
 from tests.unit.cupel.api_function import command_of, connect_to_api_function

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import DueSchedule, RunRef
 from cupel_core.definitions import catalog
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Content, Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import DueSchedule, RunRef
-from cupel_core.schedules.firing import fire
-from cupel_core.settings import Settings
+from cupel_core.runs.schedules.firing import fire
 from cupel_core.store import budgets, events, executions, runs
+from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import RunSetup, receive_bodies

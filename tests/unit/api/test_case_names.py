@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Usage
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import blobs, clients, runs, scenarios, snapshots
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 from tests.unit.api.client import Client

@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.paging import encode_cursor, fill_page
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.selections import Selection
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.paging import encode_cursor, fill_page
 from cupel_core.runs.case_results import MAX_PROBES, list_cases
-from cupel_core.settings import Settings
 from cupel_core.store import selections
 from cupel_core.store.selections import RUN_SCORING
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import store_outcomes

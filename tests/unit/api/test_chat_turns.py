@@ -13,25 +13,25 @@ from botocore.exceptions import ClientError
 
 from api import idempotency as api_idempotency
 from api.routes import chat_branches as chat_branch_routes
-from cupel_core import event_loop
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import ChatRef, TurnOrder
 from cupel_core.chats import branches, endings, exchanges, turn_slots, worker
 from cupel_core.chats import turns as chat_turn_rules
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import TurnJournal
 from cupel_core.chats.worker import WorkResult
-from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import PointerPage, Pointers
 from cupel_core.domain.chats.turns import CLAIM, TurnPhase
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.messages import ChatRef, TurnOrder
 from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
-from cupel_core.settings import Settings
 from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues
-from cupel_core.sweeping.erasure import erase_due
-from cupel_core.sweeping.turn_recovery import recover_turns
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.sweeping.erasure import erase_due
+from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Answer, Client

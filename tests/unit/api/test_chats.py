@@ -5,20 +5,20 @@ from datetime import timedelta
 
 import pytest
 
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Conflict
+from cupel_core.base.ids import new_id, new_short_id
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats import branches, catalog
-from cupel_core.clock import utc_now
 from cupel_core.domain.chats.branches import MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_VARIANTS
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
-from cupel_core.errors import Conflict
-from cupel_core.ids import new_id, new_short_id
-from cupel_core.messages import ChatRef
 from cupel_core.providers import parameters
 from cupel_core.runs import restored_deletions
-from cupel_core.settings import Settings
 from cupel_core.store import chat_branches, chats
 from cupel_core.store.chat_branches import BranchChange
-from cupel_core.sweeping.erasure import erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.sweeping.erasure import erase_due
 from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Answer, Client

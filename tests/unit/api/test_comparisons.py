@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import SCENARIOS, carry_out_jobs, run_of

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import barrier, governor, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, receive_bodies
 from tests.unit.api.client import Answer, Client

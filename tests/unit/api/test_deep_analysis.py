@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import TranscriptResult
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.store import outcomes
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.started_runs import RunSetup, ref_of

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.definitions.generations import GenerationStatus
-from cupel_core.settings import Settings
 from cupel_core.store import clients
+from cupel_core.store.settings import Settings
 from generate import app as generate
 from tests.lambda_context import Context
 from tests.unit.api.client import Client

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import forks
-from cupel_core.messages import RunRef
 from cupel_core.runs import erasure, restored_deletions
-from cupel_core.settings import Settings
 from cupel_core.store import clients
-from cupel_core.sweeping.erasure import erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.sweeping.erasure import erase_due
 from tests.stored_text import places_with
 from tests.unit.api.client import Client
 

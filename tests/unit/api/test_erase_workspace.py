@@ -7,14 +7,14 @@ from itertools import chain, repeat
 
 import pytest
 
-from cupel_core.access import tokens
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole
 from cupel_core.runs import restored_deletions, workspace_erasure
-from cupel_core.settings import Settings
 from cupel_core.store import clients, resources, workspaces
 from cupel_core.store.resources import ResourceKind
-from cupel_core.sweeping.erasure import erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import tokens
+from cupel_core.workspace.sweeping.erasure import erase_due
 from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Client

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.conversation import ConversationState, Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.barrier import FANOUT
@@ -15,9 +18,6 @@ from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.conversation import ConversationState, Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.messages import RunRef
 from cupel_core.runs import estimates as estimate
 from cupel_core.runs.history import _sampled
 from cupel_core.store import blobs, keys, run_items, runs, snapshots

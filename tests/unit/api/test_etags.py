@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import PreconditionFailed
+from cupel_core.base.preconditions import Precondition
 from cupel_core.definitions import catalog
 from cupel_core.domain.definitions.definitions import Labels
-from cupel_core.errors import PreconditionFailed
-from cupel_core.preconditions import Precondition
 from cupel_core.store import definitions
 from tests.profiles import operation
 from tests.unit.api.client import Client

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from authorize import app as authorizer
-from cupel_core.access import event_tickets, tokens
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import clients
+from cupel_core.store.settings import Settings
 from cupel_core.store.table import connection
+from cupel_core.workspace.access import event_tickets, tokens
 from tests.lambda_context import Context
 from tests.unit.api.client import Answer, Client, event
 from tests.unit.test_template import functions

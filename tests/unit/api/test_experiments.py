@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis.experiments import compare_finished, summary
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.experiments import ExperimentRunResponse
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs, run_of

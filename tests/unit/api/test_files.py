@@ -6,14 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.files.data_urls import encode
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
-from cupel_core.messages import RunRef
 from cupel_core.runs.restored_deletions import reapply_deletions
-from cupel_core.settings import Settings
 from cupel_core.store import active_runs, blobs, keys
 from cupel_core.store.active_runs import ActiveRunItem
-from cupel_core.sweeping.erasure import ErasureResult, erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.sweeping.erasure import ErasureResult, erase_due
 from tests.files_for_tests import PDF, png
 from tests.stored_text import places_with
 from tests.unit.api.client import Client

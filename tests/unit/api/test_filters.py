@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import encode_cursor
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.runs.transcripts import Summary, Transcript, TranscriptResult
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.messages import RunRef
-from cupel_core.paging import encode_cursor
 from cupel_core.store import outcomes, runs
 from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Client

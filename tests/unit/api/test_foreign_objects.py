@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.contract.openai_operations import OPENAI_OPERATIONS
+from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
 from tests.conftest import ROOT
 from tests.unit.api.client import Answer, Client
 

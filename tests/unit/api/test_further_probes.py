@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import catalog
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run, RunStatus
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import RunRef
 from cupel_core.store import budgets, runs
 from tests.added_scenarios import add_scenarios
 from tests.answered_runs import AnsweredRun

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.paging import encode_cursor
 from cupel_core.contract.common import MAX_ERRORS
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.paging import encode_cursor
 from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Client
 

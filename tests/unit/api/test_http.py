@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from cupel_core.contract.operations import OPERATIONS
-from cupel_core.gateway.compression import MIN_BYTES, accepts_gzip
+from cupel_core.interfaces.gateway.compression import MIN_BYTES, accepts_gzip
+from cupel_core.interfaces.operations import OPERATIONS
 from tests.unit.api.client import Client
 
 GZIP = {"Accept-Encoding": "gzip"}

@@ -9,9 +9,9 @@ from pynamodb.exceptions import TransactWriteError
 
 from api import idempotency as api_idempotency
 from api.routes.openapi import get_open_api_document
-from cupel_core.clock import utc_now
-from cupel_core.contract.operations import OPERATIONS, Replay
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole, Token
+from cupel_core.interfaces.operations import OPERATIONS, Replay
 from cupel_core.store import idempotency_keys, tokens
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from tests.unit.api.client import Answer, Client
@@ -233,7 +233,7 @@ def test_every_operation_with_a_key_documents_it_and_no_other() -> None:
 
 
 def test_what_is_read_again_has_a_path_that_can_be_read() -> None:
-    from cupel_core.contract.operations import operations_at
+    from cupel_core.interfaces.operations import operations_at
 
     created = [one for one in OPERATIONS.values() if one.replay is Replay.CREATED]
     assert created

@@ -4,7 +4,7 @@ import pytest
 
 from cupel.folders import FolderFiles
 from tests.unit.api.client import Client
-from tests.unit.imports.cases import CASE_NAMES, config_path
+from tests.unit.interop.imports.cases import CASE_NAMES, config_path
 
 
 def folder_of(name: str) -> dict[str, str]:

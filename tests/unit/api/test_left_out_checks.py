@@ -13,7 +13,7 @@ from tests.answered_runs import AnsweredRun
 from tests.started_runs import ref_of
 from tests.unit.api.client import Client
 from tests.unit.api.test_reports import made
-from tests.unit.imports.cases import config_path
+from tests.unit.interop.imports.cases import config_path
 
 LEFT_OUT = {"javascript": 2, "is-sql": 1}
 MESSAGE = "3 of 8 conversations lack checks that their author wrote (javascript 6, is-sql 3)"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.contract.operations import OPERATIONS, operations_at
+from cupel_core.interfaces.operations import OPERATIONS, operations_at
 from tests.unit.api.client import Client
 
 CONTENT = {"name": "one", "content": {"template": "Rate it"}}

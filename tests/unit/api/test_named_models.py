@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.store import executions
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Answer, Client
@@ -111,7 +111,7 @@ def _no_executions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def completed(config: GraderConfig, *assertions: Assertion, criteria: bool = False) -> str:
-    from cupel_core.domain.turns.conversation import Criteria
+    from cupel_core.domain.conversations.conversation import Criteria
 
     scenario = Scenario(
         "", "one", (Message(MessageRole.USER, "?"),), criteria=Criteria("is polite") if criteria else Criteria()

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import RunRef
 from cupel_core.store import open_runs, runs
 from tests.added_scenarios import add_scenarios
 from tests.started_runs import NOW

@@ -13,10 +13,10 @@ from api import routing
 from api.app import app
 from api.routes.openapi import document
 from cupel_core import contract
-from cupel_core.contract import descriptions, examples
 from cupel_core.contract.common import RequestModel
-from cupel_core.contract.operations import OPERATIONS, TAGS
 from cupel_core.contract.service import VERSION
+from cupel_core.interfaces import descriptions, examples
+from cupel_core.interfaces.operations import OPERATIONS, TAGS
 from tests.conftest import ROOT
 from tests.unit.api.client import Client
 
@@ -142,7 +142,7 @@ def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) ->
             for example in described["examples"]
         )
     ]
-    assert invalid == [], "examples are in cupel_core/contract/examples.py"
+    assert invalid == [], "examples are in cupel_core/interfaces/examples.py"
 
 
 def test_every_listed_example_is_used(schemas: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import executions, runs
 from tests.conftest import ROOT
 from tests.profiles import AFTER, Json, operation, profile

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from cupel_core import profile_validation, sandbox
+from cupel_core import sandbox
+from cupel_core.resources import profile_validation
 from cupel_core.sandbox import pool
 from tests.profiles import AFTER, LLM, Json, guard, operation, profile
 from tests.unit.api.client import Client

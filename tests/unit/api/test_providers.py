@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.providers import PROVIDERS
-from cupel_core.settings import settings
 from cupel_core.store import clients, keys, providers
+from cupel_core.store.settings import settings
 from tests.unit.api.client import Client
 from tests.unit.concurrent_removal import set_during_removal
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.ids import new_id
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Run
-from cupel_core.ids import new_id
 from cupel_core.providers import PROVIDERS
 from cupel_core.store import barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree

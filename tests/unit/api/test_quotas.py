@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.settings import settings
 from cupel_core.store import quotas
+from cupel_core.store.settings import settings
 from tests.unit.api.client import Answer, Client
 from tests.unit.api.test_sessions import create_code, redeem
 

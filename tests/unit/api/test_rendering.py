@@ -12,9 +12,9 @@ from api import routing
 from api.app import app
 from api.pages import bounded_page, bounded_record
 from api.rendering import Rendered, rendering, response_type
+from cupel_core.base.errors import TooLarge
+from cupel_core.base.paging import Entry, encode_cursor
 from cupel_core.contract.common import ResponseModel, Time
-from cupel_core.errors import TooLarge
-from cupel_core.paging import Entry, encode_cursor
 
 
 class NoteResponse(ResponseModel):

@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 
 from analyze import app as analyze
-from cupel_core.clock import utc_now
+from cupel_core.analysis.reports import requests
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.roles import ModelRole
+from cupel_core.domain.conversations.spend import ModelCalls, Spend
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.runs.run import Action, Run, RunEventType
@@ -22,12 +28,6 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.domain.turns.spend import ModelCalls, Spend
-from cupel_core.errors import NotFound
-from cupel_core.reports import requests
 from cupel_core.runs.erasure import delete_probe_content, delete_run
 from cupel_core.store import budgets, events, jobs, outcomes, reports, run_items, runs
 from tests.answered_runs import AnsweredRun

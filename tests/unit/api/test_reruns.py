@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.run import Action
-from cupel_core.messages import RunRef
 from cupel_core.store import runs, snapshots
 from tests.unit.api.client import Answer, Client
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.finishing.phases import settle
-from cupel_core.messages import RunRef
-from cupel_core.rescoring import phases
-from cupel_core.rescoring.slices import rescore_slice
+from cupel_core.runs.finishing.phases import settle
+from cupel_core.runs.rescoring import phases
+from cupel_core.runs.rescoring.slices import rescore_slice
 from cupel_core.store import executions, rescores
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs

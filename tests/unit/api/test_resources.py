@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core import event_loop
+from cupel_core.base import event_loop
 from cupel_core.providers import safe_http
 from cupel_core.store import clients
 from tests.unit.api.client import Client

@@ -8,14 +8,14 @@ import pytest
 
 from api import pages
 from api.parameters import MAX_TRANSCRIPTS
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import MAX_LIMIT
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, Usage
-from cupel_core.messages import RunRef
-from cupel_core.paging import MAX_LIMIT
 from cupel_core.store import runs
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes

@@ -8,9 +8,9 @@ import pytest
 from api import routing
 from api.app import app
 from api.routes import health
-from cupel_core.contract.openai_operations import OPENAI_OPERATIONS
-from cupel_core.contract.operations import OPERATIONS, Operation, operations_at
 from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
+from cupel_core.interfaces.operations import OPERATIONS, Operation, operations_at
 from tests.conftest import ROOT
 
 FOLDER = Path(ROOT / "functions" / "api" / "routes")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import RunRef
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs.estimates import estimate_of
 from cupel_core.store import executions, runs, snapshots

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.probe_columns import MAX_NAMES, PROBES_PER_BLOCK, build_columns
@@ -15,10 +16,9 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Summary, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.runs import excerpts
-from cupel_core.settings import Settings
 from cupel_core.store import outcomes
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.large_runs import counted_requests, start_large_run
 from tests.started_runs import NOW, ref_of

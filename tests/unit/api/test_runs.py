@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from cupel_core import record_outcomes
+from cupel_core.base.messages import RunRef
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings, settings
+from cupel_core.runs import record_outcomes
 from cupel_core.store import clients, runs, snapshots
+from cupel_core.store.settings import Settings, settings
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.unit.api.client import Answer, Client

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import DueSchedule
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import DueSchedule
-from cupel_core.schedules.firing import fire
+from cupel_core.runs.schedules.firing import fire
 from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Answer, Client
 

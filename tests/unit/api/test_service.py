@@ -5,8 +5,8 @@ import logging
 import pytest
 from botocore.stub import Stubber
 
-from cupel_core.settings import Settings
 from cupel_core.store import clients
+from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client, call, event
 
 

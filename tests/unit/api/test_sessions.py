@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from authorize import app as authorizer
-from cupel_core.access import sessions, tokens
-from cupel_core.clock import from_iso, utc_now
+from cupel_core.base.clock import from_iso, utc_now
+from cupel_core.base.errors import Unauthorized
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.errors import Unauthorized
-from cupel_core.settings import Settings
 from cupel_core.store import clients, login_codes
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import sessions, tokens
 from tests.lambda_context import Context
 from tests.unit.api.client import Answer, Client, call, event
 from tests.unit.api.test_event_tickets import start_run

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.transcripts import TranscriptResult
-from cupel_core.messages import RunRef
 from cupel_core.resources import evaluation_settings
 from cupel_core.runs import corrections
 from cupel_core.store import outcomes, providers, secrets

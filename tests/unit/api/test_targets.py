@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import RunRef
 from cupel_core.store import runs
 from tests.large_runs import counted_requests
 from tests.recorded_outcomes import store_outcomes

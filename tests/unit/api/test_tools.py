@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.messages import RunRef
+from cupel_core.base.messages import RunRef
 from cupel_core.store import executions, runs
 from tests.started_runs import dispatch_and_probe
 from tests.unit.api.client import Answer, Client

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis.experiments import compare_finished
-from cupel_core.clock import utc_now
+from cupel_core.analysis.reports.requested_trials import start_if_wanted
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.reports import ReportSummaryResponse, ReportTextsResponse
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -21,9 +24,6 @@ from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import RunRef
-from cupel_core.reports.requested_trials import start_if_wanted
 from cupel_core.runs.history import ComparableRuns
 from cupel_core.store import outbox, outcomes, reports, run_items, runs, snapshots
 from tests.answered_runs import AnsweredRun

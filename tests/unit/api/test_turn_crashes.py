@@ -12,26 +12,26 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from cupel_core import event_loop
+from cupel_core.accounts.leases.holder import LeaseHolder
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import ChatRef, TurnOrder
 from cupel_core.budgets.allowance import LEASE_SECONDS
 from cupel_core.chats import calls, turns, worker
 from cupel_core.chats.calls import UnansweredCalls
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import MAX_EVENTS, TurnJournal
 from cupel_core.chats.worker import TurnWorker, WorkResult
-from cupel_core.clock import utc_now
+from cupel_core.conversations.pipeline.kinds import llm
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.month_account import after_expiry
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.chats.turns import CLAIM, TurnEventType, TurnPhase
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply
 from cupel_core.domain.pipeline.turns import OpenTurn
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply
-from cupel_core.leases.holder import LeaseHolder
-from cupel_core.messages import ChatRef, TurnOrder
-from cupel_core.pipeline.kinds import llm
 from cupel_core.providers.errors import CallPostponed, ProviderError
-from cupel_core.settings import Settings
 from cupel_core.store import chat_turns, period_budgets
+from cupel_core.store.settings import Settings
 from tests.profiles import operation, profile
 from tests.unit.api.client import Client
 from tests.unit.api.test_chat_turns import Model, events, finished_turn, orders, start, turn_of

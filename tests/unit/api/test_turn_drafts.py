@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cupel_core import event_loop
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
 from cupel_core.chats import worker
 from cupel_core.chats.worker import WorkResult
-from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.providers.errors import ProviderError
-from cupel_core.settings import Settings
-from cupel_core.sweeping.erasure import erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.sweeping.erasure import erase_due
 from tests.profiles import operation, profile
 from tests.stored_text import places_with
 from tests.unit.api.client import Client

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.providers import parameters
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.profiles import AFTER, operation, profile
 from tests.unit.api.client import Client
 from tests.unit.api.test_chat_turns import Model, finished_turn, model, start, turn_of, work

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.compared_runs import run_of
 from tests.unit.api.client import Client
 

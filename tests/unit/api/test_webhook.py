@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from cupel_core import event_loop
-from cupel_core.clock import utc_now
+from cupel_core.base import event_loop
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackScope, CallbackStatus, read_secret
-from cupel_core.messages import RunRef
 from cupel_core.providers import safe_http
 from cupel_core.store import callback_log, runs
-from cupel_core.webhooks import configuration
+from cupel_core.workspace.webhooks import configuration
 from tests.unit.api.client import Client
 from tests.unit.concurrent_removal import set_during_removal
 

@@ -11,14 +11,14 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Reply, Usage
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
-from cupel_core.domain.turns.model_request import Message, MessageRole, Reply, Usage
-from cupel_core.domain.turns.roles import ModelRole
 from cupel_core.providers.connectors import dispatch
-from cupel_core.settings import Settings
 from cupel_core.store import period_budgets, runs
+from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios
 from tests.started_runs import RunSetup, ref_of
 from tests.unit.api.client import Answer, Client

@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from bench.metering import RequestMeter
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from bench.model_server import FAULTS, Behaviour, ModelServer, behaviour_of, parse_options, serving
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete, complete_with_retry

@@ -6,14 +6,14 @@ from math import inf
 
 import pytest
 
+from cupel_core.base.errors import RetryableError
 from cupel_core.budgets.accounts import BudgetGrant, MemoryAccount
 from cupel_core.budgets.allowance import IDLE_SECONDS, LEASE_SECONDS, Allowance
 from cupel_core.budgets.report_times import REPORT_SECONDS
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.errors import RetryableError
+from cupel_core.domain.conversations.roles import ModelRole
 
 TARGET = ModelRole.TARGET
 LIMIT = 10_000

@@ -13,9 +13,8 @@ from cupel_core.budgets.pool import AllowancePool
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS
-from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
     Message,
     MessageRole,
     ModelRequest,
@@ -23,7 +22,8 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
+from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPrevented, ParameterRejected, ProviderError, error_from_response
 from cupel_core.providers.wire_format import Embeddings

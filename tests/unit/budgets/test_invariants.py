@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cupel_core.budgets.accounts import JointAccount, MemoryAccount
 from cupel_core.budgets.allowance import Allowance
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 from tests.unit.budgets.test_allowance import Clock
 from tests.unit.budgets.test_joint_account import LimitedAccount
 

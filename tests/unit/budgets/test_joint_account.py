@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.base.errors import RetryableError
 from cupel_core.budgets.accounts import BudgetGrant, JointAccount, MemoryAccount
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.errors import RetryableError
+from cupel_core.domain.conversations.roles import ModelRole
 
 TARGET = ModelRole.TARGET
 

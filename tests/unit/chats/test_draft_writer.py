@@ -6,10 +6,10 @@ import threading
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from cupel_core.base.messages import ChatRef
 from cupel_core.chats import drafts
 from cupel_core.chats.drafts import WRITE_SECONDS, DraftWriter
 from cupel_core.domain.chats.drafts import MAX_PIECE_LENGTH, TextPiece
-from cupel_core.messages import ChatRef
 
 REF = ChatRef("acme", "chat_1")
 

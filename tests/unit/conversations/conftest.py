@@ -12,18 +12,18 @@ import pytest
 from cupel_core.conversations.runner import ConversationSpec, run_conversation
 from cupel_core.conversations.tool_execution import ToolExecutor
 from cupel_core.conversations.turn import CalledTarget
+from cupel_core.domain.conversations.conversation import ConversationState, Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply, Usage
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import ConversationState, Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
 from cupel_core.sandbox import pool
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 ACCOUNT = Account("custom", "http://127.0.0.1:1")

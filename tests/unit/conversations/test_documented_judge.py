@@ -10,16 +10,16 @@ from aiohttp import web
 
 from cupel_core.conversations.runner import ConversationSpec, run_conversation
 from cupel_core.conversations.turn import CalledTarget
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, RequestParameter
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, RequestParameter
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.account import Account
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 from tests.unit.conversations.conftest import RecordedCheckpoints, verdict
 from tests.unit.providers.agents import Agent, ReceivedRequest, json, serving
 

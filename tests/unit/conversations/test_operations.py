@@ -9,11 +9,11 @@ import pytest
 
 from cupel_core import sandbox
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode
 from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.sandbox import pool
 from cupel_core.sandbox.limits import MAX_EXCEEDED, WINDOW_SECONDS

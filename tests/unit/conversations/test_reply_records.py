@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from cupel_core.contract.results import MessageResponse
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.tool_results import ScriptedResult
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.tool_results import ScriptedResult
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.errors import RetryLater
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints, verdict
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.conversations.conversation import ConversationState, Criteria, FailureCriteriaMode
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript, TranscriptResult
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import ConversationState, Criteria, FailureCriteriaMode
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints, verdict
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.conversation import ConversationState, Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
+from cupel_core.domain.conversations.separate_turns import later_answers, with_answers
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import ConversationState, Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
-from cupel_core.domain.turns.separate_turns import later_answers, with_answers
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints
 
 type Harnesses = Callable[..., ConversationHarness]

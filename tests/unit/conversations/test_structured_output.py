@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cupel_core.conversations.structured_output import output_of
-from cupel_core.domain.turns.model_parameters import ResponseFormat
-from cupel_core.domain.turns.model_request import Reply
+from cupel_core.domain.conversations.model_parameters import ResponseFormat
+from cupel_core.domain.conversations.model_request import Reply
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OF_CITY = ResponseFormat.of_schema(CITY)

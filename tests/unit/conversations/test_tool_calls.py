@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, Reply
+from cupel_core.domain.conversations.tool_results import NOT_EXECUTED
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, Reply
-from cupel_core.domain.turns.tool_results import NOT_EXECUTED
-from cupel_core.domain.turns.tools import ToolCall
 from tests.unit.conversations.conftest import ConversationHarness
 
 CALLS = (ToolCall("call_1", "book", '{"day":"Tuesday"}'), ToolCall("call_2", "remind", "{}"))

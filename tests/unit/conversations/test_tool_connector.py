@@ -13,11 +13,11 @@ from aiohttp import web
 
 from cupel_core.conversations.tool_connector import ConnectorTools
 from cupel_core.conversations.tool_execution import ToolError
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.tool_results import ToolOutcome
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.webhooks import sign
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.domain.turns.tool_results import ToolOutcome
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers import safe_http
 from cupel_core.providers.call_guard import no_guard
 from cupel_core.providers.completion import complete

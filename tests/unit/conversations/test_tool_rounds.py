@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from cupel_core.conversations.tool_execution import ToolExecution
+from cupel_core.domain.conversations.conversation import ConversationState, Criteria, StopReason
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.tool_results import ScriptedResult, ToolOutcome
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
-from cupel_core.domain.turns.conversation import ConversationState, Criteria, StopReason
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.tool_results import ScriptedResult, ToolOutcome
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.providers.errors import RetryLater
 from tests.unit.conversations.conftest import ConversationHarness, RecordedCheckpoints, verdict
 

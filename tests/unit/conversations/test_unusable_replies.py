@@ -12,13 +12,9 @@ from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.budgets.money import nano_usd
-from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.runs.transcripts import ProbeError, Transcript
-from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
     Message,
     MessageRole,
     ModelRequest,
@@ -27,12 +23,16 @@ from cupel_core.domain.turns.model_request import (
     RequestParameter,
     Usage,
 )
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.grading.grader import Grader
+from cupel_core.domain.conversations.spend import Spend
+from cupel_core.domain.definitions.definitions import Content
+from cupel_core.domain.resources.providers import ModelPrice
+from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import spend_of_failure
 from cupel_core.providers.wire_format import Embeddings
+from cupel_core.scoring.grading.grader import Grader
 from cupel_core.scoring.similarity import embed_texts
 from tests.unit.conversations.conftest import ConversationHarness, verdict
 

@@ -12,9 +12,16 @@ import cupel
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel.in_process.answer_cache import AnswerCache, CachedCalls, open_cache
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    Usage,
+)
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError

@@ -10,14 +10,14 @@ import pytest
 
 from cupel.stack import lifecycle
 from cupel.stack.address import FirstToken
-from cupel_core.access import tokens
+from cupel_core.base.errors import NotFound
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.errors import NotFound
 from cupel_core.runs import erasure, queries
-from cupel_core.settings import Settings
 from cupel_core.store import keys
 from cupel_core.store.run_items import RunItem
-from cupel_core.sweeping.erasure import erase_due
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import tokens
+from cupel_core.workspace.sweeping.erasure import erase_due
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.started_runs import NOW, ref_of
 from tests.unit.cupel.fake_api import Cupel

@@ -7,8 +7,8 @@ import pytest
 
 import cupel
 from cupel.errors import UsageError
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import ProbeStatus
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from tests.unit.cupel.test_evaluate import definition, responder
 from tests.unit.providers.agents import serving
 

@@ -10,11 +10,11 @@ from cupel.live_view import problems, progress_line
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.settings import Settings
 from cupel_core.store import budgets, period_budgets, runs
+from cupel_core.store.settings import Settings
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel, a_progress, a_run, a_target

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from cupel import client
-from cupel_core import event_loop
+from cupel_core.base import event_loop
+from cupel_core.base.messages import ChatRef, TurnOrder
 from cupel_core.chats import turns, worker
-from cupel_core.messages import ChatRef, TurnOrder
 from tests.profiles import operation, profile
 from tests.unit.api.test_chat_turns import Model
 from tests.unit.api.test_chat_turns import model as model

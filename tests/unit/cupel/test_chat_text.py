@@ -1,7 +1,7 @@
 """`cupel chat` prints an answer while it is written."""
 
 from cupel.render_chat import WrittenText
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 from tests.profiles import operation, profile
 from tests.unit.cupel.api_function import command_of, connect_to_api_function

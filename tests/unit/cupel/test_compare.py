@@ -10,7 +10,7 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
 from cupel_core.domain.runs.run import Run
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport

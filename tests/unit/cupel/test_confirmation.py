@@ -12,9 +12,9 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from cupel_core import record_outcomes
+from cupel_core.base.errors import NotFound
+from cupel_core.base.ids import new_id
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
@@ -15,14 +18,11 @@ from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, Priority, Progress, Run
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import NotFound
-from cupel_core.ids import new_id
-from cupel_core.settings import Settings
+from cupel_core.runs import record_outcomes
 from cupel_core.store import barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.dead_letters import StoredDeadLetter
+from cupel_core.store.settings import Settings
 from tests import recorded_outcomes
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT

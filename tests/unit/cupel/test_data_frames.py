@@ -8,10 +8,10 @@ import pytest
 
 import cupel
 from cupel.errors import UsageError
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.scoring import AssertionResult, build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.unit.cupel.api_function import connect_to_api_function
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from cupel.client import Client
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

@@ -13,7 +13,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.in_process import Evaluation
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of
 from tests.stacks import ModelServer
@@ -22,8 +22,8 @@ from tests.unit.streamed_turns import StreamedTurns
 from tests.unit.streamed_turns import streamed as streamed
 
 _TESTED_ELSEWHERE = {ROOT / "docs/graphql.md", ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
-"""By tests/unit/graphqlapi/test_documented_example.py, tests/unit/openai_evals/test_documented_example.py and
-tests/unit/webhooks/test_documented_verification.py."""
+"""By tests/unit/graphqlapi/test_documented_example.py, tests/unit/interop/openai_evals/test_documented_example.py and
+tests/unit/workspace/webhooks/test_documented_verification.py."""
 _RUN = ("budgets", "chats", "ci", "comparing", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."

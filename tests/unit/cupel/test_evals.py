@@ -8,9 +8,9 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.finishing import phases
-from cupel_core.settings import Settings
+from cupel_core.runs.finishing import phases
 from cupel_core.store import active_runs, executions, runs
+from cupel_core.store.settings import Settings
 from tests.started_runs import NOW, dispatch_and_probe, ref_of
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport

@@ -20,12 +20,12 @@ from cupel.in_process.model_waits import PATIENCE_SECONDS, ModelWaits
 from cupel.in_process.plan import plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
 from cupel.in_process.runner import EvaluationRunner
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.domain.conversations.model_request import AgentThread, ProbeErrorCode
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.turns.model_request import AgentThread, ProbeErrorCode
 from cupel_core.providers import safe_http
 from tests.conftest import ROOT
 from tests.unit.providers.agents import ReceivedRequest, json, serving

@@ -11,8 +11,8 @@ from cupel.errors import UsageError
 from cupel.in_process.probes import ProbeResult
 from cupel.in_process.tools import FunctionTools
 from cupel_core.conversations.tool_execution import ToolError
-from cupel_core.domain.turns.model_request import MessageRole, ProbeErrorCode
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.model_request import MessageRole, ProbeErrorCode
+from cupel_core.domain.conversations.tools import ToolCall
 from tests.unit.providers import agents
 
 TOOLS = [{"name": "find_order", "parameters": {"properties": {"number": {"type": "string"}}}}, {"name": "pay"}]

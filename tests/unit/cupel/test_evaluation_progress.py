@@ -17,14 +17,21 @@ from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress
 from cupel.progress_display import progress_display
 from cupel.session import PlainTextConsole
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.conversations.turn import CalledTarget, run_turn
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    Usage,
+)
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.domain.turns.spend import Spend
 from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.errors import ProviderError

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_compare import cupel as cupel

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.base.messages import RunRef
 from cupel_core.store import executions, runs
+from cupel_core.store.settings import Settings
 from tests.started_runs import dispatch_and_probe
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel

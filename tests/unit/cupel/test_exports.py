@@ -158,7 +158,7 @@ def test_a_failed_probe_is_an_item_with_an_error(items: list[Json]) -> None:
 
 def test_an_export_can_be_imported(items: list[Json]) -> None:
     from cupel_core.domain.definitions.datasets import DatasetFormat
-    from cupel_core.imports.datasets import read_dataset
+    from cupel_core.interop.imports.datasets import read_dataset
 
     suite = read_dataset("\n".join(map(json.dumps, items)), DatasetFormat.OPENAI_EVALS, "Again")
     assert [scenario.messages[0].content for scenario in suite.drafts[0].scenarios] == ["?", "?"]

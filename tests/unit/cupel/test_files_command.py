@@ -14,7 +14,7 @@ from cupel.files import read_definition, read_definitions
 from cupel.message_texts import content_text
 from cupel_core.domain.files.data_urls import encode
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.files_for_tests import PDF, png
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel

@@ -9,7 +9,7 @@ from cupel.client import Client
 from cupel.files import read_definition
 from cupel_core.domain.files.data_urls import encode
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.files_for_tests import png
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel

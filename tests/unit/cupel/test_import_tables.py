@@ -11,7 +11,7 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.files import read_definition
 from cupel.session import Session
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

@@ -6,8 +6,8 @@ from datetime import datetime
 import pytest
 
 from cupel.in_process.model_waits import PATIENCE_SECONDS, ModelWaits
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.provider_errors import Remedy
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
 MODEL = "custom/m"

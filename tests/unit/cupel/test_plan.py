@@ -12,7 +12,7 @@ from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.session import Session
 from cupel_core.domain.analysis.power import scenarios_for
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.compared_runs import run_of
 from tests.unit.cupel.api_function import connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel

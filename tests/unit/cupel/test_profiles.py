@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_compare import cupel as cupel

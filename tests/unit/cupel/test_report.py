@@ -11,12 +11,12 @@ from analyze import app as analyze
 from cupel.client import Client
 from cupel.commands.report import print_text
 from cupel.session import PlainTextConsole, Session
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.reports.records import ReportFormat
 from cupel_core.domain.runs.run import Run, RunFailure
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import jobs, reports, run_items
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
 from tests.unit.cupel.api_function import command_of, connect_to_api_function

@@ -11,18 +11,18 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core import accounts
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.messages import RunRef
 from cupel_core.providers.errors import ProviderError
-from cupel_core.rescoring import phases
-from cupel_core.rescoring.slices import rescore_slice
-from cupel_core.settings import Settings
+from cupel_core.runs.rescoring import phases
+from cupel_core.runs.rescoring.slices import rescore_slice
 from cupel_core.store import executions
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs
 from tests.scripted_judge import ScriptedJudge

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from cupel.client import Client
-from cupel_core import event_loop
+from cupel_core.base import event_loop
 from cupel_core.providers import safe_http
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.eval_api import create_definition
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel

@@ -14,7 +14,7 @@ from cupel.commands import in_process
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
 from cupel.in_process.plan import plan_evaluation
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.providers import sim
 from tests.unit.cupel.fake_api import Cupel
 

@@ -8,7 +8,7 @@ import pytest
 
 from cupel.client import Client
 from cupel.json_types import Json
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

@@ -17,7 +17,7 @@ from cupel.server_models import (
     own_server_models,
     unlisted_notes,
 )
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

@@ -7,20 +7,20 @@ import pytest
 from cupel.columns import RunColumn
 from cupel.in_process.probes import as_json, transcript_json
 from cupel.results import tabulate
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import RunRef
 from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.workflow_tasks import spent_metric
 from cupel_core.store.outcome_items import from_item, to_item
-from cupel_core.workflow_tasks import spent_metric
 from tests.started_runs import NOW
 from tests.unit.cupel.fake_api import column_fields
 

@@ -16,7 +16,7 @@ from cupel.errors import UsageError
 from cupel.files import read_definition
 from cupel.table_files import table_text
 from cupel_core.domain.definitions.datasets import DatasetOptions
-from cupel_core.imports.json_documents import InvalidDocument
+from cupel_core.interop.imports.json_documents import InvalidDocument
 
 
 def parquet(path: Path, **columns: list[Any]) -> Path:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport
 from tests.unit.api.test_trials import answered, complete, reported, scored

@@ -13,8 +13,8 @@ from cupel import Evaluation
 from cupel.gates import Gate
 from cupel.render import evaluation_lines, repair_of_run, rescore_hint, results_legend
 from cupel.results import UnscoredReason
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from tests.unit.providers.agents import ReceivedRequest, json, serving
 
 VERDICT = {"reason": "it is brief", "pass": True, "score": 1}

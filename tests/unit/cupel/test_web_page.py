@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport
 

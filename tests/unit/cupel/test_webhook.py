@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cupel_core import event_loop
+from cupel_core.base import event_loop
 from cupel_core.providers import safe_http
 from tests.unit.cupel.fake_api import Cupel
 from tests.unit.cupel.test_with_api_function import client, cupel  # noqa: F401 - fixtures

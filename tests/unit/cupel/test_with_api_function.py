@@ -13,7 +13,7 @@ from cupel.cli import app
 from cupel.client import Client
 from cupel.live_view import live_view
 from cupel_core.domain.runs.sampling import sample as sample_of
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

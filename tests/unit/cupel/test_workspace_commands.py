@@ -10,7 +10,7 @@ import pytest
 
 from cupel.client import Client
 from cupel_core.domain.access import AccessRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.conftest import ROOT
 from tests.quoted_runs import MARKER, quoted_run
 from tests.unit.api.client import Client as ApiClient

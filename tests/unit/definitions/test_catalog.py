@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import Conflict, Invalid, NotFound
+from cupel_core.base.paging import encode_cursor
 from cupel_core.definitions import catalog, resolve
 from cupel_core.definitions.validation import validate_content
 from cupel_core.domain.definitions.definitions import Definition, Labels
-from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.paging import encode_cursor
 from cupel_core.store import definitions
 
 pytestmark = pytest.mark.usefixtures("cloud")

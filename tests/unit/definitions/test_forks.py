@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.definitions import catalog, forks, resolve
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Definition, DefinitionVersion, Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import Invalid, NotFound
 from cupel_core.store import definitions, scenarios
 from tests.added_scenarios import add_scenarios, current_manifest
 

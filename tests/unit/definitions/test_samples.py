@@ -11,9 +11,9 @@ import yaml
 from cupel import evaluate_async
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import content_warnings
 from cupel_core.domain.definitions.matrix import Matrix
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.scoring.decision_search import read_decision
 from tests.conftest import ROOT
 

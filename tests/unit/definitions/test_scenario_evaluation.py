@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cupel_core.base.errors import Invalid
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog, forks, scenarios
+from cupel_core.domain.conversations.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenario_files import ImportFormat
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
-from cupel_core.errors import Invalid
 from cupel_core.store import resources
 from cupel_core.store.resources import Resource, ResourceKind
 

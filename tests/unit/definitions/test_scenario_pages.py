@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Manifest, Scenario
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import Invalid, NotFound
-from cupel_core.settings import Settings
 from cupel_core.store import blobs, scenarios
+from cupel_core.store.settings import Settings
 
 EMPTY = Manifest()
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cupel_core.base.errors import Conflict, Invalid, NotFound
 from cupel_core.contract.scenarios import CreateScenario, UpdateScenario
 from cupel_core.definitions import catalog, forks, scenarios
 from cupel_core.domain.definitions.definitions import DefinitionVersion, Labels
-from cupel_core.errors import Conflict, Invalid, NotFound
-from cupel_core.settings import Settings
 from cupel_core.store import clients, definition_scenarios, definitions, keys
 from cupel_core.store import scenarios as pages
+from cupel_core.store.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

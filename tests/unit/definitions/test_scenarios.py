@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions import catalog, scenarios
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenario_files import ImportFormat
-from cupel_core.errors import Invalid, NotFound
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from authorize import app as authorizer
-from cupel_core.access import request_rates, tokens
 from cupel_core.domain.access import AccessRole
-from cupel_core.settings import Settings
 from cupel_core.store import executions
+from cupel_core.store.settings import Settings
+from cupel_core.workspace.access import request_rates, tokens
 from graphqlapi import app
 from tests.lambda_context import Context
 from tests.started_runs import NOW

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import aggregation
+from cupel_core.base.ids import new_id
 from cupel_core.domain.runs.run import Run
-from cupel_core.ids import new_id
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import MODELS, completed_run
 

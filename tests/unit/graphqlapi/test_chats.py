@@ -4,7 +4,7 @@ import pytest
 
 from cupel_core.domain.resources.connectors import ConnectionTestResult
 from cupel_core.runs import connection_tests
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.profiles import operation, profile
 from tests.unit.api.test_chat_turns import work
 from tests.unit.graphqlapi.conftest import GraphqlClient

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import DueSchedule
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import DueSchedule
 from cupel_core.resources import personas
-from cupel_core.schedules.firing import fire
+from cupel_core.runs.schedules.firing import fire
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.test_rescores import answered, carry_out, passing

@@ -7,7 +7,7 @@ import pytest
 from graphql import parse, validate
 
 from cupel.client import Client
-from cupel_core.graphql.schema import schema
+from cupel_core.interfaces.graphql.schema import schema
 from tests import graphql_example
 from tests.conftest import ROOT
 from tests.documented_blocks import blocks_of

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import jobs
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.runs.run import Run
-from cupel_core.messages import JobRequest
 from tests.compared_runs import run_of
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_mutations import CONTENT, CREATE

@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import booleans, sampled_from
 from schemathesis.generation import GenerationMode
 
-from cupel_core.graphql.schema import printed
+from cupel_core.interfaces.graphql.schema import printed
 from tests.unit.api.client import Answer
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_tenancy import ids as ids  # a fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.graphql import limits
+from cupel_core.interfaces.graphql import limits
 from cupel_core.store import clients
 from tests.unit.graphqlapi.conftest import GraphqlClient
 
@@ -117,7 +117,7 @@ def test_persisted_queries_are_refused_so_that_clients_send_the_query(offline: G
 
 
 def test_an_answer_of_more_than_5_mb_is_refused(client: GraphqlClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cupel_core.graphql.execution.MAX_RESPONSE_BYTES", 10)
+    monkeypatch.setattr("cupel_core.interfaces.graphql.execution.MAX_RESPONSE_BYTES", 10)
     assert client.error("{ me { role } }")["extensions"]["code"] == "CONTENT_TOO_LARGE"
 
 
@@ -146,7 +146,7 @@ def test_a_cursor_of_another_list_is_refused(client: GraphqlClient) -> None:
 def test_costs_grow_with_the_limits_around_a_field() -> None:
     from graphql import OperationDefinitionNode, parse
 
-    from cupel_core.graphql.schema import schema
+    from cupel_core.interfaces.graphql.schema import schema
 
     def check(query: str, **variables: Any) -> None:
         parsed = parse(query)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
-from cupel_core.graphql.registry import Resolver, find_resolver
-from cupel_core.graphql.schema import schema
+from cupel_core.interfaces.graphql.registry import Resolver, find_resolver
+from cupel_core.interfaces.graphql.schema import schema
 from cupel_core.store import audit_log
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import completed_run
@@ -307,7 +307,7 @@ def test_an_analysis_is_requested(client: GraphqlClient, runs: tuple[Run, Run]) 
 
 def test_runs_are_compared_and_grouped(client: GraphqlClient, runs: tuple[Run, Run]) -> None:
     from cupel_core.analysis import jobs
-    from cupel_core.messages import JobRequest
+    from cupel_core.base.messages import JobRequest
 
     before, after = (run.id for run in runs)
     compare = """mutation ($a: ID!, $b: ID!) { compareRuns(baselineRunId: $a, comparisonRunId: $b,
@@ -421,7 +421,7 @@ def test_a_key_that_rest_refuses_is_refused(client: GraphqlClient, definition: s
 def test_an_answer_to_mutations_that_is_too_large_says_that_they_stay(
     client: GraphqlClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cupel_core.graphql.execution.MAX_RESPONSE_BYTES", 10)
+    monkeypatch.setattr("cupel_core.interfaces.graphql.execution.MAX_RESPONSE_BYTES", 10)
     answer = client.execute('mutation { createExperiment(input: {name: "x", hypothesis: "y"}) { id } }')
     assert (answer["data"], answer["errors"][0]["extensions"]["code"]) == (None, "CONTENT_TOO_LARGE")
     assert "have been carried out" in answer["errors"][0]["message"]

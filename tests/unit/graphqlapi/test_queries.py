@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from tests.answered_runs import RatedRun
 from tests.unit.graphqlapi.conftest import GraphqlClient
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from api import app as api
+from cupel_core.base.errors import AppError, RetryableError
 from cupel_core.definitions import catalog
-from cupel_core.errors import AppError, RetryableError
-from cupel_core.gateway.requests import EDGE_HEADER
+from cupel_core.interfaces.gateway.requests import EDGE_HEADER
 from tests.conftest import ROOT
 from tests.lambda_context import Context
 from tests.unit.api.client import event
@@ -68,7 +68,7 @@ def test_the_schema_is_served_to_token_holders(client: GraphqlClient, viewer: st
 def test_the_introspection_of_common_clients_is_possible(client: GraphqlClient) -> None:
     from graphql import build_client_schema, get_introspection_query
 
-    from cupel_core.graphql.schema import printed, schema
+    from cupel_core.interfaces.graphql.schema import printed, schema
 
     query = get_introspection_query(input_value_deprecation=True, directive_is_repeatable=True, schema_description=True)
     built = build_client_schema(client.data(query))  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_the_introspection_of_common_clients_is_possible(client: GraphqlClient) 
 def test_pages_of_configured_origins_may_read_the_answer(
     client: GraphqlClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cupel_core.settings import settings
+    from cupel_core.store.settings import settings
 
     monkeypatch.setenv("ALLOWED_ORIGINS", "https://app.example.com")
     settings.cache_clear()
@@ -93,7 +93,7 @@ def test_pages_of_configured_origins_may_read_the_answer(
 def test_requests_that_evade_the_edge_are_refused(client: GraphqlClient, monkeypatch: pytest.MonkeyPatch) -> None:
     import hashlib
 
-    from cupel_core.settings import settings
+    from cupel_core.store.settings import settings
 
     monkeypatch.setenv("EDGE_SECRET_SHA256", hashlib.sha256(b"secret").hexdigest())
     settings.cache_clear()

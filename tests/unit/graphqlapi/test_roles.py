@@ -8,11 +8,11 @@ import pytest
 from graphql import GraphQLResolveInfo
 from graphql.pyutils import Path
 
+from cupel_core.base.errors import Forbidden
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.errors import Forbidden
-from cupel_core.graphql.registry import MODULES, find_resolver
-from cupel_core.graphql.request import Request
-from cupel_core.graphql.schema import schema
+from cupel_core.interfaces.graphql.registry import MODULES, find_resolver
+from cupel_core.interfaces.graphql.request import Request
+from cupel_core.interfaces.graphql.schema import schema
 from tests.started_runs import NOW
 
 READING = [field for field in MODULES if not field.startswith("Mutation.")]
@@ -46,7 +46,7 @@ def test_a_field_is_read_by_the_roles_of_its_operation(
     found = find_resolver(field)
     assert found is not None
     resolver = found._replace(function=reach, is_async=False)
-    monkeypatch.setattr("cupel_core.graphql.schema._resolver_of", lambda *_: (resolver, {}))
+    monkeypatch.setattr("cupel_core.interfaces.graphql.schema._resolver_of", lambda *_: (resolver, {}))
     with pytest.raises(Reached if resolver.operation.permits(role) else Forbidden):
         read(field, role)
 

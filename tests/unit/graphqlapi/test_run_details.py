@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.rescoring import phases
+from cupel_core.runs.rescoring import phases
 from cupel_core.store import rescores
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of

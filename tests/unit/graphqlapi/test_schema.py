@@ -22,14 +22,14 @@ from graphql import (
     validate_schema,
 )
 
-from cupel_core.graphql import lazy_schema
-from cupel_core.graphql.lazy_schema import LazySchema
-from cupel_core.graphql.limits import has_open_limit, open_limit
-from cupel_core.graphql.registry import MODULES, Resolver, find_resolver
-from cupel_core.graphql.resolvers import FIELDS
-from cupel_core.graphql.schema import FOLDER, schema, sdl
-from refresh import graphql_typescript
+from cupel_core.interfaces.graphql import lazy_schema
+from cupel_core.interfaces.graphql.lazy_schema import LazySchema
+from cupel_core.interfaces.graphql.limits import has_open_limit, open_limit
+from cupel_core.interfaces.graphql.registry import MODULES, Resolver, find_resolver
+from cupel_core.interfaces.graphql.resolvers import FIELDS
+from cupel_core.interfaces.graphql.schema import FOLDER, schema, sdl
 from tests.conftest import ROOT
+from tools.refresh import graphql_typescript
 
 ROOTS = ("Query", "Mutation")
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import jobs
+from cupel_core.base.messages import JobRequest
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.graphql.schema import schema
-from cupel_core.messages import JobRequest
+from cupel_core.interfaces.graphql.schema import schema
 from tests.answered_runs import AnsweredRun
 from tests.unit.api import test_trials as trials
 from tests.unit.graphqlapi.conftest import GraphqlClient

@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from cupel_core.analysis.jobs import run_job
+from cupel_core.base.messages import JobRequest
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import JobRequest
-from cupel_core.rescoring import phases
+from cupel_core.runs.rescoring import phases
 from cupel_core.store import rescores
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.transcripts import Summary
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.runs import queries
 from mcpserver.models import UNTRUSTED
 from tests.answered_runs import AnsweredRun

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.settings import Settings, settings
+from cupel_core.store.settings import Settings, settings
 from mcpserver.authorization import METADATA_PATH
 from tests.unit.api.client import Answer, event
 from tests.unit.mcpserver.conftest import McpClient, call

@@ -4,10 +4,10 @@ import pytest
 
 from cupel_core.analysis import jobs
 from cupel_core.analysis.waiting import POLL_SECONDS, wait_for_job
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.messages import JobRequest
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.messages import JobRequest
 from cupel_core.store import audit_log
 from tests.unit.mcpserver.cases import CONTENT, World, build, completed_run
 from tests.unit.mcpserver.conftest import McpClient

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.errors import RetryableError
-from cupel_core.graphql import execution
-from cupel_core.graphql.schema import printed
+from cupel_core.base.errors import RetryableError
+from cupel_core.interfaces.graphql import execution
+from cupel_core.interfaces.graphql.schema import printed
 from mcpserver.models import UNTRUSTED
 from tests.conftest import ROOT
 from tests.unit.mcpserver.cases import INJECTION, QUERY, World

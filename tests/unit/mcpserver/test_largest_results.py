@@ -8,12 +8,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cupel_core.analysis.jobs import run_job
+from cupel_core.base.messages import JobRequest
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.messages import JobRequest
 from mcpserver.registry import ToolEffect, list_all_tools
 from mcpserver.request import MAX_RESULT_BYTES
 from tests.answered_runs import AnsweredRun

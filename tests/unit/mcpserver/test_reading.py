@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import AppError, NotFound, RetryableError
 from cupel_core.contract.results import MessageResponse
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.errors import AppError, NotFound, RetryableError
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.runs import queries
 from cupel_core.store import audit_log
 from mcpserver.models import UNTRUSTED

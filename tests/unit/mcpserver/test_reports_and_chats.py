@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from cupel_core.chats.worker import WorkResult
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from mcpserver.models import UNTRUSTED
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW

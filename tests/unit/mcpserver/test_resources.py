@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cupel_core.contract.definitions import CreateDefinition
-from cupel_core.contract.operations import OPERATIONS
 from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.operations import OPERATIONS
 from mcpserver.prompts import PROMPTS
 from mcpserver.registry import MODULES
 from tests.unit.mcpserver.cases import World, build

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.errors import TooLarge
+from cupel_core.base.errors import TooLarge
 from mcpserver.models import ListResult, ResultModel, ToolResult
 from mcpserver.results import fit, indexed_entries
 

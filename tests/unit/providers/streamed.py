@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 from hypothesis import strategies as st
 
-from cupel_core.domain.turns.model_request import Reply
+from cupel_core.domain.conversations.model_request import Reply
 from cupel_core.providers import anthropic, bedrock, google, openai, openai_responses
 from cupel_core.providers.streams.formats import STREAM_FORMATS
 from cupel_core.providers.streams.reply_stream import ReplyStream, StreamedReply

@@ -9,9 +9,15 @@ import pytest
 from aiohttp import web
 from botocore.exceptions import ClientError
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
-from cupel_core.domain.turns.tools import Tool, ToolChoice, ToolMode
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    RequestParameter,
+)
+from cupel_core.domain.conversations.tools import Tool, ToolChoice, ToolMode
 from cupel_core.providers import bedrock, http, openai, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import MAX_REMEMBERED_REFUSALS, Adaptation, Adapter, rejected_parameter, without

@@ -19,8 +19,15 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    Usage,
+)
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError

@@ -5,7 +5,7 @@ import time
 import pytest
 from aiohttp import web
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.call_time import setting_up, start_timer

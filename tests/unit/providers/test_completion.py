@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
-from cupel_core.errors import Invalid
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import http, safe_http
 from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account

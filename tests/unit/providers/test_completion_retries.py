@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete_with_retry
 from cupel_core.providers.errors import ProviderError, RetryLater, malformed_reply

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorType
-from cupel_core.domain.turns.model_parameters import ModelParameters
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
     MessageRole,
@@ -21,6 +20,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
+from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorType
 from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete, complete_with_retry

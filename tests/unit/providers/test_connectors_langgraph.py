@@ -8,8 +8,7 @@ from uuid import UUID, uuid5
 import pytest
 from aiohttp import web
 
-from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
     MessageRole,
@@ -18,6 +17,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
+from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.providers import safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from cupel_core import VERSION
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
 from cupel_core.providers import PROVIDERS, bedrock, http, safe_http
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import is_bedrock_address

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cupel_core.clock import utc_now
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.providers import PROVIDERS, embedding_formats
 from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account

@@ -6,9 +6,9 @@ import orjson
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.providers import bedrock, model_name_of, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.wire_formats import HTTP_WIRE_FORMATS

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from multidict import CIMultiDict
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
 from cupel_core.providers import entra_token, http, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import embed

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from multidict import CIMultiDict
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, error_from_response
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)

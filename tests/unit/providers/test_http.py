@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers import http
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import WireRequest

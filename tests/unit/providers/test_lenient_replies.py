@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage
 from cupel_core.providers import anthropic, bedrock, google, openai, openai_responses, vertex
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.http import parse_response

@@ -13,8 +13,8 @@ from cupel_core.providers.model_metadata import (
     metadata_of,
     shutdown_note,
 )
-from refresh.model_list import lines
 from tests.conftest import ROOT
+from tools.refresh.model_list import lines
 
 KNOWN = ModelMetadata(
     272_000,

@@ -5,8 +5,15 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    Usage,
+)
 from cupel_core.providers import model_name_of, openai_responses, prices, wire_format_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete

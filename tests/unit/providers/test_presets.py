@@ -7,8 +7,14 @@ import orjson
 import pytest
 from multidict import CIMultiDict
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    RequestParameter,
+)
 from cupel_core.providers import PROVIDERS, embedding_formats, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import rejected_parameter

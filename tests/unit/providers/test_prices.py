@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Reply, Usage
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.turns.model_request import Reply, Usage
 from cupel_core.providers import PROVIDERS, prices, provider_of
 from cupel_core.providers.account import Account
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.domain.turns.model_request import ExhaustedAllowance, Message, MessageRole, ModelRequest
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance, Message, MessageRole, ModelRequest
 from cupel_core.providers import http, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.rate_limits import parse_exhausted_allowance

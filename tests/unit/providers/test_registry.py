@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cupel_core.errors import Invalid
+from cupel_core.base.errors import Invalid
 from cupel_core.providers import PROVIDERS, QUEUES, find_provider, model_name_of, provider_of, queue_of
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, Reply, Usage
-from cupel_core.domain.turns.tools import ToolCall
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply, Usage
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.budgets.call_tokens import MIN_UNLIMITED_OUTPUT_TOKENS, max_input_tokens
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.conversations.parts import FilePart, PartType, TextPart
+from cupel_core.domain.conversations.tools import Tool
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.text.token_counts import estimated_tokens
-from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.domain.turns.parts import FilePart, PartType, TextPart
-from cupel_core.domain.turns.tools import Tool
 from cupel_core.providers.account import Account
 from cupel_core.providers.file_formulas import file_formulas
 from cupel_core.providers.reservations import bound_of_call, bound_of_embedding, output_limit

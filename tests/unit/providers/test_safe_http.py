@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers import safe_http
 from cupel_core.providers.addresses import is_non_public_address
 from cupel_core.providers.errors import ProviderError

@@ -2,9 +2,15 @@ import json
 
 import pytest
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, SimulationKey
-from cupel_core.domain.turns.simulation import should_fail
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ResponseFormat
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    SimulationKey,
+)
+from cupel_core.domain.conversations.simulation import should_fail
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import ProviderError

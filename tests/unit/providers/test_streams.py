@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH
 from cupel_core.providers.streams.reply_stream import MAX_PARTS, ReplyStream

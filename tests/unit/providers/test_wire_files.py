@@ -10,9 +10,15 @@ import pytest
 from botocore.stub import Stubber
 from multidict import CIMultiDict
 
+from cupel_core.domain.conversations.model_request import (
+    Message,
+    MessageRole,
+    ModelRequest,
+    ProbeErrorCode,
+    RequestParameter,
+)
+from cupel_core.domain.conversations.parts import FilePart, ImageDetail, PartType, TextPart
 from cupel_core.domain.files.formats import FileFormat, FileInfo, inspect
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, RequestParameter
-from cupel_core.domain.turns.parts import FilePart, ImageDetail, PartType, TextPart
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai, openai_responses, vertex
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import rejected_parameter, without

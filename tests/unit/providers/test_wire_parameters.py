@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.turns.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
-from cupel_core.domain.turns.tools import Tool, ToolCall, ToolChoice, ToolMode
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
+from cupel_core.domain.conversations.tools import Tool, ToolCall, ToolChoice, ToolMode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai, openai_responses
 from cupel_core.providers.account import Account
 from cupel_core.providers.wire_format import HttpWireFormat

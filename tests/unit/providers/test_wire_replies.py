@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Reply, Usage
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage
 from cupel_core.providers import anthropic, bedrock, google, openai
 from cupel_core.providers.errors import ProviderError
 

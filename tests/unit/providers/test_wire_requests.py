@@ -7,9 +7,9 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from cupel_core.domain.turns.model_parameters import ReasoningEffort, ResponseFormat
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
-from cupel_core.domain.turns.tools import Tool, ToolChoice, ToolMode
+from cupel_core.domain.conversations.model_parameters import ReasoningEffort, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
+from cupel_core.domain.conversations.tools import Tool, ToolChoice, ToolMode
 from cupel_core.providers import PROVIDERS, anthropic, bedrock, google, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.definitions import catalog
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.resources import connectors
-from cupel_core.settings import Settings
 from cupel_core.store import scenarios
+from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios, current_manifest
 
 HTTP_CONFIG = {"request": "{question: message}", "reply": "answer"}

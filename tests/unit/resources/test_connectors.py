@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from cupel_core import sandbox
+from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.domain.resources.connectors import Connector, ConnectorFields, ConnectorType
-from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import connectors
 from cupel_core.runs import connection_tests
 from cupel_core.sandbox import pool

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import Conflict, Invalid, NotFound
 from cupel_core.definitions import catalog, forks
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import PAGE_SIZE
 from cupel_core.domain.resources.evals import Eval, EvalSpec
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import connectors, evals
 from cupel_core.store import blobs, scenarios
 from tests.added_scenarios import add_scenarios, current_manifest

@@ -2,9 +2,9 @@
 
 import pytest
 
+from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Invalid, NotFound
 from cupel_core.resources import evaluation_settings
 from cupel_core.store import counters
 from tests.unit.concurrent_removal import set_during_removal

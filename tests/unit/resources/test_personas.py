@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from cupel_core.base.errors import Conflict, Invalid, NotFound
 from cupel_core.domain.resources.personas import Persona, PersonaFields
-from cupel_core.errors import Conflict, Invalid, NotFound
 from cupel_core.resources import headers as secret_headers
 from cupel_core.resources import personas
 from cupel_core.store import clients, resources, secrets

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Reply
-from cupel_core.grading import grader
-from cupel_core.grading.grader import GraderError
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Reply
 from cupel_core.providers.errors import CallPostponed
 from cupel_core.runs import ad_hoc_judging
-from cupel_core.settings import Settings
+from cupel_core.scoring.grading import grader
+from cupel_core.scoring.grading.grader import GraderError
 from cupel_core.store import governor
+from cupel_core.store.settings import Settings
 
 SAID = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "!"))
 

@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import Invalid
 from cupel_core.resources import personas
 from cupel_core.runs.cases import build_cases
-from cupel_core.settings import Settings
 from cupel_core.store import scenarios
+from cupel_core.store.settings import Settings
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SAID = (Message(MessageRole.USER, "?"),)

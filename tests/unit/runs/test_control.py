@@ -1,16 +1,16 @@
 import pytest
 
+from cupel_core.base.errors import Conflict, Invalid
+from cupel_core.base.messages import ProbeSlice
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Action, Progress, Run, RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.errors import Conflict, Invalid
-from cupel_core.messages import ProbeSlice
-from cupel_core.record_outcomes import record
 from cupel_core.runs import continuation, control, dispatch, queries
-from cupel_core.settings import Settings
+from cupel_core.runs.record_outcomes import record
 from cupel_core.store import attempts, barrier, events, runs, snapshots
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 

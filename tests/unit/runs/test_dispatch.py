@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import ProbeSlice
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Run
-from cupel_core.messages import ProbeSlice
 from cupel_core.runs import backpressure, dispatch
 from cupel_core.runs.reopen import prepare_leaves
-from cupel_core.settings import Settings
 from cupel_core.store import barrier, clients, governor, keys, outbox, queues, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of
 

@@ -7,16 +7,15 @@ from datetime import timedelta
 import boto3
 import pytest
 
+from cupel_core.base.errors import Conflict
+from cupel_core.base.paging import fill_page
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.errors import Conflict
-from cupel_core.paging import fill_page
-from cupel_core.rescoring.queries import list_results
 from cupel_core.runs import erasure, probes, queries, restored_deletions
 from cupel_core.runs.probe_search import ProbeFilter, search_probes
-from cupel_core.settings import Settings
+from cupel_core.runs.rescoring.queries import list_results
 from cupel_core.store import (
     amendments,
     barrier,
@@ -29,6 +28,7 @@ from cupel_core.store import (
     selections,
 )
 from cupel_core.store.erasures import ErasureKind
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, get_transcript
 from tests.conftest import ROOT
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run

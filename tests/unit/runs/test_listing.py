@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.paging import Entry, Page, encode_cursor, fill_page
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.paging import Entry, Page, encode_cursor, fill_page
 from cupel_core.runs import probes, queries
-from cupel_core.settings import Settings
 from cupel_core.store import outcomes
+from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import store_outcomes

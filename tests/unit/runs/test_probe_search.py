@@ -1,15 +1,15 @@
 """Probes of a retried run, newest first."""
 
+from cupel_core.base.paging import fill_page
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import Action, ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.domain.runs.views import ProbeView
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.paging import fill_page
-from cupel_core.record_outcomes import record
 from cupel_core.runs import continuation, dispatch, probe_search
-from cupel_core.settings import Settings
+from cupel_core.runs.record_outcomes import record
 from cupel_core.store import barrier, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 
 

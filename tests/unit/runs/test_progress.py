@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from cupel_core.budgets.workspace_budgets import BudgetKey, open_account
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.claims import Claim
@@ -21,13 +24,10 @@ from cupel_core.domain.runs.run import Action, Priority, Run
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import ProbeErrorCode, Usage
 from cupel_core.runs.progress import count_in_flight, get_progress
-from cupel_core.settings import Settings, settings
 from cupel_core.store import barrier, budgets, clients, evaluation_settings, governor, keys, runs
 from cupel_core.store.barrier import Tree
-from cupel_core.workspace_budgets import BudgetKey, open_account
+from cupel_core.store.settings import Settings, settings
 from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import count_outcomes, store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of

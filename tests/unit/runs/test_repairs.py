@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from cupel_core import accounts
-from cupel_core.clock import utc_now
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.breaker import CallRecord
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.resources.connectors import ConnectorFields
 from cupel_core.domain.runs.run import Action, PauseReason, Priority, Run, RunStatus
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.errors import RetryableError
-from cupel_core.messages import RunRef
-from cupel_core.probing.refusals import pause_refused_run
 from cupel_core.resources import connectors
 from cupel_core.runs import control, repairs
+from cupel_core.runs.probing.refusals import pause_refused_run
 from cupel_core.store import governor, outbox, runs
 from cupel_core.store import repairs as pending_repairs
-from cupel_core.sweeping.repair_recovery import continue_repairs
+from cupel_core.workspace.sweeping.repair_recovery import continue_repairs
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -5,21 +5,21 @@ from dataclasses import replace
 
 import pytest
 
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, Usage
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.leaf_ranges import LeafRange
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, Usage
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.finishing import phases
-from cupel_core.finishing.costs import record_costs
-from cupel_core.record_outcomes import record, record_dropped, record_unreported
 from cupel_core.runs import continuation, control, dispatch, queries
-from cupel_core.settings import Settings, settings
+from cupel_core.runs.finishing import phases
+from cupel_core.runs.finishing.costs import record_costs
+from cupel_core.runs.record_outcomes import record, record_dropped, record_unreported
 from cupel_core.store import attempts, barrier, checkpoints, clients, outcomes, runs
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings, settings
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of, slice_message
 
 CENT = 10_000_000

@@ -2,14 +2,14 @@
 
 import pytest
 
-from cupel_core.accounts import ModelChecks
+from cupel_core.accounts.keys import ModelChecks
+from cupel_core.base.errors import Invalid
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.errors import Invalid
 from cupel_core.runs.validation import check_spec
-from cupel_core.settings import Settings
+from cupel_core.store.settings import Settings
 from tests.large_runs import counted_requests
 
 

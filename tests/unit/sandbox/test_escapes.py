@@ -11,8 +11,8 @@ import pytest
 from cupel_core import sandbox
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive, expression_issue
 from cupel_core.providers.connectors.expressions import evaluate_expressions, expression_error
-from cupel_core.templating.errors import RenderError
-from cupel_core.templating.operation_templates import is_quick, render, template_errors
+from cupel_core.sandbox.templating.errors import RenderError
+from cupel_core.sandbox.templating.operation_templates import is_quick, render, template_errors
 
 CONTEXT: dict[str, Any] = {
     "user": {"text": "hello", "original": "hello"}, "messages": [{"role": "user", "content": "hello"}],
@@ -67,7 +67,9 @@ async def rendered(template: str) -> str:
     """Render the template as an operation does: in the sandbox, unless it is quick."""
     if is_quick(template):
         return render(template, CONTEXT, strict=False)
-    return str(await sandbox.run("cupel_core.templating.operation_templates:render_task", template, CONTEXT, False))
+    return str(
+        await sandbox.run("cupel_core.sandbox.templating.operation_templates:render_task", template, CONTEXT, False)
+    )
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

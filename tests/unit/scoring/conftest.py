@@ -7,13 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply, Usage
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import ModelRequest, Reply, Usage
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers import PROVIDERS
 from cupel_core.providers.account import Account
 from cupel_core.sandbox import pool
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 
 type ScriptedReply = Any
 

@@ -13,9 +13,9 @@ from cupel_core import sandbox
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, ASSERTION_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.scoring.assertion_context import AssertionContext
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.registry import GRADED_CHECKS
 from cupel_core.scoring.score import CHECKS, score
 

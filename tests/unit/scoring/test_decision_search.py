@@ -2,8 +2,8 @@ import time
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.text.patterns import MAX_PATTERN_LENGTH, decision_pattern_error, is_quick_pattern
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.sandbox import LimitExceeded
 from cupel_core.scoring.decision_search import read_decision
 

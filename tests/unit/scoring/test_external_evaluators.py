@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import build_scoring
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from cupel_core.providers import safe_http as requests
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.external_evaluators import evaluate_externally

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.errors import Invalid
-from cupel_core.grading.grader import GraderError
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.grade_log import GradeLog
+from cupel_core.scoring.grading.grader import GraderError
 from cupel_core.scoring.model_graded import select_best
 from cupel_core.scoring.score import AssertionScores, needs_model, score
 from cupel_core.scoring.similarity import cosine

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tools import ToolCall
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.code_assertions import Code
 from cupel_core.scoring.score import score

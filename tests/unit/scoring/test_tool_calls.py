@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.tools import Tool, ToolCall
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tools import Tool, ToolCall
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.score import score
 from tests.unit.scoring.conftest import ScriptedGrader

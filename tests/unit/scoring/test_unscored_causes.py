@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from cupel_core import sandbox
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
-from cupel_core.grading.concurrency import ConcurrencyLimiter
-from cupel_core.grading.graders import GraderFactory
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.wire_format import Embeddings
@@ -21,6 +19,8 @@ from cupel_core.scoring import score as score_module
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.code_assertions import Code
+from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.score import score
 
 JUDGE, EMBEDDER = "sim/judge", "sim/embed"

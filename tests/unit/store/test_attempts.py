@@ -2,14 +2,14 @@
 
 import pytest
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import attempts
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 

@@ -3,15 +3,15 @@ from random import Random
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import Node, leaf_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress
 from cupel_core.domain.runs.targets import plain_targets
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import barrier
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import count_outcomes
 from tests.started_runs import NOW
 

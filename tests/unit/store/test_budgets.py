@@ -4,12 +4,12 @@ from typing import Any
 
 import orjson
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport, Refusal
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.store import budgets, clients
 from cupel_core.store.budgets import StoredAccount
+from cupel_core.store.settings import Settings
 
 REF, LIMIT = RunRef("ws_a", "run_1"), 1_000_000
 SPENT = {ModelRole.TARGET: 70, ModelRole.JUDGE: 30}

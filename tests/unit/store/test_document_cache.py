@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 import pytest
 
-from cupel_core.settings import Settings
 from cupel_core.store import blobs
 from cupel_core.store.document_cache import DocumentCache
+from cupel_core.store.settings import Settings
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings, settings
+from cupel_core.base.messages import RunRef
 from cupel_core.store import clients, executions
 from cupel_core.store.executions import ExecutionRequest, RestartResult
+from cupel_core.store.settings import Settings, settings
 
 REF = RunRef("ws_a", "run_a")
 ROLE = "arn:aws:iam::123456789012:role/machine"

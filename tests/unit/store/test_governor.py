@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from cupel_core import accounts
-from cupel_core.clock import utc_now
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.breaker import TRIAL_SECONDS, CallRecord
 from cupel_core.domain.limits.governor import INTERACTIVE_SECONDS, Limits, WorkerReport, renew_interval_seconds
 from cupel_core.domain.limits.provider_status import ProviderStatus
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.settings import Settings
 from cupel_core.store import clients, governor
 from cupel_core.store.governor import StoredGovernor
+from cupel_core.store.settings import Settings
 
 LIMITS = Limits(50, requests_per_minute=6_000, tokens_per_minute=100_000)
 

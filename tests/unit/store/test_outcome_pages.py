@@ -20,9 +20,9 @@ from cupel_core.domain.runs.transcripts import (
     Transcript,
     TranscriptResult,
 )
-from cupel_core.settings import Settings
 from cupel_core.store import barrier, batches, clients, keys, leaf_logs, outcome_pages, outcomes
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 from tests.unit.store.test_outcomes import REF, error, run, transcript

@@ -5,6 +5,11 @@ from datetime import timedelta
 import boto3
 import pytest
 
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.conversations.conversation import AssertionGrade, ConversationState, StopReason, Verdict
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
+from cupel_core.domain.conversations.replies import ReplyRecord
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.barrier import FANOUT, Node, leaf_of
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
@@ -13,14 +18,9 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Tra
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.turns.conversation import AssertionGrade, ConversationState, StopReason, Verdict
-from cupel_core.domain.turns.model_request import Message, MessageRole, ProbeErrorCode, RequestParameter, Usage
-from cupel_core.domain.turns.replies import ReplyRecord
-from cupel_core.domain.turns.spend import Spend
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
 from cupel_core.store import barrier, checkpoints, outcomes
 from cupel_core.store.barrier import Tree
+from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 

@@ -1,8 +1,8 @@
 """Erasing whole partitions."""
 
-from cupel_core.messages import RunRef
-from cupel_core.settings import Settings
+from cupel_core.base.messages import RunRef
 from cupel_core.store import keys, partitions, runs
+from cupel_core.store.settings import Settings
 from cupel_core.store.table import Item
 from tests.started_runs import RunSetup, ref_of
 

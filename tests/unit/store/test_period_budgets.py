@@ -8,10 +8,10 @@ import pytest
 from cupel_core.domain.budgets.account import BudgetReport, Refusal
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.settings import Settings
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.store import clients, period_budgets
 from cupel_core.store.period_budgets import ReportResult, StoredMonth
+from cupel_core.store.settings import Settings
 
 DAY, NEXT_DAY, NEXT_MONTH = date(2026, 11, 29), date(2026, 11, 30), date(2026, 12, 1)
 LIMITS = PeriodLimits(day_usd=0.001, month_usd=0.002)

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import QuotaExceeded, TooManyCreations
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.errors import QuotaExceeded, TooManyCreations
-from cupel_core.settings import settings
 from cupel_core.store import quotas, resources
 from cupel_core.store.resources import Resource, ResourceKind
+from cupel_core.store.settings import settings
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 pytestmark = pytest.mark.usefixtures("cloud")

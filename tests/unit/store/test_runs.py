@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.errors import Conflict, NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Creation
 from cupel_core.domain.runs.run import Action, IllegalTransition, RunEventType, RunStatus
-from cupel_core.errors import Conflict, NotFound
-from cupel_core.messages import RunRef
-from cupel_core.paging import Creation
-from cupel_core.settings import Settings
 from cupel_core.store import events, listing, outbox, runs
 from cupel_core.store.run_items import RunItem
+from cupel_core.store.settings import Settings
 from cupel_core.store.table import connection
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 

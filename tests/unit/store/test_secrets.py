@@ -4,10 +4,10 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from cupel_core.errors import RetryableError
-from cupel_core.settings import Settings, settings
+from cupel_core.base.errors import RetryableError
 from cupel_core.store import secrets
 from cupel_core.store.clients import secretsmanager
+from cupel_core.store.settings import Settings, settings
 
 
 def test_a_stored_secret_is_read_by_its_version(cloud: Settings) -> None:

@@ -13,7 +13,7 @@ from tools import generate
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A small clone whose generated files are current."""
-    for name in ("docs/openapi.json", "uv.lock", "shared/cupel_core/errors.py", *generate.GENERATED):
+    for name in ("docs/openapi.json", "uv.lock", "shared/cupel_core/base/errors.py", *generate.GENERATED):
         generate.write(tmp_path / name, name.encode())
     generate.write(tmp_path / ".cupel/generated.digest", generate.digest_inputs(tmp_path).encode())
     return tmp_path
@@ -34,12 +34,12 @@ def test_a_missing_file_is_not_current(root: Path, name: str) -> None:
 
 
 def test_a_changed_input_makes_the_files_outdated(root: Path) -> None:
-    (root / "shared/cupel_core/errors.py").write_text("changed")
+    (root / "shared/cupel_core/base/errors.py").write_text("changed")
     assert not is_current(root)
 
 
 def test_a_renamed_input_makes_the_files_outdated(root: Path) -> None:
-    (root / "shared/cupel_core/errors.py").rename(root / "shared/cupel_core/failures.py")
+    (root / "shared/cupel_core/base/errors.py").rename(root / "shared/cupel_core/failures.py")
     assert not is_current(root)
 
 

@@ -33,7 +33,7 @@ const FORMS: Record<keyof typeof cases, (value: never) => string> = {
     withInterval(value, interval, formatDecimal),
 };
 
-/** The cases are those of the commands and reports (`tests/unit/domain/test_figures.py`). */
+/** The cases are those of the commands and reports (`tests/unit/domain/text/test_figures.py`). */
 describe.each(Object.entries(FORMS))("%s", (kind, format) => {
   const pairs = cases[kind as keyof typeof cases] as [unknown, string][];
   test.each(pairs)("%j is %s", (value, text) => {

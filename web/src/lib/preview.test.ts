@@ -10,7 +10,7 @@ import {
 } from "./preview";
 import cases from "./template_cases.json";
 
-/** `tests/unit/domain/test_page_templates.py` compares them with what runs find. */
+/** `tests/unit/domain/text/test_page_templates.py` compares them with what runs find. */
 test.each(cases)("$template has its placeholders, each once", ({ template, names }) => {
   expect(placeholderNames(template)).toEqual(names);
 });

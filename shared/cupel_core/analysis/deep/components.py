@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.deep import Component, Components, DimensionCorrelation, Loading
 
 MIN_COLUMNS, MIN_SCENARIOS = 3, 10

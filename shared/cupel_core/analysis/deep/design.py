@@ -7,7 +7,7 @@ import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import MIN_SHARE, AnswerSums, Floats, Numbers, to_float
 from cupel_core.analysis.deep.components import correlation
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.deep import Design, DimensionInflation, PairCorrelation
 
 MIN_DIMENSIONS, MIN_SCENARIOS = 2, 5

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import Floats, Numbers
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 TREES, SAMPLE_SIZE = 100, 256
 _EULER = 0.5772156649015329

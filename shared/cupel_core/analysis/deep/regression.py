@@ -8,7 +8,7 @@ Tests that CR1 makes too often wrong use the jackknife, CR3: what the estimates 
 import numpy as np
 
 from cupel_core.analysis.deep.answer_sums import Flags, Floats
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_two_sided_p
 
 _MAX_CONDITION = 1e8

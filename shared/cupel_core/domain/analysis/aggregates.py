@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import GroupEstimate, group_estimate
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.agreement import Agreement, agreement
 from cupel_core.domain.analysis.cautions import Caution, CautionInput, cautions
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount, ColumnTotals

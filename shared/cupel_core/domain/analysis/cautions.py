@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.agreement import MAX_COLUMNS, Agreement
 from cupel_core.domain.analysis.breakdowns import MAX_GROUPS
 from cupel_core.domain.analysis.column_totals import ColumnTotals

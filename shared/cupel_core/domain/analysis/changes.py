@@ -5,7 +5,7 @@ from dataclasses import field
 from difflib import unified_diff
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_DIFF_LENGTH = 20_000
 _CONTENT = {

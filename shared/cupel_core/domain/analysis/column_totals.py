@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.conversations.spend import ModelCalls
 from cupel_core.domain.runs.role_costs import RoleCost, role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.spend import ModelCalls
 
 _NANO = 10**9
 MAX_NAMES = 1_000

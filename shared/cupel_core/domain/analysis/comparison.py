@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.comparison_cautions import (
     ComparisonCaution,
     data_cautions,

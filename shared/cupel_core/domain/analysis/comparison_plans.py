@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.power import MAX_SCENARIOS, DifferenceVariance, PlannedRun, plan_runs, rate_variance
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.comparison import ComparisonOptions
 from cupel_core.domain.analysis.jobs import JobStatus, job_id_of
 from cupel_core.domain.analysis.metrics import Metric

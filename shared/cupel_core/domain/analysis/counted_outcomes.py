@@ -1,10 +1,10 @@
 """What is counted of an outcome that is in memory; of stored ones, `store/counted_outcomes.py` reads the same."""
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import check_results
-from cupel_core.domain.turns.reply_ends import ReplyEnd, end_of
 
 
 def counted_outcome(outcome: Outcome) -> CountedOutcome:

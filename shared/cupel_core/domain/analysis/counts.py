@@ -23,7 +23,7 @@ from struct import Struct
 from struct import error as StructError  # noqa: N812 - a class
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
 from cupel_core.domain.analysis.target_usage import TargetUsage, add_sums, pico_log_ms, pico_usd
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan

@@ -7,7 +7,7 @@ Columns and scenarios are named by their numbers in the matrix. A part that cann
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval

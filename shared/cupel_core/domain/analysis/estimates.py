@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, ClusterMean, Interval, Proportion, Trials

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 from cupel_core.domain.text import figures

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import RunFailure
 
 MAX_ATTEMPTS = 5

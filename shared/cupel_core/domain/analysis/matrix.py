@@ -7,7 +7,7 @@ from functools import cached_property
 from math import fsum
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.analysis.metrics import Metric
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 
 class SideOperations(NamedTuple):

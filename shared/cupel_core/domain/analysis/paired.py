@@ -6,7 +6,7 @@ from math import ceil, fsum, sqrt
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import (
     binomial_mid_p,
     binomial_upper_bound,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import exp
 from statistics import fmean
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import binomial_mid_p, t_quantile, t_two_sided_p
 from cupel_core.domain.analysis.paired import PairedValues, usual_difference
 from cupel_core.domain.analysis.significance import SignificanceTest

@@ -11,7 +11,7 @@ from math import fsum, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import (
     ColumnPair,

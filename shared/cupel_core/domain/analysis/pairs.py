@@ -10,7 +10,7 @@ from itertools import combinations
 from math import fsum, sqrt, sumprod
 from operator import add
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm

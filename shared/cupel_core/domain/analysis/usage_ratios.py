@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedScenario
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.paired_ratios import RatioEstimate, ratio_estimate

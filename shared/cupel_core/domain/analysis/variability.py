@@ -7,7 +7,7 @@ from math import fsum
 from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.matrix import CellMatrix
 
 MAX_LISTED = 100

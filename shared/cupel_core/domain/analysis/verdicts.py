@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.stratified import OwnDifference
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from math import fsum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, share_interval
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.money import SpentByRole, added, subtracted
 
 EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS = 3_600.0

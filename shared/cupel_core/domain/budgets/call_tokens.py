@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable
 from math import ceil
 
+from cupel_core.domain.conversations.model_request import Message, ModelRequest
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.text.token_counts import estimated_tokens
-from cupel_core.domain.turns.model_request import Message, ModelRequest
 
 GRADER_OUTPUT_TOKENS = 4_096
 """Of a reply by a judge or a simulated user in a run with a budget, unless its request has a limit of its own. No grade

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from math import ceil
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.intervals import EstimateInterval

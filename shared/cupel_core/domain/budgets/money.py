@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import ceil, floor, log10
 
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 NANO_PER_USD = 10**9
 

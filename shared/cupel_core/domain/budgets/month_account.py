@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import date
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets import account as day_account
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import SpentByRole, added

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 POINTERS_PER_PAGE = 50
 MAX_SESSIONS = 8

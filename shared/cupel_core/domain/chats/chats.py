@@ -5,7 +5,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 DEFAULT_HISTORY_LIMIT = 50

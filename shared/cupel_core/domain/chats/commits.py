@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.chats.turns import AbortReason
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation

@@ -1,9 +1,9 @@
 """The limits and the script of a scenario's conversations."""
 
+from cupel_core.domain.conversations.conversation import DEFAULT_MAX_MESSAGES, ConversationRules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.conversation import DEFAULT_MAX_MESSAGES, ConversationRules
 
 
 def conversation_rules(

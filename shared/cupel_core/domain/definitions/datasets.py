@@ -5,7 +5,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 
 class DatasetFormat(StrEnum):

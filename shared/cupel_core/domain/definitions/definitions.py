@@ -5,7 +5,10 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.tool_results import ScriptedResult
 from cupel_core.domain.definitions.matching_rules import rule_errors
 from cupel_core.domain.definitions.prompts import Prompt, opening_messages, prompt_errors
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -14,9 +17,6 @@ from cupel_core.domain.scoring.derived_metrics import DerivedMetric, expression_
 from cupel_core.domain.text.control_characters import has_control_characters
 from cupel_core.domain.text.patterns import decision_pattern_error
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
-from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.tool_results import ScriptedResult
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import MissingModel, missing_models
 from cupel_core.domain.definitions.scenarios import Scenario

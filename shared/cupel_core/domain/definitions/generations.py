@@ -4,11 +4,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import ScenarioPage
-from cupel_core.domain.turns.model_request import Message, MessageRole, ModelRequest
 
 
 class GenerationMode(StrEnum):

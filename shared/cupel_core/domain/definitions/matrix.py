@@ -10,13 +10,13 @@ from functools import cached_property
 from math import prod
 from random import Random
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, Level
 from cupel_core.domain.definitions.matching_rules import allows
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.templates import Template, normalize_name
-from cupel_core.domain.turns.model_request import Message, MessageRole
 
 
 class LevelOptionChoice(StrEnum):

@@ -7,12 +7,12 @@ from dataclasses import field
 from itertools import chain, count
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.parts import FilePart, TextPart
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.templates import normalize_name, placeholder_names, render
-from cupel_core.domain.turns.model_parameters import ParameterFields
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.parts import FilePart, TextPart
 
 MESSAGE = "message"
 """The placeholder for the text of the scenario's own last user message."""

@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import accumulate, chain, groupby
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.conversation import Criteria, FailureCriteriaMode
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.parts import LargestFiles, largest_files
+from cupel_core.domain.conversations.tool_results import ScriptedResult
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
-from cupel_core.domain.turns.conversation import Criteria, FailureCriteriaMode
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.parts import LargestFiles, largest_files
-from cupel_core.domain.turns.tool_results import ScriptedResult
 
 MAX_SCENARIOS = 100_000
 """Per definition."""

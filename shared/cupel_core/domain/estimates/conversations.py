@@ -2,10 +2,10 @@
 
 from typing import NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.grading_calls import GradingCall
 from cupel_core.domain.estimates.intervals import Unknowns
-from cupel_core.domain.turns.roles import ModelRole
 
 ANSWER_TOKENS = 300.0
 """Of a target's answer, unless a lower limit is set."""

@@ -5,8 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
+from cupel_core.domain.conversations.conversation import ConversationRules
+from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.tool_results import DEFAULT_TOOL_ROUNDS
+from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt
@@ -27,11 +32,6 @@ from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.scoring.assertions import SELECT_BEST, flatten
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.token_counts import PER_MESSAGE, estimated_tokens, is_latin
-from cupel_core.domain.turns.conversation import ConversationRules
-from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.tool_results import DEFAULT_TOOL_ROUNDS
-from cupel_core.domain.turns.tools import ToolMode
 
 
 class SampledCase(NamedTuple):

@@ -5,8 +5,8 @@ from enum import StrEnum
 from math import ceil
 from typing import NamedTuple, Protocol
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.turns.parts import FilePart, ImageDetail
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.parts import FilePart, ImageDetail
 
 _DEFAULT_SIDE = 1024
 """Of an image whose size is not known."""

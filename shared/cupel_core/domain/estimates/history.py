@@ -6,7 +6,8 @@ from dataclasses import field, replace
 from functools import reduce
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.estimates.predictions import predicted_sum
 from cupel_core.domain.estimates.run_estimate import (
@@ -16,7 +17,6 @@ from cupel_core.domain.estimates.run_estimate import (
     RunEstimate,
     TargetEstimate,
 )
-from cupel_core.domain.turns.roles import ModelRole
 
 MIN_CONVERSATIONS = 10
 """The spread of fewer conversations says little."""

@@ -5,7 +5,7 @@ from dataclasses import astuple, fields, replace
 from math import exp, hypot, log
 from typing import Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,18 @@ from enum import StrEnum
 from functools import cache, partial
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.call_tokens import GRADER_OUTPUT_TOKENS, MIN_UNLIMITED_OUTPUT_TOKENS
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import amount_text
+from cupel_core.domain.conversations.roles import ModelRole
+from cupel_core.domain.conversations.tool_results import MAX_TOOL_ROUNDS
 from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
 from cupel_core.domain.reports.summaries import MAX_OUTPUT_TOKENS, MAX_SHOWN_TOKENS
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.domain.turns.tool_results import MAX_TOOL_ROUNDS
 
 type Price = Callable[[str, Calls], float | None]
 """What these calls of a model cost if all are equally long; None if the price is unknown."""

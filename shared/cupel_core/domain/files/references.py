@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
+from cupel_core.domain.conversations.model_request import Message
+from cupel_core.domain.conversations.parts import FilePart, LargestFiles, MessagePart, PartType, largest_files
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.files.data_urls import decode
 from cupel_core.domain.files.formats import FileInfo, InvalidFile, digest_of, file_id
-from cupel_core.domain.turns.model_request import Message
-from cupel_core.domain.turns.parts import FilePart, LargestFiles, MessagePart, PartType, largest_files
 
 MAX_TOTAL_BYTES = 20 * 1024 * 1024
 """Of all files in the messages of a scenario, or of a prompt: requests to providers have limits of 20 to 50 MB."""

@@ -18,9 +18,9 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.provider_errors import Remedy, usual_repair
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 MAX_REFUSALS = 5
 WINDOW = 20

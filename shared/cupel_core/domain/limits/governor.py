@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from math import ceil, floor
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.limits.breaker import Breaker, CallRecord
 from cupel_core.domain.limits.throttling import RecentCalls
 from cupel_core.domain.limits.token_bucket import TokenBucket, full_bucket
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 
 RENEW_INTERVAL_SECONDS = 3.0
 MAX_RENEW_INTERVAL_SECONDS = 4.0

@@ -1,6 +1,6 @@
 """How many runs may be open at the same time: those that have not ended, paused ones among them."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 DEFAULT_PER_OWNER = 50
 DEFAULT_IN_ALL = 200

@@ -9,8 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 
 MAX_WAIT_SECONDS = 3_600.0
 """A provider that asks for a longer wait leaves it to the owner whether the run is worth it."""

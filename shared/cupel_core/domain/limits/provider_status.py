@@ -5,7 +5,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.priority import Priority
 
 

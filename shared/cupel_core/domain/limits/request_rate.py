@@ -8,7 +8,7 @@ at most that allowance, once per instance.
 from dataclasses import replace
 from enum import StrEnum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 PERMITS_PER_DRAW = 10
 FREE_PER_SECOND = 2.0

@@ -1,6 +1,6 @@
 """Limits that a workspace sets for its scale runs."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_COUNT = 1_000
 """Conversations of each target."""

@@ -6,7 +6,7 @@ A slot ends at its time, so that one whose holder died becomes free without a re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 type HasRoom = Callable[[int, int], bool]
 """Whether an owner may have this many slots while this many are taken in all; both numbers include the new slot."""

@@ -6,7 +6,7 @@ down the whole account would only waste time. An account that sends too fast is 
 
 from math import comb
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 THROTTLED_FRACTION = 0.1
 """Retrying this share of the calls costs less than a lower limit."""

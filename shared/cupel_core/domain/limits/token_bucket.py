@@ -1,6 +1,6 @@
 """A token bucket for a limit per minute. Tokens are lent to workers; unused ones are returned."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 BURST_SECONDS = 2.0
 """How much of the rate may be used at once; providers enforce per-minute limits over shorter times too."""

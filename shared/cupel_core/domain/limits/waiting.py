@@ -1,6 +1,6 @@
 """Bounds the requests that wait: each takes an execution environment, a process on one machine, until its response."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 RETRY_AFTER_SECONDS = 5
 """A request that may not wait should be repeated after this time."""

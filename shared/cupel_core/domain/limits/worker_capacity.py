@@ -16,7 +16,7 @@ from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_CALLS = 400
 """Of one worker to one account at the same time. A function may open 1,024 files; connections take most of them."""

@@ -5,9 +5,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
 from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, render_template, value_at
-from cupel_core.domain.turns.model_request import Message, MessageRole
 
 ITEM = "item"
 STORED_ANSWERS = frozenset({"stored_completions", "responses"})

@@ -5,7 +5,8 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.prompt import (
     effective_prompt,
@@ -16,7 +17,6 @@ from cupel_core.domain.pipeline.prompt import (
 )
 from cupel_core.domain.pipeline.steps import HookSteps, Results, visible_steps
 from cupel_core.domain.pipeline.turns import Artifacts, next_version
-from cupel_core.domain.turns.model_request import Message, MessageRole
 
 
 @dataclass(frozen=True)

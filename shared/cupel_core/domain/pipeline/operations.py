@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.pipeline.artifacts import ArtifactSpec, PromptRole
 from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplateParams
 

@@ -5,7 +5,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.profiles import Pipeline
 

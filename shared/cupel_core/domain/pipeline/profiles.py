@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 
 MAX_OPERATIONS = 40

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.conversations.parts import FilePart, TextPart
 from cupel_core.domain.pipeline.artifacts import Inclusion, PromptPlace, PromptRole
 from cupel_core.domain.pipeline.operations import EffectType, OperationEffect, ProfileOperation, SystemUpdate
 from cupel_core.domain.pipeline.steps import HookSteps, Results
-from cupel_core.domain.turns.model_request import Message, MessageRole
-from cupel_core.domain.turns.parts import FilePart, TextPart
 
 _INCLUDED_AS = {
     PromptPlace.SYSTEM_PREPEND: (EffectType.SYSTEM_UPDATE, SystemUpdate.PREPEND),

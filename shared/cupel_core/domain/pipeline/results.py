@@ -6,9 +6,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass, replace
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.spend import Spend
 
 MAX_ERROR_LENGTH = 500
 _NOTHING = Spend()

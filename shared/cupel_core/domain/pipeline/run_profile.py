@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import Pipeline

@@ -5,7 +5,8 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from cupel_core.deferred import dataclass, replace
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
@@ -13,7 +14,6 @@ from cupel_core.domain.pipeline.prompt import PromptChange, inclusion_change, pr
 from cupel_core.domain.pipeline.results import EffectText, PaidAnswer, StepResult, StepStatus
 from cupel_core.domain.pipeline.sizes import value_length
 from cupel_core.domain.pipeline.steps import Results
-from cupel_core.domain.turns.spend import Spend
 
 _NOTHING = Spend()
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.statistics import Interval
 
 MIN_PAIRS = 30

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import RunFailure

@@ -8,7 +8,7 @@ from heapq import heappush, heappushpop
 from itertools import cycle
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_TAGS = 20
 """The most frequent ones, of which conversations are shown."""

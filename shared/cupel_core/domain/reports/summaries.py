@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 UNAVAILABLE = "information unavailable"

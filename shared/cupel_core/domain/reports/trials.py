@@ -13,7 +13,7 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import normal_quantile
 from cupel_core.domain.analysis.paired import minimum_detectable_effect
 from cupel_core.domain.analysis.paired_rates import POWER

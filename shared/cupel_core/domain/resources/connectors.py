@@ -5,7 +5,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 PROVIDER = "connector"
 """The target of a connector is `connector/<id>`."""

@@ -5,11 +5,11 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, TypedDict
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)

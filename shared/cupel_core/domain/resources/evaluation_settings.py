@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TypedDict
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.periods import PeriodLimitChanges, PeriodLimits
 from cupel_core.domain.limits.open_runs import OpenRunLimits
 from cupel_core.domain.limits.scale_runs import ScaleRunLimits

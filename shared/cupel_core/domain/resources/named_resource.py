@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TypedDict
 
-from cupel_core.deferred import dataclass
-from cupel_core.domain.turns.model_request import Usage
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Usage
 
 
 @dataclass(frozen=True)

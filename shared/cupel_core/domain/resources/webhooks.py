@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - no secret
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64

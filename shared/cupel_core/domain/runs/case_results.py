@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import Column, Plan, ProbePosition
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript

@@ -12,7 +12,7 @@ the others are QUEUED.
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import field, replace
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 from cupel_core.domain.runs.slow_calls import SlowCall
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf, Node, probe_count
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.plan import Plan

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from datetime import datetime
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.scoring.unscored import UnscoredCause

@@ -1,6 +1,6 @@
 """Dead letters: messages that a queue gave up on after repeated failed deliveries."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import Priority
 
 

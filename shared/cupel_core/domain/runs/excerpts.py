@@ -1,8 +1,8 @@
 """The beginning of what a probe's target answered, and of the reason of its result."""
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
-from cupel_core.domain.turns.model_request import Message, MessageRole
 
 MAX_CHARACTERS = 280
 """Of each text: what fits into a cell of a table."""

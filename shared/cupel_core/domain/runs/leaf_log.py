@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.barrier import FANOUT, Leaf
 from cupel_core.domain.runs.run_spend import Cost, encode
 

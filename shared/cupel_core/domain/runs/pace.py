@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 MAX_CONCURRENCY = 1_000
 MAX_STAGGER_MS = 10_000

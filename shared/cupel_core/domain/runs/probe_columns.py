@@ -6,7 +6,7 @@ A list per figure instead of an object per probe: 100,000 probes are 1 MB, compr
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.runs.plan import Plan
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from cupel_core.domain.turns.roles import ModelRole
-from cupel_core.domain.turns.spend import added_costs
+from cupel_core.domain.conversations.roles import ModelRole
+from cupel_core.domain.conversations.spend import added_costs
 
 ROLES = {
     ModelRole.TARGET: "target",

@@ -6,9 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
@@ -19,7 +20,6 @@ from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import ParameterFields, merge_parameters
 
 
 class RunStatus(StrEnum):

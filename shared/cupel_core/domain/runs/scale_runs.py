@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import SCALE_RUN_PACE, Pace
 from cupel_core.domain.runs.run import Priority
@@ -14,7 +15,6 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorChoice, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import ParameterFields
 
 FOLDER = "scale"
 """The folder of the definitions that scale runs make."""

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.timezones import find_timezone
 
 _FORM = re.compile(r"(cron|rate|at)\(([^()]*)\)")

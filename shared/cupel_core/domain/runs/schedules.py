@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.schedule_expressions import Timing
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 

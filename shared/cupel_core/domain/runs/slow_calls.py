@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from cupel_core.domain.turns.attempts import AttemptInFlight
+from cupel_core.domain.conversations.attempts import AttemptInFlight
 
 SLOW_SECONDS = 30.0
 """A call that has taken longer is shown although it is a first attempt."""

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, field, replace
 from typing import Any, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import Pace, Stagger
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)

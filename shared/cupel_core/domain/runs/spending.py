@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.role_costs import RoleCost, role_costs
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.spend import Spend
 
 _NOTHING = Spend()
 

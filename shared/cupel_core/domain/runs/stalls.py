@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 FIRST_PATIENCE = timedelta(minutes=15)
 """Longer than any wait of a probe in a queue that works; other runs may be ahead of it, though."""

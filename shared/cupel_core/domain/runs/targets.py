@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.resources.connectors import PROVIDER, connector_of_target
-from cupel_core.domain.turns.model_parameters import ParameterFields
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from cupel_core.deferred import dataclass, replace
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.spending import Spending, conversation_spending
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.conversation import ConversationState
-from cupel_core.domain.turns.model_request import Message, ProbeErrorCode
-from cupel_core.domain.turns.spend import Spend
 
 CONTENT_DELETED = "the text was deleted, or its retention period has ended"
 """Stands for the text of an error that is no longer stored."""

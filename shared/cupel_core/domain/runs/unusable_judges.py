@@ -6,11 +6,11 @@ module handles a judge that answers and gives no verdict: the wrong model, a pro
 
 from typing import NamedTuple
 
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
-from cupel_core.domain.turns.spend import Spend
 
 MAX_REPLIES, MIN_REPLIES = 20, 3
 _SHARE = 5

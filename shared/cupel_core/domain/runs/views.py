@@ -3,9 +3,11 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.conversations.attempts import FailedAttempts
+from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.column_progress import ColumnCounts
@@ -16,8 +18,6 @@ from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
-from cupel_core.domain.turns.attempts import FailedAttempts
-from cupel_core.domain.turns.conversation import ConversationState
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.scoring import grader_values, match_values, tool_values
 from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, placeholder_error, variable_names
 from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, SELECT_BEST

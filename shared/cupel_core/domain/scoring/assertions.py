@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.model_request import Usage
 
 NOT = "not-"
 SELECT_BEST = "select-best"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from cupel_core.domain.turns.model_request import Message, MessageRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 
 CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"

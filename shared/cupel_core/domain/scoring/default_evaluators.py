@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.scoring.assertion_values import escape_variables
 from cupel_core.domain.scoring.assertions import Assertion, FailureTag
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 
 @dataclass(frozen=True)

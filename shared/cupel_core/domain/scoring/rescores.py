@@ -9,17 +9,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.money import limit_text
+from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.domain.turns.conversation import Criteria
-from cupel_core.domain.turns.spend import Spend
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 """Statuses in which a run's transcripts no longer change."""

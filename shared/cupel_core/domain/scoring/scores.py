@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counts import Cell, RunCounts
 from cupel_core.domain.runs.plan import Column

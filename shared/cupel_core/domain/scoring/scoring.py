@@ -11,11 +11,11 @@ from dataclasses import field
 from itertools import chain
 from typing import Any, NamedTuple
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.domain.turns.conversation import ConversationOutcome, Verdict
 
 CRITERIA = "criteria"
 """The result type of a judge's verdict."""

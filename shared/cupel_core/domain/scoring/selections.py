@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.scoring.assertions import COMPARISONS, SELECT_BEST, Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, failure_tag
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
-from cupel_core.domain.turns.spend import Spend
 
 QUOTATION_DELETED = "deleted with one of the compared answers"
 """Stands for a text that may have quoted an answer whose content was deleted."""

@@ -6,8 +6,8 @@ OpenAI's form. Everything else is a text, also the answer to a request for any J
 
 from typing import Any
 
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.text.javascript_values import parse_json
-from cupel_core.domain.turns.model_request import Message
 
 
 def structured_value(answer: Message, *, has_schema: bool) -> Any:

@@ -6,7 +6,7 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import Any
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.text.json_equality import is_same_json
 
 STEP_TYPES = ("tool", "message")

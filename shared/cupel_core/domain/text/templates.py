@@ -8,7 +8,7 @@ Case is ignored, and spaces, `_` and `-` are equivalent, so `[Risk level]` refer
 import re
 from collections.abc import Mapping
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 
 _PLACEHOLDER = re.compile(r"(\\?)\[([^\W\d_][\w \-]{0,99})\]")
 _SEPARATORS = re.compile(r"[\s_-]+")

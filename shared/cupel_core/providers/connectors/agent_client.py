@@ -6,10 +6,10 @@ from dataclasses import field
 
 import orjson
 
-from cupel_core.clock import utc_now
-from cupel_core.deferred import dataclass
+from cupel_core.base.clock import utc_now
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.addresses import redact
 from cupel_core.providers.errors import ProviderError, error_from_response
 from cupel_core.providers.reply_content import read_json

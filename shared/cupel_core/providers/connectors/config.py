@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from cupel_core.contract.common import RequestModel
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.resources.connectors import SECRET_HEADER, Connector, ConnectorType
 from cupel_core.domain.resources.webhooks import read_secret
 from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.domain.turns.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
 _PARENT = re.compile(r"[/\\](\.|%2e){2}([/\\?#]|$)", re.I)

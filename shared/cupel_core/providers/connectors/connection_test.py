@@ -3,9 +3,9 @@
 from time import perf_counter
 from uuid import uuid4
 
+from cupel_core.domain.conversations.model_request import AgentThread, Message, MessageRole, ModelRequest
 from cupel_core.domain.resources.connectors import PROVIDER, ConnectionTestResult, Connector, ConnectorType
 from cupel_core.domain.resources.providers import ModelPrice
-from cupel_core.domain.turns.model_request import AgentThread, Message, MessageRole, ModelRequest
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt
 from cupel_core.providers.connectors import tools

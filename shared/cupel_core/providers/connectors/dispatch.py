@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.account import Account
 from cupel_core.providers.connectors import http, langgraph, openai
 from cupel_core.providers.connectors.agent_client import AgentClient, agent_client, sanitized

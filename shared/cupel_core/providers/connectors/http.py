@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import orjson
 
+from cupel_core.domain.conversations.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers.connectors.agent_client import (
     AgentClient,
     agent_error,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import (
+from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
     MessageRole,
@@ -14,6 +13,7 @@ from cupel_core.domain.turns.model_request import (
     Reply,
     Usage,
 )
+from cupel_core.domain.resources.connectors import Connector
 from cupel_core.providers import openai
 from cupel_core.providers.connectors.agent_client import (
     AgentClient,

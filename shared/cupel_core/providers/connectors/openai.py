@@ -1,8 +1,8 @@
 """Agents with OpenAI's chat completions API. Each request contains the whole conversation."""
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.domain.resources.connectors import Connector
-from cupel_core.domain.turns.model_request import ModelRequest, Reply
 from cupel_core.providers import openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.connectors.agent_client import AgentClient, raise_for_status

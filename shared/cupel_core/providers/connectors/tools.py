@@ -7,12 +7,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from cupel_core.clock import utc_now
+from cupel_core.base.clock import utc_now
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.tool_results import MAX_RESULT_LENGTH, ToolOutcome, as_content
 from cupel_core.domain.resources.connectors import SECRET_HEADER, Connector
 from cupel_core.domain.resources.webhooks import sign
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.turns.model_request import ProbeErrorCode
-from cupel_core.domain.turns.tool_results import MAX_RESULT_LENGTH, ToolOutcome, as_content
 from cupel_core.providers.connectors.agent_client import (
     AgentClient,
     agent_client,

@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cupel_core.domain.turns.model_request import ModelRequest, ProbeErrorCode, Reply
+from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.providers import bedrock
 from cupel_core.providers.account import Account
 from cupel_core.providers.bedrock import ClientFor

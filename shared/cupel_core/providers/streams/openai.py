@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from cupel_core.deferred import dataclass
+from cupel_core.base.deferred import dataclass
 from cupel_core.providers import openai
 from cupel_core.providers.errors import reply_error
 from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings

@@ -6,7 +6,7 @@ So every wire format has one parser, and a streamed reply equals one that was no
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, malformed_reply
 from cupel_core.providers.reply_content import is_plain, loads
 from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH, check_length

@@ -1,6 +1,6 @@
 """Server-sent events, decoded from bytes that arrive in any pieces."""
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
 MAX_EVENT_BYTES = 4_000_000

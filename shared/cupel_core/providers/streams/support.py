@@ -5,7 +5,7 @@ import re
 from collections import OrderedDict
 from enum import StrEnum
 
-from cupel_core.domain.turns.model_request import ProbeErrorCode
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import MAX_REMEMBERED_MODELS, is_rejection
 from cupel_core.providers.errors import ParameterRejected, ProviderError

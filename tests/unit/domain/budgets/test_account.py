@@ -16,7 +16,7 @@ from cupel_core.domain.budgets.account import (
     after_leave,
     after_report,
 )
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 TARGET, JUDGE = ModelRole.TARGET, ModelRole.JUDGE
 LIMIT = 1_000

@@ -17,7 +17,7 @@ from cupel_core.domain.budgets.month_account import (
     after_report,
 )
 from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits
-from cupel_core.domain.turns.roles import ModelRole
+from cupel_core.domain.conversations.roles import ModelRole
 
 TARGET = ModelRole.TARGET
 DAY, MONTH = BudgetScope.DAY, BudgetScope.MONTH

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.clock import to_iso
+from cupel_core.base.clock import to_iso
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.context import HookBase, step_context
 from cupel_core.domain.pipeline.operations import EffectType, Hook, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
@@ -16,7 +17,6 @@ from cupel_core.domain.pipeline.prompt import effective_prompt, prompt_changes, 
 from cupel_core.domain.pipeline.results import EffectText, StepResult, StepStatus
 from cupel_core.domain.pipeline.steps import MAX_CONCURRENT, first_failure, ready_steps, settle, visible_steps
 from cupel_core.domain.pipeline.turns import OpenTurn, PipelineState, StoredArtifact, committed_artifacts
-from cupel_core.domain.turns.model_request import Message, MessageRole
 from tests.profiles import BEFORE, Json, operation, operation_graphs, pipeline_of
 
 CONVERSATION = (

@@ -1,0 +1,1 @@
+"""The accounts that a workspace has with providers: their keys, limits and leases."""

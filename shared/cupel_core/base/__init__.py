@@ -1,0 +1,1 @@
+"""Small modules that every other package uses: ids, the clock, errors, paging and messages."""

@@ -1,0 +1,142 @@
+"""Messages on the queues, and the error that Step Functions passes to a failure handler.
+
+A message only refers to work; the record of what is done is the barrier.
+"""
+
+from functools import cache
+from typing import Annotated, NamedTuple
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from cupel_core.base.deferred_models import DeferredModel
+
+
+class RunRef(NamedTuple):
+    """A run and its workspace: every key of a run's items starts with both."""
+
+    workspace: str
+    run_id: str
+
+
+class ChatRef(NamedTuple):
+    """A chat and its workspace."""
+
+    workspace: str
+    chat_id: str
+
+
+class QueueMessage(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    def to_body(self) -> str:
+        return self.model_dump_json(by_alias=True)
+
+
+class RunMessage(QueueMessage):
+    """A message about one run; void once the run's fencing token has advanced."""
+
+    workspace: str
+    run_id: str
+    fencing_token: Annotated[int, Field(ge=1)]
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class Cause(DeferredModel):
+    """The error of a failed state, as Step Functions reports it."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
+
+    error: str
+    cause: str = ""
+
+    def describe(self) -> str:
+        """Error and cause, cut to 1,000 characters so that they fit an item and an event."""
+        return f"{self.error}: {self.cause}"[:1_000]
+
+
+class DispatchRequest(RunMessage):
+    """Send slices for the probes that the run's barrier is missing."""
+
+    attempts_without_room: Annotated[int, Field(ge=0)] = 0
+    """How often in a row no queue had room for a slice."""
+
+
+class ProbeSlice(RunMessage):
+    """Up to 100 probes of one leaf and one provider."""
+
+    leaf: Annotated[int, Field(ge=0)]
+    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
+    handoffs: int = 0
+    """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
+    failures: int = 0
+    """How often in a row an internal error stopped these probes."""
+    begun: list[int] = Field(default_factory=list)
+    """The conversations of these `indexes` have begun already."""
+
+
+class GenerationRequest(QueueMessage):
+    """Continue writing the scenarios of one generation."""
+
+    workspace: str
+    definition_id: str
+    generation_id: str
+
+
+class JobRequest(QueueMessage):
+    """Carry out a job."""
+
+    workspace: str
+    job_id: str
+
+
+class TurnOrder(QueueMessage):
+    """Carry out a turn of a chat."""
+
+    workspace: str
+    chat_id: str
+    turn_id: str
+    waits: Annotated[int, Field(ge=0)] = 0
+    """How often in a row it had to wait, because its workspace has enough turns in progress."""
+
+
+class RunCallback(QueueMessage):
+    """Call the workspace's webhook with the run's events that it has not received yet."""
+
+    workspace: str
+    run_id: str
+
+    @property
+    def run(self) -> RunRef:
+        return RunRef(self.workspace, self.run_id)
+
+
+class ProbeCallback(RunCallback):
+    """Call the workspace's webhook with the outcomes of these probes. `id` identifies the call in all its attempts."""
+
+    id: str
+    indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
+    created_at: str
+    attempts: Annotated[int, Field(ge=0)] = 0
+    """How many attempts have failed."""
+
+
+@cache
+def _callbacks() -> TypeAdapter[ProbeCallback | RunCallback]:
+    return TypeAdapter(ProbeCallback | RunCallback)
+
+
+def parse_callback(body: str) -> ProbeCallback | RunCallback:
+    """Raises ValidationError for any other message."""
+    return _callbacks().validate_json(body)
+
+
+class DueSchedule(QueueMessage):
+    """A schedule is due; `scheduled_time` is when it was due, however late the message is delivered."""
+
+    workspace: str
+    schedule_id: str
+    scheduled_time: str

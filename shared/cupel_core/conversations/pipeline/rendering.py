@@ -1,0 +1,57 @@
+"""Rendering the templates and expressions of operations: in this process if that is quick, else in a sandbox."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from cupel_core import sandbox
+from cupel_core.domain.conversations.model_request import ProbeErrorCode
+from cupel_core.domain.pipeline.sizes import value_length
+from cupel_core.providers.errors import RetryLater
+from cupel_core.sandbox.templating.errors import RenderError
+
+MAX_QUICK_CONTEXT = 50_000
+"""About how many characters the messages and values have that a template sees."""
+_TASK = "cupel_core.sandbox.templating.operation_templates:render_task"
+
+
+class ComputationPostponed(RetryLater):
+    """Other expressions of the workspace have used up what it may use of the sandbox for now, so there is no result."""
+
+    def __init__(self, wait: sandbox.BudgetUsedUp) -> None:
+        super().__init__(wait.retry_after_seconds, ProbeErrorCode.OPERATION_ERROR)
+        self.detail = f"a template, pattern or schema of an operation {wait}"
+
+
+async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
+    """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output, and
+    ComputationPostponed."""
+    # Imports Jinja, which few workers need.
+    from cupel_core.sandbox.templating.operation_templates import is_quick, render
+
+    if is_quick(template) and is_small(context):
+        return render(template, context, strict=strict)
+    try:
+        return str(await sandbox.run(_TASK, template, context, strict))
+    except sandbox.BudgetUsedUp as wait:
+        raise ComputationPostponed(wait) from None
+    except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
+        raise RenderError(str(error)) from None
+
+
+def is_small(context: Mapping[str, Any]) -> bool:
+    """Whether quick templates are quick with these messages and values."""
+    try:
+        if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:  # Much faster than to count, and never less for texts.
+            return True
+    except TypeError:  # Of half characters, and of integers with more than 64 bits.
+        pass
+    return value_length(context) <= MAX_QUICK_CONTEXT
+
+
+async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
+    """Whether an expression is true. Raises what `render_template` raises."""
+    from cupel_core.sandbox.templating.operation_templates import condition_template
+
+    return bool(await render_template(condition_template(expression), context, strict=strict))

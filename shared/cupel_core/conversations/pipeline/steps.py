@@ -1,0 +1,95 @@
+"""One operation: its value, the texts of its effects, and what it looks like in the record of a turn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cupel_core.base.clock import to_iso, utc_now
+from cupel_core.base.deferred import replace
+from cupel_core.conversations.pipeline.kinds import Context, ModelCaller, OperationFailed, make_value
+from cupel_core.conversations.pipeline.kinds.call_summaries import without_texts
+from cupel_core.conversations.pipeline.rendering import render_template
+from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactPersistence
+from cupel_core.domain.pipeline.operations import ProfileOperation
+from cupel_core.domain.pipeline.results import (
+    MAX_ERROR_LENGTH,
+    EffectText,
+    SkipReason,
+    StepErrorCode,
+    StepResult,
+    StepStatus,
+)
+from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH, value_length
+from cupel_core.domain.pipeline.turns import StoredArtifact, written_value
+from cupel_core.domain.text.storable import storable
+from cupel_core.providers.call_time import start_timer
+from cupel_core.sandbox.templating.errors import RenderError
+
+MAX_VALUE_LENGTH = 200_000
+"""Characters of an artifact's value."""
+MAX_PAYLOAD_LENGTH = 100_000
+
+
+async def perform_step(
+    operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
+) -> StepResult:
+    """Its result: failures are results too. Raises only what prevents or postpones a call."""
+    timer, started_at = start_timer(), to_iso(utc_now())
+    result = await _perform(operation, context, stored, caller)
+    return result.timed(started_at, timer.duration_ms)
+
+
+async def _perform(
+    operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
+) -> StepResult:
+    try:
+        made = await make_value(operation, context, caller)
+    except OperationFailed as failure:
+        return StepResult.failed(failure.code, failure.message, failure.spend, failure.call)
+    if made.value is None and operation.artifact.format is not ArtifactFormat.JSON:
+        return StepResult.skipped(SkipReason.CONDITION_FALSE)
+    value = written_value(operation.artifact, made.value, stored)
+    if value_length(value) > MAX_VALUE_LENGTH:
+        message = f"the artifact would have more than {MAX_VALUE_LENGTH:,} characters"
+        return StepResult.failed(StepErrorCode.VALIDATION_ERROR, message, made.spend, made.call)
+    inclusion = operation.artifact.inclusion
+    return StepResult(
+        StepStatus.DONE,
+        value,
+        tuple([await _payload(each.template, made.value, context) for each in operation.effects]),
+        await _payload(inclusion.template, value, context) if inclusion else None,
+        spend=made.spend,
+        call=made.call,
+    )
+
+
+def within_share(operation: ProfileOperation, result: StepResult, share: int) -> StepResult:
+    """The result, or an error if it adds more than `share` characters to what the conversation has. The texts of its
+    call are left out of its record first."""
+    texts = (*result.payloads, *([result.inclusion] if result.inclusion else []))
+    # A persisted value is also in the record of the turn.
+    copies = 2 if operation.artifact.persistence is ArtifactPersistence.PERSISTED else 1
+    length = copies * value_length(result.value) + sum(len(each.text) for each in texts)
+    if length + value_length(result.call) > share:
+        result = replace(result, call=without_texts(result.call))
+    if length <= share or not result.is_done:
+        return result
+    message = (
+        f"all that the operations of a conversation make may have at most {MAX_STATE_LENGTH:,} characters; this one "
+        f"may add {share:,}"
+    )
+    failed = StepResult.failed(StepErrorCode.VALIDATION_ERROR, message, result.spend, result.call)
+    return failed.timed(result.started_at, result.duration_ms)
+
+
+async def _payload(template: str | None, value: Any, context: Mapping[str, Any]) -> EffectText:
+    from cupel_core.sandbox.templating.operation_templates import printed
+
+    try:
+        text = printed(value)
+        if template is not None:
+            text = await render_template(template, {**context, "value": value}, strict=False)
+    except RenderError as error:
+        return EffectText(error=storable(f"{StepErrorCode.TEMPLATE_RENDER_ERROR}: {error}", MAX_ERROR_LENGTH))
+    if len(text) > MAX_PAYLOAD_LENGTH:
+        return EffectText(error=f"{StepErrorCode.VALIDATION_ERROR}: longer than {MAX_PAYLOAD_LENGTH:,} characters")
+    return EffectText(text)

@@ -1,0 +1,134 @@
+"""Parameters of a model request, independent of the provider.
+
+They are merged as JSON objects, in which null removes a default: a definition's, an eval's, a run's, a target's and a
+prompt's, in this order. What remains is read into `ModelParameters`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import StrEnum
+from typing import Any
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.tools import Tool, ToolChoice
+
+type ParameterFields = Mapping[str, Any]
+"""By the names of the HTTP contract (`topP`), validated there; null removes a default."""
+
+
+class ReasoningEffort(StrEnum):
+    """How much a reasoning model thinks before it answers."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+
+
+class FormatType(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    """Any JSON object."""
+    JSON_SCHEMA = "json_schema"
+
+
+@dataclass(frozen=True)
+class ResponseFormat:
+    type: FormatType
+    schema: dict[str, object] | None = None
+    """Of the JSON object; set if the type is `json_schema`."""
+    name: str = "answer"
+
+    @classmethod
+    def of_schema(cls, schema: Mapping[str, Any]) -> "ResponseFormat":
+        return cls(FormatType.JSON_SCHEMA, dict(schema))
+
+    def to_json(self) -> dict[str, Any]:
+        own = {"schema": self.schema, "name": self.name} if self.schema is not None else {}
+        return {"type": self.type.value, **own}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ResponseFormat":
+        return cls(FormatType(data["type"]), data.get("schema"), data.get("name") or "answer")
+
+
+@dataclass(frozen=True)
+class ModelParameters:
+    """For what is None or empty, the provider's default applies."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_output_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    response_format: ResponseFormat | None = None
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice | None = None
+    keep_reasoning: bool | None = None
+    """Whether reasoning in the text stays part of the answer. Not sent: it says how the answer is read."""
+    extra_body: Mapping[str, object] | None = None
+    """Further fields of the request's body, for servers of the user's own."""
+
+    @classmethod
+    def from_json(cls, data: ParameterFields) -> "ModelParameters":
+        effort, reply_format, choice = data.get("reasoningEffort"), data.get("responseFormat"), data.get("toolChoice")
+        return cls(
+            temperature=data.get("temperature"),
+            top_p=data.get("topP"),
+            top_k=data.get("topK"),
+            max_output_tokens=data.get("maxOutputTokens"),
+            stop=tuple(data.get("stop") or ()),
+            seed=data.get("seed"),
+            frequency_penalty=data.get("frequencyPenalty"),
+            presence_penalty=data.get("presencePenalty"),
+            reasoning_effort=ReasoningEffort(effort) if effort else None,
+            response_format=ResponseFormat.from_json(reply_format) if reply_format else None,
+            tools=tuple(map(Tool.from_json, data.get("tools") or ())),
+            tool_choice=ToolChoice.from_json(choice) if choice else None,
+            keep_reasoning=data.get("keepReasoning"),
+            extra_body=data.get("extraBody"),
+        )
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the parameters that are set, as in the HTTP contract."""
+        return frozenset(
+            PARAMETER_NAMES[each.name] for each in fields(self) if getattr(self, each.name) not in (None, ())
+        )
+
+
+PARAMETER_NAMES = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "top_k": "topK",
+    "max_output_tokens": "maxOutputTokens",
+    "stop": "stop",
+    "seed": "seed",
+    "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty",
+    "reasoning_effort": "reasoningEffort",
+    "response_format": "responseFormat",
+    "tools": "tools",
+    "tool_choice": "toolChoice",
+    "keep_reasoning": "keepReasoning",
+    "extra_body": "extraBody",
+}
+"""Of each field, its name in the HTTP contract and in stored items."""
+
+
+LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
+"""Set like parameters, but not sent: they say who executes what the model calls, and how often it goes on then."""
+
+
+def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:
+    """Later layers take precedence; null removes what earlier ones set."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged |= layer
+    return {name: value for name, value in merged.items() if value is not None}

@@ -1,0 +1,89 @@
+"""What calls of models have used and cost."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_request import Usage
+
+
+def added_costs(first: float | None, second: float | None) -> float | None:
+    """None if either is unknown."""
+    return None if first is None or second is None else first + second
+
+
+class ModelCalls(NamedTuple):
+    """Calls of one model."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def plus(self, other: "ModelCalls") -> "ModelCalls":
+        return ModelCalls(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]) -> Mapping[str, ModelCalls]:
+    """By model."""
+    if not first or not second:
+        return first or second
+    return {**first, **{model: use.plus(first.get(model, ModelCalls())) for model, use in second.items()}}
+
+
+@dataclass(frozen=True)
+class Spend:
+    """Usage of a model other than the target (judge, simulated user); `cost_usd` is None once any price is unknown."""
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    cached_calls: int = 0
+    """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
+    cached_cost_usd: float | None = 0.0
+    """What the cached answers cost when they were made."""
+    models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
+    """What was used of each model."""
+    uncertain_usd: float = 0.0
+    """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
+    bill. They are not among `calls`."""
+
+    def __add__(self, other: "Spend") -> "Spend":
+        return Spend(
+            self.calls + other.calls,
+            self.usage + other.usage,
+            added_costs(self.cost_usd, other.cost_usd),
+            self.cached_calls + other.cached_calls,
+            added_costs(self.cached_cost_usd, other.cached_cost_usd),
+            added_uses(self.models, other.models),
+            self.uncertain_usd + other.uncertain_usd,
+        )
+
+    def to_json(self, *, by_model: bool = False) -> dict[str, Any]:
+        models = {model: list(use) for model, use in sorted(self.models.items())} if by_model else {}
+        return {
+            "calls": self.calls,
+            **self.usage.to_json(),
+            "costUsd": self.cost_usd,
+            **({"models": models} if models else {}),
+            **({"uncertainUsd": self.uncertain_usd} if self.uncertain_usd else {}),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Spend":
+        models = {model: ModelCalls(*use) for model, use in (data.get("models") or {}).items()}
+        uncertain = data.get("uncertainUsd", 0.0)
+        return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models, uncertain_usd=uncertain)
+
+    @property
+    def has_calls(self) -> bool:
+        """Return whether any call was made, or may have been billed without an answer."""
+        return bool(self.calls or self.uncertain_usd)
+
+    @classmethod
+    def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":
+        """Of one answered call; an answer from a cache costs nothing again."""
+        models = {model: ModelCalls(1, usage.input_tokens, usage.output_tokens)}
+        if cached:
+            return cls(1, usage, 0.0, cached_calls=1, cached_cost_usd=cost_usd, models=models)
+        return cls(1, usage, cost_usd, models=models)

@@ -1,0 +1,93 @@
+"""Functions that a model may call, and its calls."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any
+
+from cupel_core.base.deferred import dataclass
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function described to the model. `parameters` is a JSON Schema of its arguments."""
+
+    name: str
+    description: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    strict: bool | None = None
+    """Whether the provider enforces the schema, where it can."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """Of its arguments; an object without properties if none is given."""
+        return self.parameters or {"type": "object", "properties": {}}
+
+    def to_json(self) -> dict[str, Any]:
+        own = {"description": self.description, "parameters": dict(self.parameters) or None, "strict": self.strict}
+        return {"name": self.name, **{name: value for name, value in own.items() if value is not None}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Tool":
+        return cls(data["name"], data.get("description"), data.get("parameters") or {}, data.get("strict"))
+
+
+class ToolMode(StrEnum):
+    AUTO = "auto"
+    NONE = "none"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True)
+class ToolChoice:
+    """Whether the model may or must call a function, or which one it must call."""
+
+    mode: ToolMode
+    name: str | None = None
+
+    def to_json(self) -> str | dict[str, str]:
+        return {"name": self.name} if self.name else self.mode.value
+
+    @classmethod
+    def from_json(cls, data: str | Mapping[str, str]) -> "ToolChoice":
+        if isinstance(data, str):
+            return cls(ToolMode(data))
+        return cls(ToolMode.REQUIRED, data["name"])
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A model's call of a function. `arguments` is the text that the model wrote, which need not be valid JSON."""
+
+    id: str
+    name: str
+    arguments: str
+    signature: str | None = None
+    """What the provider wants back with the call, such as Gemini's thought signature."""
+
+    @property
+    def sendable_name(self) -> str:
+        """The name as every provider accepts it in a conversation: models invent names with other characters."""
+        return _NOT_IN_NAMES.sub("_", self.name)[:_MAX_NAME_LENGTH] or "_"
+
+    @property
+    def arguments_object(self) -> dict[str, Any]:
+        """The arguments; empty if the model wrote no JSON object."""
+        try:
+            arguments = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return {}
+        return arguments if isinstance(arguments, dict) else {}
+
+    def to_json(self) -> dict[str, str]:
+        own = {"signature": self.signature} if self.signature else {}
+        return {"id": self.id, "name": self.name, "arguments": self.arguments, **own}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, str]) -> "ToolCall":
+        return cls(data["id"], data["name"], data["arguments"], data.get("signature"))

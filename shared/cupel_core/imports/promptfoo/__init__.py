@@ -1,5 +1,0 @@
-"""Reads promptfoo configurations: prompts, providers, tests, scenarios and their assertions."""
-
-from cupel_core.imports.promptfoo.suite import read_config
-
-__all__ = ["read_config"]

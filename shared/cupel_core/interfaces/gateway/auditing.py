@@ -1,0 +1,57 @@
+"""Records changes that are made by other means than a request per operation: GraphQL mutations and tools of MCP."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from aws_lambda_powertools import Logger
+
+from cupel_core.base.errors import AppError, Forbidden
+from cupel_core.domain.access import AuditRecord, Caller
+from cupel_core.interfaces.gateway.locations import fill
+from cupel_core.interfaces.operations import Operation
+from cupel_core.store.clients import AWS_ERRORS
+
+MAX_PATH_LENGTH = 1_000
+"""Arguments may have any length, and an item of DynamoDB has at most 400 KB."""
+
+logger = Logger(child=True)
+
+
+class Author(NamedTuple):
+    """Who changes something, when, and the id under which that is recorded."""
+
+    record_id: str
+    caller: Caller
+    now: datetime
+
+
+def record_change(operation: Operation, author: Author, arguments: Mapping[str, Any], outcome: Any) -> None:
+    """`outcome` is what carrying out the operation returned, or the error.
+
+    Records what was changed, or may have been, and what was refused because of the role, as the API does. Never fails
+    a change that has been carried out: a record that cannot be stored is logged.
+    """
+    status = _status(operation, outcome)
+    if status is None:
+        return
+    names = {**(outcome if isinstance(outcome, Mapping) else {}), **arguments}
+    template = operation.path if isinstance(outcome, Exception) else operation.location or operation.path
+    path = (fill(template, names) or operation.path)[:MAX_PATH_LENGTH]
+    record = AuditRecord(author.record_id, author.now, author.caller, operation.id, path, status)
+    try:
+        from cupel_core.store import audit_log  # only what changes something waits for PynamoDB
+
+        audit_log.append(record)
+    except AWS_ERRORS:
+        fields = {"tokenId": author.caller.token_id, "operation": operation.id, "path": path, "status": status}
+        logger.exception("an audit record could not be stored", extra=fields)
+
+
+def _status(operation: Operation, outcome: Any) -> int | None:
+    """None if nothing can have been changed. An internal error may have occurred after a change."""
+    if not isinstance(outcome, Exception):
+        return 201 if operation.location else 200
+    if not isinstance(outcome, AppError):
+        return 500
+    return outcome.status if isinstance(outcome, Forbidden) or outcome.status >= AppError.status else None

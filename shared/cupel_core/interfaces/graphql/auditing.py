@@ -1,0 +1,20 @@
+"""Records what mutations changed, or may have, and those that were refused because of the role, as the API does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cupel_core.interfaces.gateway.auditing import Author, record_change
+from cupel_core.interfaces.graphql.request import Request
+from cupel_core.interfaces.operations import Operation
+
+
+def audit(operation: Operation, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:
+    """`outcome` is what the mutation returned, or the error. One record per mutation of a request."""
+    if arguments.get("named_run_id") is not None:
+        arguments = {**arguments, "run_id": arguments["named_run_id"]}
+    record_change(operation, Author(_record_id(request), request.caller, request.now), arguments, outcome)
+
+
+def _record_id(request: Request) -> str:
+    """A request may have several mutations."""
+    return request.id if request.changes == 1 else f"{request.id}-{request.changes}"

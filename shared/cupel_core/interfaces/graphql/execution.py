@@ -1,0 +1,172 @@
+"""Carries out a GraphQL request: checked, executed within a time, and with errors as the API's problems."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    OperationDefinitionNode,
+    OperationType,
+    execute,
+    parse,
+    specified_rules,
+    validate,
+)
+from graphql.execution.values import get_variable_values
+from pydantic import Field
+
+from cupel_core.base import event_loop
+from cupel_core.base.errors import AppError, ClientError, RetryableError, TooLarge
+from cupel_core.contract.common import RequestModel
+from cupel_core.interfaces.gateway.problems import document, from_unexpected, public_detail
+from cupel_core.interfaces.graphql.declared_types import declare_expected_types
+from cupel_core.interfaces.graphql.limits import TooComplex, check_operation, check_text
+from cupel_core.interfaces.graphql.request import Request
+from cupel_core.interfaces.graphql.schema import schema
+
+MAX_SECONDS = 25.0
+"""API Gateway waits for 30."""
+MAX_RESPONSE_BYTES = 5_000_000
+"""As Lambda sends them; it takes at most 6 MB."""
+_MAX_ERRORS = 20
+
+
+class GraphqlRequest(RequestModel):
+    """The body of a request."""
+
+    query: str | None = None
+    variables: dict[str, Any] | None = None
+    operation_name: str | None = None
+    extensions: dict[str, Any] | None = Field(default=None)
+
+
+class InvalidQuery(ClientError):
+    """The query is no GraphQL, or asks for what the schema does not have."""
+
+    title = "Invalid query"
+
+
+class QueryAnswer(NamedTuple):
+    status: int
+    body: bytes
+
+
+def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
+    """400 for a request that was not executed; otherwise 200, with the errors of single fields beside the data."""
+    try:
+        if "persistedQuery" in (body.extensions or {}):
+            raise _PersistedQueryNotSupported("PersistedQueryNotSupported")
+        if not body.query:
+            raise InvalidQuery("`query` is required")
+        result = event_loop.run(_execute(body, request))
+    except (GraphQLError, AppError) as error:
+        return _refused([error], request)
+    except _InvalidQueries as invalid:
+        return _refused(invalid.errors, request)
+    errors = [_formatted(error, request) for error in (result.errors or ())[:_MAX_ERRORS]]
+    content = {"data": result.data} | ({"errors": errors} if errors else {}) | _named_cuts(request)
+    encoded = orjson.dumps(content)
+    if _payload_bytes(encoded) > MAX_RESPONSE_BYTES:
+        return _too_large(request)
+    return QueryAnswer(200, encoded)
+
+
+def _named_cuts(request: Request) -> dict[str, Any]:
+    """Name the lists that have further items, as `run.transcripts`; positions in lists around them are left out."""
+    names = dict.fromkeys(".".join(each for each in path if isinstance(each, str)) for path in request.cut_lists)
+    return {"extensions": {"truncated": list(names)}} if names else {}
+
+
+def _too_large(request: Request) -> QueryAnswer:
+    """Mutations have been carried out nevertheless, so the answer is that of an executed request."""
+    error = TooLarge("the response is too large; select fewer objects or fields")
+    if not request.changes:
+        return _refused([error], request)
+    error = TooLarge(f"{error.detail}. The mutations have been carried out: do not repeat them for the response")
+    return QueryAnswer(200, orjson.dumps({"data": None, "errors": [_formatted(error, request)]}))
+
+
+class _PersistedQueryNotSupported(ClientError):
+    title = "Persisted query not supported"
+
+
+class _InvalidQueries(Exception):
+    def __init__(self, errors: list[GraphQLError]) -> None:
+        super().__init__("invalid")
+        self.errors = errors
+
+
+async def _execute(body: GraphqlRequest, request: Request) -> ExecutionResult:
+    checked, variables = _check(body.query or "", body.variables or {}, body.operation_name, request)
+    running = execute(
+        schema(), checked, context_value=request, variable_values=variables, operation_name=body.operation_name or None
+    )
+    if isinstance(running, ExecutionResult):
+        return running
+    try:
+        return await asyncio.wait_for(running, MAX_SECONDS)
+    except TimeoutError:
+        done = " Its mutations may have been carried out: check before you repeat them." if request.changes else ""
+        detail = f"the query took longer than {MAX_SECONDS:g} seconds; select less at once.{done}"
+        raise RetryableError(detail) from None
+
+
+def _check(
+    query: str, variables: dict[str, Any], name: str | None, request: Request
+) -> tuple[DocumentNode, dict[str, Any]]:
+    check_text(query)
+    parsed = parse(query)
+    operations = [each for each in parsed.definitions if isinstance(each, OperationDefinitionNode)]
+    if len(operations) != 1:
+        raise TooComplex(f"the query has {len(operations)} operations; send exactly one")
+    if name and (operations[0].name is None or operations[0].name.value != name):
+        raise InvalidQuery(f"the query has no operation {name}")
+    if schema().get_root_type(operations[0].operation) is None:
+        raise InvalidQuery(f"there are no {operations[0].operation.value}s; docs/graphql.md says what to do instead")
+    if request.is_read_only and operations[0].operation is not OperationType.QUERY:
+        raise InvalidQuery("only queries are accepted here")
+    declare_expected_types(schema(), parsed, operations[0])
+    if invalid := validate(schema(), parsed, specified_rules, max_errors=_MAX_ERRORS):
+        raise _InvalidQueries(invalid)
+    known = get_variable_values(schema(), operations[0].variable_definitions or (), variables, max_errors=_MAX_ERRORS)
+    if isinstance(known, list):
+        raise _InvalidQueries(known)
+    check_operation(schema(), parsed, operations[0], known)
+    return parsed, variables
+
+
+def _refused(errors: Any, request: Request) -> QueryAnswer:
+    status = max((error.status for error in errors if isinstance(error, AppError)), default=400)
+    return QueryAnswer(status, orjson.dumps({"errors": [_formatted(error, request) for error in errors]}))
+
+
+def _formatted(error: GraphQLError | AppError, request: Request) -> dict[str, Any]:
+    """The message and the place, and as `extensions` the problem document that REST responds with."""
+    cause = _cause(error)
+    problem = document(cause, request.id)
+    code = cause.title.upper().replace(" ", "_")
+    retry = {"retryAfterSeconds": cause.retry_after} if isinstance(cause, RetryableError) else {}
+    extensions = {"code": code, **{name: value for name, value in problem.items() if name != "detail"}, **retry}
+    place: Mapping[str, Any] = error.formatted if isinstance(error, GraphQLError) else {}
+    where = {name: place[name] for name in ("locations", "path") if name in place}
+    return {"message": public_detail(cause), **where, "extensions": extensions}
+
+
+def _cause(error: GraphQLError | AppError) -> AppError:
+    if isinstance(error, AppError):
+        return error
+    original: Exception | None = error.original_error
+    while isinstance(original, GraphQLError):
+        original = original.original_error
+    if original is None:
+        return InvalidQuery(error.message)
+    return original if isinstance(original, AppError) else from_unexpected(original)
+
+
+def _payload_bytes(json: bytes) -> int:
+    """Quotes and backslashes of the response's JSON are escaped once more where it becomes a JSON string."""
+    return len(json) + json.count(b'"') + json.count(b"\\")

@@ -1,0 +1,104 @@
+"""Branches of a chat, what their operations have stored, and the messages in them."""
+
+from typing import Any
+
+from cupel_core.base.paging import Page, slice_page
+from cupel_core.chats import branches, exchanges, sessions
+from cupel_core.chats.branches import ForkRequest
+from cupel_core.chats.exchanges import MessageChange
+from cupel_core.contract.chat_turns import BranchArtifactResponse, BranchSessionResponse
+from cupel_core.contract.chats import (
+    BranchResponse,
+    ChatMessageResponse,
+    CreateBranch,
+    UpdateBranch,
+    UpdateMessage,
+    VariantResponse,
+)
+from cupel_core.domain.chats.sessions import ProfileSession
+from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.interfaces.graphql.loaded import Loaded
+from cupel_core.interfaces.graphql.registry import resolves
+from cupel_core.interfaces.graphql.request import Request
+
+
+@resolves("Chat.branches", "listBranches")
+def chat_branches(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
+    page = slice_page(branches.list_branches(request.workspace, source["id"]), check_limit(limit), None)
+    return page.map(lambda each: Loaded(BranchResponse.of(each)))
+
+
+@resolves("Chat.session", "getBranchSession", 2)
+def session(
+    request: Request, source: Loaded, branch_id: str | None = None, profile_id: str | None = None
+) -> Loaded | None:
+    found = _session(request, source, branch_id, profile_id)
+    return Loaded(BranchSessionResponse.of(found)) if found else None
+
+
+@resolves("Chat.artifacts", "listBranchArtifacts", 2)
+def artifacts(
+    request: Request, source: Loaded, limit: int, branch_id: str | None = None, profile_id: str | None = None
+) -> Page[Loaded]:
+    found = _session(request, source, branch_id, profile_id)
+    page = slice_page(list(found.artifacts.items()) if found else [], check_limit(limit), None)
+    return page.map(lambda each: Loaded(BranchArtifactResponse.of(*each)))
+
+
+def _session(request: Request, source: Loaded, branch_id: str | None, profile_id: str | None) -> ProfileSession | None:
+    """None for a chat without a profile, if none is named."""
+    if profile_id is None and source["profileId"] is None:
+        return None
+    branch = branch_id or source["activeBranchId"]
+    return sessions.get(request.workspace, source["id"], branch, profile_id, request.now)
+
+
+@resolves("Chat.variants", "listMessageVariants", 2, item_cost=2)
+def variants(request: Request, source: Loaded, message_id: str, first: int, after: str | None = None) -> dict[str, Any]:
+    page = exchanges.list_variants(
+        request.workspace, source["id"], message_id, check_limit(first, "first"), check_cursor(after)
+    )
+    return connection(page.map(lambda each: Loaded(VariantResponse.of(each))))
+
+
+@resolves("Mutation.createBranch", "createBranch", 5)
+def create_branch(request: Request, _: None, chat_id: str, body: dict[str, Any] | None = None) -> Loaded:
+    wanted = parse(CreateBranch, body or {})
+    fork = ForkRequest(
+        wanted.name, wanted.from_branch_id, wanted.after_exchange_id, wanted.include_answer, wanted.artifacts == "carry"
+    )
+    return Loaded(BranchResponse.of(branches.create(request.workspace, chat_id, fork, request.now)))
+
+
+@resolves("Mutation.updateBranch", "updateBranch", 5)
+def update_branch(request: Request, _: None, chat_id: str, branch_id: str, body: dict[str, Any]) -> Loaded:
+    name = parse(UpdateBranch, body).name
+    return Loaded(BranchResponse.of(branches.rename(request.workspace, chat_id, branch_id, name, request.now)))
+
+
+@resolves("Mutation.deleteBranch", "deleteBranch", 5)
+def delete_branch(request: Request, _: None, chat_id: str, branch_id: str) -> bool:
+    branches.delete(request.workspace, chat_id, branch_id, request.now)
+    return True
+
+
+@resolves("Mutation.resetBranchSession", "resetBranchSession", 5)
+def reset_branch_session(request: Request, _: None, chat_id: str, branch_id: str) -> Loaded:
+    return Loaded(BranchResponse.of(branches.reset_session(request.workspace, chat_id, branch_id, request.now)))
+
+
+@resolves("Mutation.updateMessage", "updateMessage", 5)
+def update_message(
+    request: Request, _: None, chat_id: str, branch_id: str, message_id: str, body: dict[str, Any]
+) -> Loaded:
+    wanted = parse(UpdateMessage, body)
+    change = MessageChange(wanted.content, wanted.selected, wanted.hidden, revision=wanted.revision)
+    shown = exchanges.update_message(request.workspace, chat_id, branch_id, message_id, change, request.now)
+    return Loaded(ChatMessageResponse.of_shown(shown))
+
+
+@resolves("Mutation.deleteMessage", "deleteMessage", 5)
+def delete_message(request: Request, _: None, chat_id: str, branch_id: str, message_id: str) -> bool:
+    change = MessageChange(deleted=True)
+    exchanges.update_message(request.workspace, chat_id, branch_id, message_id, change, request.now)
+    return True

@@ -1,0 +1,136 @@
+"""The schema: schema.graphql and types.graphql, and how fields are resolved."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLObjectType,
+    GraphQLResolveInfo,
+    GraphQLScalarType,
+    GraphQLSchema,
+    Undefined,
+    build_ast_schema,
+    parse,
+    print_schema,
+)
+
+from cupel_core.base.errors import Forbidden, Invalid
+from cupel_core.base.paging import Page
+from cupel_core.interfaces.graphql.auditing import audit
+from cupel_core.interfaces.graphql.inputs import as_argument, whole_numbers
+from cupel_core.interfaces.graphql.lazy_schema import LazySchema
+from cupel_core.interfaces.graphql.limits import has_open_limit, open_limit
+from cupel_core.interfaces.graphql.registry import MODULES, Resolver, find_resolver
+from cupel_core.interfaces.graphql.request import Request
+from cupel_core.interfaces.operations import Operation
+
+FOLDER = Path(__file__).parent
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@cache
+def schema() -> GraphQLSchema:
+    """One per process. Its validity is checked by a test."""
+    lazy = LazySchema(sdl(), lambda parent, field: _resolve if f"{parent}.{field}" in MODULES else None)
+    cast("GraphQLScalarType", lazy.type_map["DateTime"]).parse_value = _parse_time  # type: ignore[method-assign]
+    return lazy
+
+
+def sdl() -> str:
+    """The schema as it is written: with extensions of types."""
+    return "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
+
+
+@cache
+def printed() -> str:
+    """The whole schema in its definition language, without extensions, and with types after those that name them."""
+    whole = build_ast_schema(parse(sdl(), no_location=True), assume_valid=True, assume_valid_sdl=True)
+    return print_schema(whole) + "\n"
+
+
+async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+    request: Request = info.context
+    resolver, names = _resolver_of(info.parent_type, info.field_name)
+    is_change = info.parent_type.name == "Mutation"
+    if not is_change:
+        _check_role(resolver.operation, request)
+        _refuse_null(info.parent_type.fields[info.field_name].args, arguments)
+    arguments = {names[name]: whole_numbers(value) for name, value in arguments.items()}
+    if is_change:
+        return await asyncio.to_thread(_change, resolver, request, source, arguments)
+    if has_open_limit(info.parent_type.fields[info.field_name]) and arguments.get("limit") is None:
+        path = info.path.as_list()
+        arguments["limit"] = open_limit(is_in_list=any(isinstance(key, int) for key in path))
+    try:
+        if resolver.is_async:
+            result = await resolver.function(request, source, **arguments)
+        else:
+            result = await asyncio.to_thread(resolver.function, request, source, **arguments)
+    except Invalid as refusal:
+        raise as_argument(refusal) from None
+    return _list_of(result, info) if isinstance(result, Page) else result
+
+
+def _list_of(page: Page[Any], info: GraphQLResolveInfo) -> list[Any]:
+    """Return the items of a list, and note if it has more, which the response then says."""
+    if page.next_cursor is not None:
+        info.context.cut_lists.append(info.path.as_list())
+    return list(page.items)
+
+
+def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str, Any]) -> None:
+    """An argument with a default may be left out, but GraphQL lets it be null as well."""
+    for name, value in arguments.items():
+        if value is None and declared[name].default_value is not Undefined:
+            raise Invalid.field(name, "must not be null; it may be omitted")
+
+
+@cache
+def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mapping[str, str]]:
+    """The resolver of a field, and what it calls the field's arguments."""
+    resolver, arguments = find_resolver(f"{parent.name}.{name}"), parent.fields[name].args
+    if resolver is None:
+        raise LookupError(f"{parent.name}.{name} has no resolver")
+    return resolver, {each: _argument_name(each, resolver.operation, arguments) for each in arguments}
+
+
+def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any]) -> str:
+    """In snake case; `id` is what the operation's path calls it, and `input` is the body of the operation."""
+    if name == "input":
+        return "body"
+    own_id = operation.path.rpartition("{")[2].partition("}")[0]
+    if name == "runId" and "id" in siblings and own_id == "run_id":
+        return "named_run_id"
+    if name == "id":
+        return own_id
+    return _WORD.sub("_", name).lower()
+
+
+def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:
+    """Carry out a mutation, which no other one of the request overlaps, and record it."""
+    request.begin_change()
+    try:
+        _check_role(resolver.operation, request)
+        result = resolver.function(request, source, **arguments)
+    except Exception as error:
+        audit(resolver.operation, request, arguments, error)
+        raise
+    audit(resolver.operation, request, arguments, result)
+    return result
+
+
+def _check_role(operation: Operation, request: Request) -> None:
+    role = request.caller.role
+    if not operation.permits(role):
+        raise Forbidden(f"{operation.id} requires the role {operation.minimum_role}; this token has {role}")
+
+
+def _parse_time(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Invalid.field("DateTime", "must be a time in ISO 8601")
+    return value

@@ -1,0 +1,213 @@
+"""Converts the providers of a configuration to Cupel's models."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import Any
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
+from cupel_core.domain.text.control_characters import single_line
+from cupel_core.interop.imports.files import FileSource, NotImportable, read_file, resolve_path
+from cupel_core.interop.imports.json_documents import InvalidDocument
+from cupel_core.interop.imports.promptfoo.configuration_keys import PROVIDER, report_keys
+from cupel_core.interop.imports.promptfoo.http_providers import is_http, to_connector
+from cupel_core.interop.imports.promptfoo.parameters import read_parameters
+from cupel_core.interop.imports.promptfoo.provider_services import Conversion, azure_address, convert
+from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.providers import is_own_server
+
+_IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
+_ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
+"""Part of the model, see `provider_services`."""
+
+_NO_FURTHER_FIELDS = "only a server of your own takes fields that are no parameters of a target"
+
+
+@dataclass(frozen=True)
+class PromptfooProvider:
+    """`model` is None if no Cupel model corresponds to it; `prompts` is set if it applies to some prompts only."""
+
+    name: str
+    model: str | None
+    label: str | None
+    config: Mapping[str, Any]
+    prompts: tuple[str, ...] | None = None
+    connector: ConnectorDraft | None = None
+    """The agent that it calls over HTTP, if any; then it has no model."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """In the fields of the API."""
+    transform: str | None = None
+    """It transforms answers before the transforms of tests and assertions."""
+
+    @property
+    def is_callable(self) -> bool:
+        """Return whether Cupel can ask it."""
+        return bool(self.model or self.connector)
+
+    def matches(self, reference: str) -> bool:
+        """Whether a reference selects this provider, by label, id or prefix: `openai:*`, or `openai` for `openai:x`."""
+        names = [self.name, *([str(self.label)] if self.label else [])]
+        if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
+            return True
+        return any(name == reference or name.startswith(f"{reference}:") for name in names)
+
+
+def read_providers(
+    config: Mapping[str, Any], files: FileSource, report: ImportReport, azure_address: str = ""
+) -> list[PromptfooProvider]:
+    """The providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
+    return [
+        provider
+        for number, entry in enumerate(_entries(config))
+        for provider in read_provider(entry, f"providers.{number}", files, report, azure_address)
+    ]
+
+
+def first_azure_address(config: Mapping[str, Any]) -> str:
+    """That of the configuration's first provider of Azure that names its resource; empty if none does."""
+    written = (_as_mapping(entry) for entry in _entries(config))
+    return next(filter(None, (azure_address(entry) for entry in written if entry is not None)), "")
+
+
+def _entries(config: Mapping[str, Any]) -> list[Any]:
+    value = config.get("providers", config.get("targets", []))
+    entries = [value] if isinstance(value, str | Mapping) else value or []
+    if not isinstance(entries, list):
+        raise InvalidDocument("providers must be a list")
+    return entries
+
+
+def read_provider(
+    entry: Any, where: str, files: FileSource, report: ImportReport, azure_address: str = ""
+) -> list[PromptfooProvider]:
+    """The provider, or those of the file that `file://providers.yaml` names."""
+    reference = entry.get("id") if isinstance(entry, Mapping) else entry
+    if not isinstance(reference, str) or not _IN_FILE.fullmatch(reference):
+        return [provider for provider in [_provider(entry, where, files, report, azure_address)] if provider]
+    try:
+        path = resolve_path(reference)
+        content = from_yaml(read_file(files, path), path)
+    except (NotImportable, InvalidDocument) as error:
+        report.skip(where, reference, str(error))
+        return []
+    listed = content if isinstance(content, list) else [content]
+    found = [_provider(each, f"{path}.{number}", files, report, azure_address) for number, each in enumerate(listed)]
+    return [provider for provider in found if provider]
+
+
+def _as_mapping(entry: Any) -> Mapping[str, Any] | None:
+    """A provider as a mapping with its id, if it is written in one of the ways that there are."""
+    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # the old format: {id: options}
+        ((identifier, options),) = entry.items()
+        return {"id": identifier, **(options if isinstance(options, Mapping) else {})}
+    if isinstance(entry, str):
+        return {"id": entry}
+    return entry if isinstance(entry, Mapping) else None
+
+
+def _provider(
+    written: Any, where: str, files: FileSource, report: ImportReport, azure_address: str
+) -> PromptfooProvider | None:
+    entry = _as_mapping(written) or {}
+    identifier = entry.get("id")
+    if not isinstance(identifier, str):
+        report.skip(where, "a provider without an id", "its model is unknown")
+        return None
+    written_config = entry.get("config")
+    config = written_config if isinstance(written_config, Mapping) else {}
+    written_transform = entry.get("transform")
+    transform = written_transform if isinstance(written_transform, str) else None
+    if is_http(identifier):
+        connector = _connector(identifier, entry, config, where, files, report)
+        return PromptfooProvider(identifier, None, entry.get("label"), config, connector=connector, transform=transform)
+    conversion = convert(identifier, config, azure_address=azure_address)
+    params = _report_provider(where, identifier, conversion, config, entry, files, report)
+    prompts = entry.get("prompts")
+    allowed = tuple(map(str, prompts)) if isinstance(prompts, list) else None
+    label, model = entry.get("label"), conversion.model
+    return PromptfooProvider(identifier, model, label, config, allowed, params=params, transform=transform)
+
+
+def _connector(
+    identifier: str,
+    entry: Mapping[str, Any],
+    config: Mapping[str, Any],
+    where: str,
+    files: FileSource,
+    report: ImportReport,
+) -> ConnectorDraft | None:
+    try:
+        connector = to_connector(identifier, entry.get("label"), config, where, files, report)
+    except NotImportable as error:
+        report.skip(where, identifier, str(error))
+        return None
+    report_keys(PROVIDER, entry, where, report)
+    if entry.get("prompts"):
+        report.skip(f"{where}.prompts", "prompts", "a connector is asked with every prompt")
+    report.count_imported("connectors")
+    report.note_change(where, identifier, f"becomes the connector {connector.name}; {{{{prompt}}}} is the last message")
+    return connector
+
+
+def _report_provider(
+    where: str,
+    identifier: str,
+    conversion: Conversion,
+    config: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    files: FileSource,
+    report: ImportReport,
+) -> Mapping[str, Any]:
+    """Returns the parameters of the model."""
+    model, note = conversion
+    if model is None:
+        report.skip(where, identifier, note)
+        return {}
+    report.count_imported("models")
+    if model != identifier:
+        report.note_change(where, identifier, "; ".join(filter(None, (f"becomes the model {model}", note))))
+    options = {name: each for name, each in config.items() if name not in _ADDRESS_OPTIONS or not isinstance(each, str)}
+    params, problems = read_parameters(options, files)
+    if "extraBody" in params and not is_own_server(model.partition("/")[0]):
+        problems += [(name, _NO_FURTHER_FIELDS) for name in params.pop("extraBody")]
+    for name, why in sorted(problems):
+        report.skip(f"{where}.config.{name}", name, why)
+    report_keys(PROVIDER, entry, where, report)
+    return params
+
+
+def distinct(providers: Iterable[PromptfooProvider]) -> list[PromptfooProvider]:
+    """Each once; they cannot be hashed, because they have mappings."""
+    seen: list[PromptfooProvider] = []
+    for provider in providers:
+        if provider not in seen:
+            seen.append(provider)
+    return seen
+
+
+def common_temperature(providers: Iterable[PromptfooProvider]) -> float | None:
+    """The temperature that all providers have in common, if any."""
+    temperatures = {provider.params.get("temperature") for provider in providers if provider.model}
+    return temperatures.pop() if len(temperatures) == 1 else None
+
+
+def targets_of(providers: Iterable[PromptfooProvider]) -> tuple[dict[str, Any], ...]:
+    """Targets of a run, as in a request. Those of one model have different labels; equal ones are one target."""
+    seen: list[dict[str, Any]] = []
+    targets: list[dict[str, Any]] = []
+    labels: Counter[str] = Counter()
+    for provider in providers:
+        if provider.model is None:
+            continue
+        label = single_line(str(provider.label))[:100] if provider.label else None
+        own = {"params": dict(provider.params)} if provider.params else {}
+        target = {"model": provider.model, **({"label": label} if label else {}), **own}
+        if target in seen:
+            continue
+        seen.append(target)
+        name = label or provider.model
+        labels[name] += 1
+        targets.append(target if labels[name] == 1 else {**target, "label": f"{name[:90]} ({labels[name]})"})
+    return tuple(targets)

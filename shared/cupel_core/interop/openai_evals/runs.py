@@ -1,0 +1,437 @@
+"""Runs of evals: the rows of the data become the scenarios of a version of the definition, and the run is an ordinary
+one. Runs of equal data share a version, so their scenarios can be compared in pairs."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import batched, islice
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from cupel_core import sandbox
+from cupel_core.accounts.named_models import list_uncallable
+from cupel_core.analysis.results import get_results
+from cupel_core.base.errors import AppError, Conflict, FieldError, Invalid, NotFound, RetryableError
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import MAX_LIMIT
+from cupel_core.contract.openai_evals import (
+    MAX_ROWS,
+    CreateOpenAIEvalRun,
+    FileContent,
+    FileId,
+    ItemReference,
+    JsonlDataSource,
+    StoredAnswers,
+    TemplateMessages,
+)
+from cupel_core.contract.parameters import ModelParametersInput
+from cupel_core.definitions import catalog, resolve
+from cupel_core.domain.analysis.run_results import RunResults
+from cupel_core.domain.definitions.required_models import content_models
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.openai_evals.graders import uses_sample
+from cupel_core.domain.openai_evals.models import from_target, to_target
+from cupel_core.domain.openai_evals.parameters import run_params
+from cupel_core.domain.openai_evals.rows import (
+    ITEM,
+    RECORDED_TARGET,
+    Row,
+    data_digest,
+    recorded_scenario,
+    sampled_scenario,
+)
+from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.run import Run, RunStatus, StartedBy
+from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.scoring.grader_templates import SAMPLE
+from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.interop.openai_evals import evals, files, stored_answers
+from cupel_core.interop.openai_evals.evals import OpenAIEval
+from cupel_core.runs import control, erasure, start
+from cupel_core.store import definition_runs, definition_scenarios, openai_evals, runs, scenarios, snapshots
+from cupel_core.store.openai_evals import DataRecord
+
+MAX_RENDERED_LENGTH = 32_000_000
+"""Characters of all messages of a run: a template can repeat an item many times."""
+JUDGE_FIELDS = ("judge_model", "persona_model")
+_LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, wall_seconds=20.0)
+_SCHEMA_TASK = "cupel_core.scoring.schemas:violations"
+_MAX_ERRORS = 5
+_MAX_ATTEMPTS = 5
+_FIELDS = {"models.0": "data_source.model", "targets.0.model": "data_source.model"}
+_PARAMS = "targets.0.params"
+
+STATUSES: Mapping[RunStatus, str] = {
+    RunStatus.PENDING: "queued",
+    RunStatus.RUNNING: "in_progress",
+    RunStatus.PAUSED: "in_progress",
+    RunStatus.SUMMARIZING: "in_progress",
+    RunStatus.COMPLETED: "completed",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "canceled",
+}
+"""OpenAI's statuses by Cupel's."""
+
+
+class OpenAIRun(NamedTuple):
+    eval_id: str
+    run: Run
+    assertions: Sequence[Assertion]
+    """Of the version of the definition that it evaluates, which may have been changed since."""
+    results: RunResults | None
+    """None until the run has started."""
+    data: DataRecord
+    rows: Sequence[Row]
+    """Of its data, if the request had them; empty in lists."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its answers are in its data, so that no model is asked."""
+        return self.data.is_recorded
+
+
+def create(
+    workspace: str,
+    eval_id: str,
+    body: CreateOpenAIEvalRun,
+    idempotency_key: str | None,
+    now: datetime,
+    started_by: StartedBy,
+) -> OpenAIRun:
+    """Raises Invalid, naming the invalid fields, and what starting a run raises."""
+    evaluation = evals.get(workspace, eval_id)
+    request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
+    if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
+        return _read(evaluation, first.run)
+    _check_judges(workspace, evaluation)
+
+    def start_run(definition_id: str, rows: Sequence[Row]) -> Run:
+        _check_rows(workspace, evaluation, body, rows)
+        target, built, source = _target(body), _scenarios(body, rows), _source(body)
+        data = DataRecord(source, data_digest(source, rows), None if definition_id == eval_id else eval_id)
+        spec = RunSpec(
+            definition_id=definition_id,
+            targets=(target,),
+            disabled_graders=JUDGE_FIELDS,
+            labels=LabelChanges(name=body.name, metadata=body.metadata),
+        )
+        for _ in range(_MAX_ATTEMPTS):
+            version = _version_of(workspace, definition_id, data, built, now)
+            versioned = replace(spec, definition_version=version.number)
+            try:
+                return start.start(
+                    workspace, versioned, idempotency_key, now, started_by, request, version.unstored
+                ).run
+            except _VersionTaken:
+                continue
+            except start.UnknownDefinition:
+                raise NotFound(f"there is no definition {definition_id}") from None
+            except Invalid as error:
+                raise _with_request_fields(error) from None
+        raise RetryableError("the eval is being changed by others; try again")
+
+    source = body.data_source.source
+    if isinstance(source, StoredAnswers):
+        return _read(evaluation, _start_over_answers(workspace, evaluation, source, start_run, now))
+    return _read(evaluation, start_run(eval_id, _rows(workspace, body)))
+
+
+def _start_over_answers(
+    workspace: str,
+    evaluation: OpenAIEval,
+    source: StoredAnswers,
+    start_run: Callable[[str, Sequence[Row]], Run],
+    now: datetime,
+) -> Run:
+    selection = stored_answers.select(evaluation, workspace, source, now)
+    definition_id = stored_answers.make_definition(evaluation, workspace, selection, now)
+    try:
+        definition_runs.add_definition(workspace, evaluation.id, definition_id, now)
+        if not (rows := stored_answers.read_rows(selection)):
+            raise NotFound("none of the answers is left")
+        return start_run(definition_id, rows)
+    except AppError as error:
+        erasure.erase_made_definition(RunRef(workspace, definition_id), now)
+        if isinstance(error, NotFound):  # The definition was deleted with an answer.
+            why = "has answers that were deleted meanwhile; send the request again for those that are left"
+            raise Invalid.field(stored_answers.SOURCE_FIELD, why) from None
+        raise
+
+
+def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
+    """NotFound for an unknown run, and for a run of another eval."""
+    run = find(workspace, eval_id, run_id)
+    return _read(evals.get(workspace, eval_id), run, _results(run, now, has_time))
+
+
+def find(workspace: str, eval_id: str, run_id: str) -> Run:
+    evals.get(workspace, eval_id)
+    run = runs.get(RunRef(workspace, run_id))
+    if eval_id not in (run.definition_id, _data_of(run).eval_id):
+        raise NotFound(f"eval {eval_id} has no run {run_id}")
+    return run
+
+
+def list_runs(
+    workspace: str,
+    eval_id: str,
+    after: str | None,
+    limit: int,
+    *,
+    oldest_first: bool,
+    status: str | None,
+    now: datetime,
+    has_time: Callable[[], bool],
+) -> Iterator[OpenAIRun]:
+    """The runs after `after`, without rows; read lazily, about `limit` at a time.
+
+    Raises RetryableError if there is no time for the next one.
+    """
+    evaluation = evals.get(workspace, eval_id)
+    assertions: dict[tuple[str, int], Sequence[Assertion]] = {}
+    start = None if after is None else find(workspace, eval_id, after)
+    page_size = limit + 1 if status is None else MAX_LIMIT
+    for run in _all_runs(workspace, eval_id, start, page_size, oldest_first=oldest_first):
+        if not has_time():
+            raise RetryableError("there was no time to read more runs; try again")
+        if status in (None, STATUSES[run.status]):
+            version = (run.definition_id, run.definition_version)
+            if version not in assertions:
+                assertions[version] = _assertions(evaluation, run)
+            yield OpenAIRun(eval_id, run, assertions[version], _results(run, now, has_time), _data_of(run), ())
+
+
+def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
+    """Conflict for a run that has completed or failed, or is being summarized."""
+    find(workspace, eval_id, run_id)
+    control.cancel(workspace, run_id, now)
+    return get(workspace, eval_id, run_id, now, has_time)
+
+
+def delete(workspace: str, eval_id: str, run_id: str, now: datetime) -> None:
+    run = find(workspace, eval_id, run_id)
+    erasure.delete_run(workspace, run_id, now)
+    if run.definition_id != eval_id:
+        erasure.erase_made_definition(RunRef(workspace, run.definition_id), now)
+
+
+def _all_runs(workspace: str, eval_id: str, after: Run | None, page_size: int, *, oldest_first: bool) -> Iterator[Run]:
+    ids = definition_runs.list_ids(workspace, eval_id, after, page_size, oldest_first=oldest_first)
+    for batch in batched(ids, page_size):
+        refs = [RunRef(workspace, run_id) for run_id in _run_ids(workspace, batch)]
+        found = runs.get_many(refs)
+        yield from (found[ref] for ref in refs if ref in found)
+
+
+def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
+    """A definition that was made for a run is listed as this run, the first one that it has."""
+    for each in ids:
+        if each.startswith("def_"):
+            yield from islice(definition_runs.list_ids(workspace, each, None, 1, oldest_first=True), 1)
+        else:
+            yield each
+
+
+def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
+    """The data source without rows, model and parameters."""
+    data_source = body.data_source
+    origin = data_source.source
+    if isinstance(origin, StoredAnswers):
+        reference = origin.to_json()
+    else:
+        reference = {"type": origin.type, "id": origin.id} if isinstance(origin, FileId) else {"type": origin.type}
+    source: dict[str, Any] = {"type": data_source.type, "source": reference}
+    messages = _asked_messages(body)
+    return source if messages is None else {**source, "input_messages": messages.to_json()}
+
+
+def _asked_messages(body: CreateOpenAIEvalRun) -> TemplateMessages | ItemReference | None:
+    """None if the answers are in the data."""
+    data_source = body.data_source
+    return None if isinstance(data_source, JsonlDataSource) else data_source.asked_messages
+
+
+def _rows(workspace: str, body: CreateOpenAIEvalRun) -> list[dict[str, Any]]:
+    source = body.data_source.source
+    if isinstance(source, FileContent):
+        return source.rows()
+    return files.rows_of(workspace, source.id) if isinstance(source, FileId) else []
+
+
+def _target(body: CreateOpenAIEvalRun) -> Target:
+    if isinstance(body.data_source, JsonlDataSource) or body.data_source.model is None:
+        return Target(RECORDED_TARGET)
+    sampling = body.data_source.sampling_params
+    given = sampling.model_dump(mode="json", by_alias=True, exclude_none=True) if sampling else {}
+    try:
+        params = ModelParametersInput.model_validate(run_params(given))
+    except ValidationError as error:
+        raise Invalid.fields(
+            FieldError("data_source.sampling_params", _named(each["loc"], field_message(each["msg"])))
+            for each in error.errors(include_url=False)
+        ) from None
+    return Target(to_target(body.data_source.model), params=params.fields())
+
+
+def _named(location: tuple[str | int, ...], message: str) -> str:
+    return f"{'.'.join(map(str, location))}: {message}" if location else message
+
+
+def _check_judges(workspace: str, evaluation: OpenAIEval) -> None:
+    """Before a version of the definition is written, and with the names of OpenAI."""
+    found = list_uncallable(workspace, content_models(evaluation.content))
+    if found:
+        raise Invalid.fields(
+            FieldError("eval_id", f"has graders of {from_target(use.model)}: {why}") for use, why in found
+        )
+
+
+def _check_rows(workspace: str, evaluation: OpenAIEval, body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> None:
+    schema = evaluation.record.data_source_config.get("item_schema")
+    errors: list[FieldError] = []
+    if schema:
+        sandbox.use_workspace(workspace)
+        try:
+            items = [row[ITEM] for row in rows]
+            found = sandbox.run_blocking(_SCHEMA_TASK, schema, items, _MAX_ERRORS, limits=_LIMITS)
+        except (sandbox.ExpressionError, sandbox.LimitExceeded) as error:
+            why = f"cannot be compared with the item_schema of the eval: {error}"
+            raise Invalid.field(_rows_field(body), why) from None
+        errors = [_row_error(body, number, ITEM, f"does not fit the item_schema: {why}") for number, why in found]
+    if isinstance(body.data_source, JsonlDataSource) and uses_sample(evaluation.content.assertions):
+        missing = [number for number, row in enumerate(rows) if not row.get(SAMPLE)]
+        why = "is required: graders of the eval refer to {{sample.…}}, and a run of type jsonl asks no model"
+        errors += [_row_error(body, number, SAMPLE, why) for number in missing[:_MAX_ERRORS]]
+    if errors:
+        raise Invalid.fields(errors[:_MAX_ERRORS])
+
+
+def _rows_field(body: CreateOpenAIEvalRun) -> str:
+    match body.data_source.source:
+        case FileId():
+            return "data_source.source.id"
+        case StoredAnswers():
+            return stored_answers.SOURCE_FIELD
+    return "data_source.source.content"
+
+
+def _row_error(body: CreateOpenAIEvalRun, number: int, name: str, why: str) -> FieldError:
+    """The rows of a file, and stored answers, are not in the request."""
+    field = _rows_field(body)
+    if not isinstance(body.data_source.source, FileContent):
+        of = "of the file" if isinstance(body.data_source.source, FileId) else "of the stored answers"
+        return FieldError(field, f"row {number + 1} {of}: its {name} {why}")
+    return FieldError(f"{field}.{number}.{name}", why)
+
+
+def _scenarios(body: CreateOpenAIEvalRun, rows: Sequence[Row]) -> list[Scenario]:
+    messages = _asked_messages(body)
+    if messages is None:
+        return [recorded_scenario(number, row) for number, row in enumerate(rows)]
+    input_messages = messages.to_json()
+    built: list[Scenario] = []
+    errors: list[FieldError] = []
+    left = MAX_RENDERED_LENGTH
+    for number, row in enumerate(rows):
+        try:
+            built.append(sampled_scenario(number, row, input_messages))
+        except ValueError as error:
+            errors.append(_row_error(body, number, ITEM, f"cannot be asked: {error}"))
+        else:
+            left -= sum(len(message.content) for message in built[-1].messages)
+        if left < 0:
+            why = f"make messages of more than {MAX_RENDERED_LENGTH:,} characters together"
+            raise Invalid.field("data_source.input_messages", why)
+        if len(errors) == _MAX_ERRORS:
+            break
+    if errors:
+        raise Invalid.fields(errors)
+    return built
+
+
+class _VersionTaken(Conflict):
+    """The definition was changed since the version was prepared."""
+
+
+class _DataVersion(NamedTuple):
+    """The version of a definition that has the data of a run."""
+
+    number: int
+    unstored: start.UnstoredDefinition | None = None
+    """It is set if the definition is a new one."""
+
+
+def _version_of(
+    workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime
+) -> _DataVersion:
+    """Return the latest version if it has this data, else a new one, which is stored once a run of it can start."""
+    current = definition_scenarios.get_current(workspace, eval_id)
+    latest = openai_evals.find_data(workspace, eval_id, current.head.version)
+    if latest is not None and latest.digest == data.digest and current.manifest.total:
+        return _DataVersion(current.head.version)
+    manifest = scenarios.write_pages(workspace, eval_id, current.manifest, built, replace=True)
+    number = current.head.version + (1 if current.manifest.total else 0)
+
+    def store() -> None:
+        try:
+            extra = openai_evals.data_creation(workspace, eval_id, number, data)
+            definition_scenarios.commit(workspace, current, manifest, now, extra)
+        except Conflict:
+            raise _VersionTaken("the eval was changed at the same time") from None
+
+    resolved = resolve(workspace, eval_id)._replace(version=number, manifest=manifest)
+    return _DataVersion(number, start.UnstoredDefinition(resolved, store))
+
+
+def _with_request_fields(error: Invalid) -> Invalid:
+    """Fields of a run's specification as those of the request."""
+    return Invalid.fields(map(_request_error, error.errors)) if error.errors else error
+
+
+def _request_error(error: FieldError) -> FieldError:
+    if error.field == "config.embeddingModel":
+        return FieldError("eval_id", "uses the metric cosine: set embeddingModel in the workspace's settings")
+    if error.field.startswith(_PARAMS):
+        return FieldError("data_source.sampling_params", error.message)
+    return FieldError(_FIELDS.get(error.field, error.field), error.message)
+
+
+def _read(evaluation: OpenAIEval, run: Run, results: RunResults | None = None) -> OpenAIRun:
+    data = _data_of(run)
+    rows = rows_of(run) if data.source["source"]["type"] == "file_content" else ()
+    return OpenAIRun(evaluation.id, run, _assertions(evaluation, run), results, data, rows)
+
+
+def _assertions(evaluation: OpenAIEval, run: Run) -> Sequence[Assertion]:
+    if (run.definition_id, run.definition_version) == (evaluation.id, evaluation.version):
+        return evaluation.content.assertions
+    return catalog.get(run.workspace, run.definition_id, run.definition_version).content.assertions
+
+
+def _data_of(run: Run) -> DataRecord:
+    found = openai_evals.find_data(run.workspace, run.definition_id, run.definition_version)
+    return found or DataRecord({"type": "completions", "source": {"type": "file_content"}})
+
+
+def rows_of(run: Run) -> list[Row]:
+    """The rows of a run's data, read from its scenarios; the first MAX_ROWS of a run that was started in Cupel."""
+    try:
+        snapshot = snapshots.get(run.snapshot_key)
+    except NotFound:
+        return []
+    positions = snapshot.scenario_positions[:MAX_ROWS]
+    listed = (scenarios.get_scenario(snapshot.manifest, position) for position in positions)
+    return [_row(scenario.variables) for scenario in listed]
+
+
+def _row(variables: Mapping[str, Any]) -> Row:
+    item = variables.get(ITEM)
+    row = {ITEM: item if isinstance(item, dict) else dict(variables)}
+    return {**row, SAMPLE: variables[SAMPLE]} if variables.get(SAMPLE) else row
+
+
+def _results(run: Run, now: datetime, has_time: Callable[[], bool]) -> RunResults | None:
+    return None if run.status is RunStatus.PENDING else get_results(run.workspace, run.id, now, has_time)

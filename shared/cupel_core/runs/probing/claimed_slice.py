@@ -1,0 +1,145 @@
+"""A slice while a worker processes it: from its claim to its acknowledgement."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.messages import ProbeSlice
+from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.domain.runs.claims import Claim
+from cupel_core.domain.runs.slow_calls import SlowCall, slow_calls
+from cupel_core.providers.attempt_log import AttemptLog
+from cupel_core.runs.probing.slice_context import SliceContext
+from cupel_core.store.queues import Delivery
+
+RETRY_LATER = "asked to wait"
+"""The reason for postponing when the provider asks for a long wait. Only these requeues count as `handoffs`."""
+REPORT_SECONDS = 2.0
+"""A claim says at most this often which conversations are in progress, because each report is a write."""
+INTERNAL_ERROR = "internal error"
+"""The reason for postponing after an internal error. Only these requeues count as `failures`."""
+
+
+@dataclass
+class Remainder:
+    """Postponed probes of a slice that are requeued together, in a message of their own."""
+
+    indexes: list[int] = field(default_factory=list)
+    delay_seconds: float = 0.0
+
+
+@dataclass
+class ClaimedSlice:
+    """A slice with the progress of its probes.
+
+    `pending` probes have not started; `started` ones are running, or finished and not recorded yet. All others are
+    done or postponed.
+    """
+
+    probe_slice: ProbeSlice
+    delivery: Delivery
+    claimant: str
+    claim: Claim
+    """Of the probes that are this worker's; renewed while it processes the slice."""
+    context: SliceContext
+    pending: deque[int]
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    """The retry round in which the conversation of a probe started, by index."""
+    rest: Sequence[int] = ()
+    """Probes of the message that were not claimed with these, and have no outcome."""
+    scenario_mb: float = 0.0
+    """The size of the scenarios of its probes."""
+    started: set[int] = field(default_factory=set)
+    remainders: dict[str, Remainder] = field(default_factory=dict)
+    """By reason, so that probes waiting for a suspended model do not delay the others."""
+    is_dropped: bool = False
+    """Whether probes of it end without an outcome or a message, because their run is not open any more."""
+    is_lost: bool = False
+    """Whether another worker has taken the probes over because the claim expired: no further call may start."""
+    begun: set[int] = field(default_factory=set)
+    """The probes whose conversations were begun, by this worker or before: they may have a checkpoint."""
+    logs: dict[int, AttemptLog] = field(default_factory=dict)
+    """The attempts of the conversations in progress, by index."""
+    ended: dict[int, float] = field(default_factory=dict)
+    """It has the Unix times of the first calls of conversations with an outcome, by index; these wait to be
+    recorded."""
+    reported_at: float = 0.0
+    """When its claim last said which conversations are in progress, as a Unix time."""
+
+    def calling(self) -> dict[int, float]:
+        """Return when the first call of each conversation in progress was made, as Unix times by offset."""
+        begun = {index % FANOUT: at for index, at in list(self.ended.items())}  # The worker may add to it meanwhile.
+        for index, log in list(self.logs.items()):
+            if log.first_call_at is not None:
+                begun[index % FANOUT] = log.first_call_at
+        return begun
+
+    def is_report_due(self, now: float) -> bool:
+        """Return whether a reader of the claim would take probes in progress for queued ones, or the other way
+        round."""
+        if now < self.reported_at + REPORT_SECONDS:
+            return False
+        return self.calling().keys() != self.claim.calling.keys()
+
+    def slow_calls(self, now: float) -> tuple[SlowCall, ...]:
+        """Select the calls in flight that a reader of the run's progress wants to know of."""
+        calls = ((index % FANOUT, call) for index, log in list(self.logs.items()) for call in list(log.open_calls))
+        return slow_calls(calls, now)
+
+    @property
+    def is_done(self) -> bool:
+        return not self.pending and not self.started
+
+    @property
+    def idle_mb(self) -> float:
+        """The size of the scenarios of its probes without a conversation in progress: all are kept until it ends."""
+        return self.scenario_mb * (1 - len(self.started) / len(self.probe_slice.indexes))
+
+    def may_start(self, now: float) -> bool:
+        """Whether its claim certainly stands: an expired one may have been revoked already."""
+        return not self.is_lost and now < self.claim.until
+
+    def start(self, index: int) -> None:
+        self.pending.remove(index)
+        self.started.add(index)
+
+    def begin(self, index: int) -> bool:
+        """Note that its conversation begins; returns whether it was begun before."""
+        was_begun = index in self.begun
+        self.begun.add(index)
+        return was_begun
+
+    def postpone_pending(self, index: int, delay_seconds: float, reason: str) -> None:
+        self.pending.remove(index)
+        self.postpone(index, delay_seconds, reason)
+
+    def postpone(self, index: int, delay_seconds: float, reason: str = "") -> None:
+        remainder = self.remainders.setdefault(reason, Remainder())
+        remainder.indexes.append(index)
+        remainder.delay_seconds = max(remainder.delay_seconds, delay_seconds)
+
+    def postpone_all_pending(self, delay_seconds: float) -> None:
+        while self.pending:
+            self.postpone(self.pending.popleft(), delay_seconds)
+
+    def drop_pending(self) -> None:
+        self.is_dropped |= bool(self.pending)
+        self.pending.clear()
+
+    def remainder_messages(self) -> list[tuple[ProbeSlice, float]]:
+        """The messages that requeue the postponed probes, with their delays in seconds."""
+        return [
+            (
+                self.probe_slice.model_copy(
+                    update={
+                        "indexes": sorted(remainder.indexes),
+                        "begun": sorted(self.begun.intersection(remainder.indexes)),
+                        "handoffs": self.probe_slice.handoffs + (reason == RETRY_LATER),
+                        "failures": self.probe_slice.failures + (reason == INTERNAL_ERROR),
+                    }
+                ),
+                remainder.delay_seconds,
+            )
+            for reason, remainder in self.remainders.items()
+        ]

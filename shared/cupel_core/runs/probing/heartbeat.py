@@ -1,0 +1,71 @@
+"""Keeps what a worker processes from other workers while it is alive: its messages hidden, its claims renewed.
+
+SQS cannot know that a worker is dead, and the queue's own visibility timeout must be as long as the longest invocation.
+So a worker hides its messages for half a minute at a time. When it dies, its messages become visible and its claims
+expire soon after, and another worker takes over.
+
+A dead worker's slices are therefore free within 32 s. The messages that Lambda delivers are hidden for longer than an
+invocation, so the worker shortens that first. A worker that was so slow that its claim was revoked learns of it when it
+renews the claim: it starts no further call of that slice, records the calls in flight and requeues the rest.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+
+from cupel_core.runs.probing.claimed_slice import ClaimedSlice
+from cupel_core.runs.probing.claims import SliceClaimer
+from cupel_core.store import queues
+from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.queues import Delivery
+
+INTERVAL_SECONDS = 8.0
+"""A claim survives a missed heartbeat. Nobody takes it over while the messages stay hidden, which survive three."""
+HIDDEN_SECONDS = 32
+"""A little longer than a claim, so that whoever receives the message of a dead worker finds its claim expired."""
+
+
+class Heartbeat:
+    """The messages that one worker has received and not settled, and the slices that it has claimed."""
+
+    def __init__(self, claimer: SliceClaimer) -> None:
+        self._claimer = claimer
+        self._deliveries: dict[str, Delivery] = {}
+        """By receipt."""
+        self._claimed: dict[str, ClaimedSlice] = {}
+
+    async def shorten(self, deliveries: Sequence[Delivery]) -> None:
+        """Hide messages that are hidden for longer, as those of an event source mapping are, for `HIDDEN_SECONDS`."""
+        await asyncio.to_thread(queues.hide, deliveries, HIDDEN_SECONDS)
+
+    def add_deliveries(self, deliveries: Iterable[Delivery]) -> None:
+        self._deliveries |= {delivery.receipt: delivery for delivery in deliveries}
+
+    def add_claimed(self, claimed: ClaimedSlice) -> None:
+        self._claimed[claimed.delivery.receipt] = claimed
+
+    @property
+    def claimed(self) -> Collection[ClaimedSlice]:
+        """The slices that have not ended."""
+        return self._claimed.values()
+
+    def remove(self, delivery: Delivery) -> None:
+        """Stop the heartbeat of a message that is settled: its slice has ended, or it is to be redelivered."""
+        self._deliveries.pop(delivery.receipt, None)
+        self._claimed.pop(delivery.receipt, None)
+
+    async def beat(self) -> None:
+        """Hide all messages and renew the claims that end soon, side by side. The next beat repeats what fails."""
+        hidden = asyncio.to_thread(queues.hide, list(self._deliveries.values()), HIDDEN_SECONDS)
+        due = [claimed for claimed in self._claimed.values() if self._claimer.is_renewal_due(claimed)]
+        await asyncio.gather(hidden, *map(self.renew, due))
+
+    async def report(self) -> None:
+        """Write into the claims which of their conversations have begun since the last report, or were postponed."""
+        due = [claimed for claimed in self._claimed.values() if self._claimer.is_report_due(claimed)]
+        await asyncio.gather(*map(self.renew, due))
+
+    async def renew(self, claimed: ClaimedSlice) -> None:
+        """Renew one claim; the slice is marked as lost if another worker has taken it over."""
+        with suppress(*AWS_ERRORS):
+            await asyncio.to_thread(self._claimer.renew, claimed)

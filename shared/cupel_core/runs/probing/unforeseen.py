@@ -1,0 +1,20 @@
+"""Errors that nobody foresaw must not end a worker: replies that it waits for, or has not recorded, are paid for."""
+
+from aws_lambda_powertools import Logger
+from pydantic import ValidationError
+
+from cupel_core.base.errors import AppError
+from cupel_core.store.clients import AWS_ERRORS
+
+logger = Logger(child=True)
+
+
+def is_unforeseen(error: Exception) -> bool:
+    """Whether the error is not one of those that occur in ordinary operation."""
+    return not isinstance(error, (TimeoutError, ValidationError, AppError, *AWS_ERRORS))
+
+
+def log_unforeseen(error: Exception, what: str) -> None:
+    """Log an error if it is unforeseen."""
+    if is_unforeseen(error):
+        logger.error(what, exc_info=error)

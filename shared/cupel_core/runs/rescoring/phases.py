@@ -1,0 +1,71 @@
+"""The phases of a rescore's execution: begin → score → compare → complete, or fail. Each may be repeated."""
+
+from datetime import datetime
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.base.messages import RunRef
+from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
+from cupel_core.domain.runs.run import RunFailure
+from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
+from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
+from cupel_core.runs.rescoring.comparisons import comparison_ranges
+from cupel_core.store import rescore_results, rescores, runs
+
+DELETED = "DELETED"
+"""In place of a status, when the run was deleted meanwhile: the execution ends without a failure."""
+
+
+@dataclass(frozen=True)
+class BeginResult:
+    """It has the rescore's status, or DELETED, and says what there is to do if it is RUNNING."""
+
+    status: str
+    slices: tuple[LeafRange, ...] = ()
+    """Their transcripts are graded."""
+    comparisons: tuple[LeafRange, ...] = ()
+    """Their results are compared afterwards."""
+
+
+def begin(ref: RunRef, rescore_id: str) -> BeginResult:
+    """Mark a pending rescore as RUNNING, unless its run was deleted."""
+    run = runs.find(ref)
+    if run is None:
+        return BeginResult(DELETED)
+    rescore = rescores.mark_running(ref, rescore_id)
+    if rescore.status is not RescoreStatus.RUNNING:
+        return BeginResult(rescore.status)
+    return BeginResult(rescore.status, leaf_ranges(rescore.probe_count), comparison_ranges(run, rescore))
+
+
+def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
+    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored.
+
+    Returns its status, or DELETED if its run was.
+    """
+    return _end(ref, rescore_id, now)
+
+
+def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> str:
+    """Fail the rescore, because its workflow gave up; results stored until then stay readable."""
+    return _end(ref, rescore_id, now, RunFailure(where, why))
+
+
+def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None = None) -> str:
+    if runs.find(ref) is None:
+        return DELETED
+    rescore = rescores.get(ref, rescore_id)
+    if rescore.status.is_over:
+        return rescore.status
+    counts = rescores.get_counts(rescore)
+    why = "" if counts.scored or not counts.errors else _why_unscored(ref, rescore)
+    return rescores.end(rescore.finished(now, counts, failure, why)).status
+
+
+def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
+    """Why the first transcript could not be scored. The error itself may quote it, so it stays in the result."""
+    results = rescore_results.list_range(ref, rescore.id, range(rescore.probe_count), page_size=1)
+    causes = (each.scoring.cause for each in results if each.scoring)
+    cause = next(filter(None, causes), UnscoredCause(UnscoredCode.DELETED))
+    name = f"{cause.code}{f' of {cause.model}' if cause.model else ''}"
+    provider_code = f" ({cause.provider_code})" if cause.provider_code else ""
+    return f"{DESCRIPTIONS[cause.code]}{provider_code}; {name}"

@@ -1,0 +1,440 @@
+"""Reads the replies of judges, simulated users and writers: strictly what carries the verdict, leniently the rest.
+
+A reply with two different verdicts has none, wherever they are: the text that was judged may contain an object, and a
+judge may quote it. The rules are in docs/assertions.md; the table of replies is
+tests/unit/scoring/grading/judge_replies.py.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeAliasType, get_args, get_origin
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from cupel_core.base.deferred_models import DeferredModel
+from cupel_core.domain.text.control_characters import without_control_characters
+from cupel_core.domain.text.lenient_json import JsonObject, TooIntricate, find_objects, plain
+from cupel_core.domain.text.reasoning import separate_reasoning
+from cupel_core.domain.text.storable import storable
+
+MAX_REPLY_LENGTH = 1_000_000
+"""A longer reply, in characters with the reasoning, is not read."""
+MAX_ANSWER_LENGTH = 200_000
+"""A longer answer, in characters without the reasoning, is not read: its end may contradict its beginning."""
+MAX_REASON_LENGTH = 5_000
+NO_REASON = "no reason was given"
+_MAX_PROBLEMS = 5
+
+
+class UnusableReply(ValueError):
+    """A reply has no verdict, or more than one; its text says why."""
+
+
+class StructuredReply(DeferredModel):
+    """A model must give a reply of this type. Its schema is strict, and what is read need not be: keys may have another
+    style, other keys are ignored, and fields are converted by the validators below."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    explanations: ClassVar[frozenset[str]] = frozenset({"reason"})
+    """These fields explain the verdict, by their names in JSON. They may be missing, and do not change it."""
+    optional: ClassVar[frozenset[str]] = frozenset()
+    """These other fields may be missing, too; their validators then receive None."""
+
+    @classmethod
+    def of_text(cls, text: str, /) -> Mapping[str, Any] | None:  # noqa: ARG003 - of no use unless overridden
+        """Return the fields of a reply that has no object; None if it must have one."""
+        return None
+
+
+class ShortReply(StructuredReply):
+    """It has one value and a reason. A reply of the value alone, or of a category and what it means, is read, too."""
+
+    value_field: ClassVar[str]
+
+    @classmethod
+    def of_text(cls, text: str, /) -> Mapping[str, Any] | None:
+        return {cls.value_field: text, "reason": text if _EXPLAINED.match(text) else None}
+
+
+def read_reply[T: StructuredReply](reply_type: type[T], text: str, verdict_of: Callable[[T], Any] | None = None) -> T:
+    """Read the one verdict of a reply. Raises UnusableReply.
+
+    `verdict_of` returns what distinguishes verdicts, by default all fields but explanations; it raises ValueError for
+    fields that are no verdict.
+    """
+    return _ReplyReader(reply_type, verdict_of or _fields_without_explanations).read(_answer(text))
+
+
+def problem_of(error: ValidationError) -> str:
+    """Say what is wrong with each field."""
+    problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg'].removeprefix('Value error, ')}" for each in problems
+    )
+
+
+def _answer(text: str) -> str:
+    if len(text) > MAX_REPLY_LENGTH:
+        raise UnusableReply(f"it has more than {MAX_REPLY_LENGTH:,} characters")
+    answer = separate_reasoning(text).answer.strip().removeprefix("\ufeff").strip()
+    if len(answer) > MAX_ANSWER_LENGTH:
+        raise UnusableReply(f"it has more than {MAX_ANSWER_LENGTH:,} characters")
+    if not answer:
+        raise UnusableReply("it has only reasoning" if text.strip() else "it is empty")
+    return _text_of_string(answer)
+
+
+def _text_of_string(answer: str) -> str:
+    """Return the text of a reply that is one JSON string, and any other reply as it is."""
+    if not answer.startswith('"') or not answer.endswith('"'):
+        return answer
+    try:
+        said = json.loads(answer, strict=False)
+    except ValueError:
+        return answer
+    return said.strip() if isinstance(said, str) and said.strip() else answer
+
+
+def _fields_without_explanations(reply: StructuredReply) -> Any:
+    fields = reply.model_dump(by_alias=True)
+    return {name: value for name, value in fields.items() if name not in reply.explanations}
+
+
+class _ReplyReader[T: StructuredReply]:
+    """Reads one reply."""
+
+    def __init__(self, reply_type: type[T], verdict_of: Callable[[T], Any]) -> None:
+        self._type = reply_type
+        self._verdict_of = verdict_of
+        self._problem = ""
+        self._known_fields = 0
+        """It counts the known fields of the object that `_problem` is about."""
+
+    def read(self, answer: str) -> T:
+        try:
+            found = find_objects(answer)
+        except TooIntricate as error:
+            raise UnusableReply(str(error)) from None
+        readings = [reading for each in found.objects for reading in self._readings(each)]
+        if not readings:
+            return self._read_text(answer, has_objects=bool(found.objects))
+        if any(verdict != readings[0][1] for _, verdict in readings):
+            raise UnusableReply("it has different verdicts, and only one of them can be the judge's own")
+        if field := self._field_in(found.rest):
+            raise UnusableReply(f'"{field}" is also outside of its object')
+        if field := self._contradiction_in(found.rest, *readings[-1]):
+            raise UnusableReply(f'"{field}" is also outside of its object, with another value')
+        return readings[-1][0]
+
+    def _readings(self, value: Any) -> Iterator[tuple[T, Any]]:
+        """Find the verdicts in an object. What a verdict contains is ignored, also if the verdict itself is unusable:
+        it may be quoted from the judged text."""
+        if isinstance(value, JsonObject):
+            fields = _fields(self._type, value)
+            reading = self._reading(fields)
+            if reading is not None:
+                yield reading
+            if reading is not None or self._decides(fields):
+                return
+        for each in _contained(value):
+            yield from self._readings(each)
+
+    def _decides(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether a field of the verdict has a plain value, so that the object is what the judge says."""
+        own = (value for name, value in fields.items() if name not in self._type.explanations)
+        return any(isinstance(value, str | int | float) for value in own)
+
+    def _reading(self, fields: Mapping[str, Any]) -> tuple[T, Any] | None:
+        if not fields:
+            return None
+        try:
+            return self._valid(fields)
+        except ValueError as error:  # This includes ValidationError.
+            if len(fields) > self._known_fields:
+                self._known_fields = len(fields)
+                self._problem = problem_of(error) if isinstance(error, ValidationError) else str(error)
+            return None
+
+    def _valid(self, fields: Mapping[str, Any]) -> tuple[T, Any]:
+        may_be_missing = self._type.explanations | self._type.optional
+        missing = {name: None for name in _names(self._type) if name in may_be_missing}
+        reply = self._type.model_validate({**missing, **fields})
+        return reply, self._verdict_of(reply)
+
+    def _read_text(self, answer: str, *, has_objects: bool) -> T:
+        """Read a reply without a valid object."""
+        fields = None if self._known_fields else self._type.of_text(answer)
+        if fields is not None:
+            try:
+                return self._valid(fields)[0]
+            except ValueError as error:
+                if isinstance(error, UnusableReply):
+                    raise
+        raise UnusableReply(self._problem or self._missing_object(answer, has_objects=has_objects))
+
+    def _missing_object(self, answer: str, *, has_objects: bool) -> str:
+        if has_objects:
+            names = ", ".join(name for name in _names(self._type) if name not in self._type.explanations)
+            return f"it has no object with {names or 'the fields that were asked for'}"
+        if "{" in answer and _QUOTED_KEY.search(answer):
+            return "its JSON is broken or was cut"
+        return "it refuses" if _REFUSAL.search(answer.replace("’", "'")) else "it has no JSON object"
+
+    def _field_in(self, rest: str) -> str | None:
+        """Return a field of the verdict that is not part of an object; None if there is none."""
+        names = {_style_free(name) for name in _names(self._type) if name not in self._type.explanations}
+        return next((key for key in _QUOTED_KEY.findall(rest) if _style_free(key) in names), None)
+
+    def _contradiction_in(self, rest: str, reply: T, verdict: Any) -> str | None:
+        """Return a field on its own line, as in YAML or bold type, that contradicts the object; None without one."""
+        names = {_style_free(name): name for name in _names(self._type) if name not in self._type.explanations}
+        said = reply.model_dump(by_alias=True)
+        for key, value in _LINE_WITH_FIELD.findall(rest):
+            name = names.get(_style_free(key))
+            if name is None:
+                continue
+            try:
+                if self._valid({**said, name: value})[1] != verdict:
+                    return name
+            except ValueError:  # It is prose.
+                continue
+        return None
+
+
+_LINE_WITH_FIELD = re.compile(
+    r"""^[ \t>|*_#`{-]{0,10} (\w{1,40}) [*_`]{0,3} [ \t]* [:=|] [ \t*_`]{0,10} ([^\s*_`,|}]{1,50})""",
+    re.MULTILINE | re.VERBOSE,
+)
+_QUOTED_KEY = re.compile(r"""["'“]([\w][\w -]{0,40})["'”]\s*:""")
+
+
+def _contained(value: Any) -> Sequence[Any]:
+    if isinstance(value, JsonObject):
+        return [each for _, each in value.pairs]
+    return value if isinstance(value, list) else ()
+
+
+def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, Any]:
+    """Return the fields that the object has, by their names in JSON.
+
+    Raises UnusableReply if a field of the verdict has two values.
+    """
+    names = {_style_free(name): name for name in _names(reply_type)}
+    fields = dict[str, Any]()
+    for key, value in found.pairs:
+        name = names.get(_style_free(key))
+        if name is None:
+            continue
+        fitted = _fitted(value, _names(reply_type)[name])
+        if name in fields and fields[name] != fitted and name not in reply_type.explanations:
+            raise UnusableReply(f'it has "{name}" twice, with different values')
+        fields[name] = fitted
+    return fields
+
+
+def _names(reply_type: type[StructuredReply]) -> Mapping[str, Any]:
+    """Return the types of the fields by their names in JSON."""
+    return {field.alias or name: field.annotation for name, field in reply_type.model_fields.items()}
+
+
+def _style_free(key: str) -> str:
+    return "".join(filter(str.isalnum, key)).casefold()
+
+
+def _fitted(value: Any, annotation: Any) -> Any:
+    """Convert the value for a field of this type: objects within get the names of their fields."""
+    while isinstance(annotation, TypeAliasType) or get_origin(annotation) is Annotated:
+        annotation = annotation.__value__ if isinstance(annotation, TypeAliasType) else get_args(annotation)[0]
+    if get_origin(annotation) is list and isinstance(value, list):
+        return [_fitted(each, get_args(annotation)[0]) for each in value]
+    if isinstance(annotation, type) and issubclass(annotation, StructuredReply) and isinstance(value, JsonObject):
+        return _fields(annotation, value)
+    return plain(value)
+
+
+_REFUSAL = re.compile(
+    r"""\b(?:can(?:no|')t|can\ not|won't|will\ not|unable\ to|not\ able\ to|must\ decline|have\ to\ decline)\b"""
+    r"""[\w\s,]{0,40}\b(?:assist|help|comply|fulfill|judge|evaluat\w+|grad\w+|assess|rate|provide|continue|engage"""
+    r"""|respond|process|participate|role-?play|request)\b | \bas\ an\ ai\b | \bi'm\ sorry,\ but\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REFUSED_ROLE = re.compile(
+    r"""\b(?:can(?:no|')t|won't|unable\ to|not\ able\ to)\ (?:assist|help|comply|continue|engage|participate|fulfill
+    |role-?play)\b[^.!?]{0,40}\b(?:requests?|role-?play|scenario|content|persona|task|this|that)\b | \bas\ an\ ai\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def refuses_role(text: str) -> bool:
+    """Return whether a simulated user's words are those of a model that refuses this role."""
+    return _REFUSED_ROLE.search(text.replace("’", "'")) is not None
+
+
+def as_text(value: Any) -> str:
+    """Convert to a text what a model wrote in place of one."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(as_text, value)))
+    return storable(json.dumps(value, ensure_ascii=False))
+
+
+def _reason(value: Any) -> str:
+    return storable(without_control_characters(as_text(value)).strip(), MAX_REASON_LENGTH) or NO_REASON
+
+
+def explanation(max_length: int) -> BeforeValidator:
+    """Cut a text that explains something, and replace a missing one."""
+    return BeforeValidator(lambda value: storable(_reason(value), max_length))
+
+
+def cut_text(max_length: int) -> BeforeValidator:
+    """Cut a text that is required."""
+    return BeforeValidator(lambda value: storable(without_control_characters(as_text(value)).strip(), max_length))
+
+
+def text_list(most: int) -> BeforeValidator:
+    """Read a list of texts, which may be the lines of one, or objects with texts; the first ones are enough."""
+
+    def read(value: Any) -> Any:
+        lines = value.splitlines() if isinstance(value, str) else value
+        if not isinstance(lines, list):
+            return value
+        return [text for text in map(_text_in, lines) if text][:most]
+
+    return BeforeValidator(read)
+
+
+def _text_in(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(each for each in value.values() if isinstance(each, str))
+    return as_text(value)
+
+
+type Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_LENGTH), explanation(MAX_REASON_LENGTH)]
+
+_YES = frozenset({"true", "yes", "y", "pass", "passed", "met", "1"})
+_NO = frozenset({"false", "no", "n", "fail", "failed", "not met", "unmet", "0"})
+_AROUND = " \t\r\n\"'`*_.,;:!()[]"
+"""These characters may surround a word or a number without changing it."""
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    said = str(value).strip(_AROUND).casefold() if isinstance(value, str | int) else ""
+    if said in _YES or said in _NO:
+        return said in _YES
+    raise ValueError("should be true or false")
+
+
+OptionalFlag = Annotated[
+    bool | None,
+    BeforeValidator(lambda value: None if value is None else _flag(value)),
+    WithJsonSchema({"type": "boolean"}),
+]
+"""It is None if it is missing, although schemas require it."""
+
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d{1,10})?|\.\d+)")
+_FRACTION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/|out of|of)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+_SHARE = re.compile(r"(\d+(?:[.,]\d+)?)\s*%")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
+
+
+def number_on(low: float, high: float) -> Callable[[Any], float | None]:
+    """Return a function that reads a number on this scale, whether or not it is within; None for a missing one.
+
+    A fraction is read if it is of the scale's end, or the scale is from 0 to 1; a share is read if the scale begins at
+    0.
+    """
+
+    def read(value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value) if math.isfinite(value) else None
+        said = value.strip().strip("*`") if isinstance(value, str) else ""
+        number = _number_in(said, low, high)
+        if number is None:
+            raise ValueError(f"should be a number from {low:g} to {high:g}")
+        return number
+
+    return read
+
+
+def _number_in(text: str, low: float, high: float) -> float | None:
+    if _NUMBER.fullmatch(text) and not _THOUSANDS.fullmatch(text):
+        return float(text.replace(",", "."))
+    if (share := _SHARE.fullmatch(text)) and low == 0:
+        return float(share[1].replace(",", ".")) / 100 * high
+    if fraction := _FRACTION.fullmatch(text):
+        part, whole = float(fraction[1]), float(fraction[2])
+        if whole == high:
+            return part
+        if (low, high) == (0, 1) and whole:
+            return part / whole
+    return None
+
+
+def score_on(low: float, high: float) -> BeforeValidator:
+    """Read a required score on this scale, whether or not it is within."""
+    read = number_on(low, high)
+
+    def score(value: Any) -> float:
+        number = read(value)
+        if number is None:
+            raise ValueError("should be a number")
+        return number
+
+    return BeforeValidator(score)
+
+
+def required[T](name: str, value: T | None) -> T:
+    """Return the value of a field that the verdict needs. Raises ValueError if it is None."""
+    if value is None:
+        raise ValueError(f"{name}: Field required")
+    return value
+
+
+def whole_number(value: Any) -> Any:
+    """Read an index, which may be written as a text or with a decimal point."""
+    if isinstance(value, str) and value.strip(_AROUND).isdecimal():
+        return int(value.strip(_AROUND)[:20])
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_EXPLAINED = re.compile(r"[(*]*(\w)[)*]*\s*[:)]\s*(?=\D)")
+"""It matches a category of one character before what it means: `C: same details`, `(C) The submission …`."""
+
+
+def choice_of(options: Sequence[str], names: Mapping[str, str] | None = None) -> BeforeValidator:
+    """Read one of the options, whatever its case and punctuation; `names` has further names of options."""
+    by_word = dict[str, str | None]()
+    for word, option in [*((each, each) for each in options), *(names or {}).items()]:
+        key = word.strip(_AROUND).casefold()
+        by_word[key] = option if by_word.get(key, option) == option else None
+
+    def read(value: Any) -> Any:
+        said = _said(value)
+        if said in options:
+            return said
+        option = by_word.get(said.strip(_AROUND).casefold())
+        explained = _EXPLAINED.match(said)
+        if option is None and explained:
+            option = by_word.get(explained[1].casefold())
+        return option or value
+
+    return BeforeValidator(read)
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else ""

@@ -1,0 +1,177 @@
+"""A function's environment variables, read once. A test compares these fields with the variables in template.yaml."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.limits.quotas import Quotas
+from cupel_core.domain.limits.request_rate import LimitScope, RequestLimit
+from cupel_core.domain.runs.priority import Priority
+
+
+class Lane(NamedTuple):
+    """One of a provider's three queues. The one of normal priority is named after the provider alone."""
+
+    provider: str
+    priority: Priority
+
+    @classmethod
+    def from_arn(cls, arn: str) -> "Lane":
+        """The lane of a queue's ARN. Providers with queues have no hyphen in their names."""
+        provider, _, priority = arn.rpartition("-probe_")[2].partition("-")
+        return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
+
+    @property
+    def name(self) -> str:
+        return self.provider if self.priority is Priority.NORMAL else f"{self.provider}-{self.priority.lower()}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    table_name: str
+    bucket_name: str
+    dispatch_queue_url: str
+    generate_queue_url: str
+    stack_name: str = "cupel"
+    finish_machine_arn: str = ""
+    schedule_function_arn: str = ""
+    schedule_role_arn: str = ""
+    """The role EventBridge Scheduler assumes to call the function."""
+    schedule_dead_letters_arn: str = ""
+    providers: str = ""
+    """Comma-separated names of the providers that have queues; empty for all."""
+    kms_key_arn: str = ""
+    """Customer managed key of secrets; empty for the key of Secrets Manager."""
+    edge_secret_sha256: str = ""
+    """If set, requests must carry the header whose value has this digest; they come through `deploy/edge.yaml`."""
+    allowed_origins: str = ""
+    """Comma-separated; CORS allows no other origin."""
+    transcript_retention_days: int = 365
+    """0 keeps transcripts forever."""
+    call_timeout_seconds: float = 120.0
+    """Limit of one model call; a probe starts only if its invocation has more time left than this."""
+    probe_workers: int = 2
+    """Invocations of the probe function at a time, for each of a provider's queues."""
+    bedrock_models: str = ""
+    """Comma-separated patterns, with `*`, of the models of Bedrock that every workspace may call as the stack's role,
+    whose account pays. None if empty."""
+    allow_private_endpoints: bool = False
+    """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
+    requests_per_second: float = 50.0
+    """Of one token or user; `request_burst` may be sent at once."""
+    request_burst: int = 100
+    workspace_turns: int = 16
+    """Turns of chats that one workspace may have in progress."""
+    workspace_parallel_requests: int = 1_000
+    """Calls in flight to one provider, however many a workspace sets."""
+    workspace_quotas: Quotas = Quotas()
+    """These limit what one workspace may use (cupel_core/domain/limits/quotas.py)."""
+    max_waiting_requests: int = 200
+    """Requests of all workspaces that may wait at a time: each takes an execution environment."""
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    oidc_client_id: str = ""
+    """Of the web page, whose users send the ID tokens that were issued for it."""
+    oidc_origins: str = ""
+    """Only the page function uses these, for its content security policy."""
+
+    @property
+    def oidc_audiences(self) -> tuple[str, ...]:
+        """Of the JWTs that are accepted."""
+        return tuple(each for each in (self.oidc_audience, self.oidc_client_id) if each)
+
+    @classmethod
+    def read(cls, variables: Mapping[str, str]) -> "Settings":
+        """Unset variables have their defaults. Raises ValueError with those that are missing or have a wrong value."""
+        values: dict[str, Any] = {}
+        wrong = []
+        for each in fields(cls):
+            variable, kind = each.name.upper(), cast("type", each.type)
+            if variable in variables:
+                try:
+                    values[each.name] = _PARSERS[kind](variables[variable])
+                except ValueError:
+                    wrong.append(f"{variable} is no {kind.__name__}: {variables[variable]!r}")
+            elif each.default is MISSING:
+                wrong.append(f"{variable} is not set")
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return cls(**values)
+
+    @property
+    def retention(self) -> timedelta | None:
+        """How long the content of conversations is stored; None means forever."""
+        return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
+
+    @property
+    def request_limit(self) -> RequestLimit:
+        """It applies to each token or user."""
+        return RequestLimit(self.requests_per_second, self.request_burst)
+
+    def request_limit_of(self, scope: LimitScope) -> RequestLimit:
+        return self.request_limit if scope is LimitScope.TOKEN else self.workspace_quotas.requests
+
+    def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        """Queues are named `<stack>-dispatch` and `<stack>-probe_<provider>[-high|-low]`: one URL is enough."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe_{Lane(provider, priority).name}"
+
+    def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
+        return f"{self.probe_queue_url(provider, priority)}-dlq"
+
+    @property
+    def notify_queue_url(self) -> str:
+        """Calls of webhooks; its name differs from the dispatch queue's in the last part only."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}notify"
+
+    @property
+    def analyze_queue_url(self) -> str:
+        """Jobs that compare or analyze runs; named like the dispatch queue but for the last part."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}analyze"
+
+    @property
+    def turn_queue_url(self) -> str:
+        """Turns of chats; named like the dispatch queue but for the last part."""
+        return f"{self.dispatch_queue_url.removesuffix('dispatch')}turn"
+
+    @property
+    def score_machine_arn(self) -> str:
+        """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
+        return f"{self.finish_machine_arn.removesuffix('finish')}score"
+
+    def queue_url(self, arn: str) -> str:
+        """The URL of a queue of this stack, from its ARN."""
+        return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
+
+    def has_queues(self, provider: str) -> bool:
+        """Whether the stack can evaluate this provider's models. Judges and simulated users need no queue."""
+        return not self.providers or provider in self.providers.split(",")
+
+    def may_call_as_role(self, bedrock_model: str) -> bool:
+        """Whether workspaces without a key of their own may call this model of Bedrock, given by Bedrock's name."""
+        patterns = (pattern.strip() for pattern in self.bedrock_models.split(","))
+        return any(fnmatchcase(bedrock_model, pattern) for pattern in patterns if pattern)
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return tuple(origin.strip() for origin in self.allowed_origins.split(",") if origin.strip())
+
+
+def _flag(text: str) -> bool:
+    flags = {"true": True, "false": False}
+    if text.lower() not in flags:
+        raise ValueError(text)
+    return flags[text.lower()]
+
+
+_PARSERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: float, bool: _flag, Quotas: Quotas.parse}
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process."""
+    return Settings.read(os.environ)

@@ -1,0 +1,168 @@
+"""The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
+
+`python -m tools.generate` writes them to shared/cupel_core/interfaces/graphql/types.graphql: every type that
+schema.graphql names and does not define, and the types of their fields.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphql import DocumentNode, ObjectTypeExtensionNode, parse
+from graphql.language import Visitor, visit
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "shared" / "cupel_core" / "interfaces" / "graphql"
+HEADER = "# Written by `python -m tools.generate`, from docs/openapi.json."
+_SCALARS = {"ID", "String", "Int", "Float", "Boolean"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_INPUTS = {"StartRunInput": "CreateRun"}
+"""Models of inputs that have another name than `<model>Input`."""
+_AS_JSON = {
+    ("CreateDefinition", "content"),
+    ("CreateSchedule", "evalRun"),
+    ("CreateSchedule", "run"),
+    ("Definition", "content"),
+    ("ForkDefinition", "content"),
+    ("Run", "config"),
+    ("ScheduledEvalRun", "config"),
+    ("ScheduledRun", "config"),
+    ("UpdateDefinition", "content"),
+    ("UpdateSchedule", "evalRun"),
+    ("UpdateSchedule", "run"),
+}
+"""Objects that are read and written as a whole."""
+_MAX_INT = 2**31 - 1
+_LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
+"""Integers that may exceed the 32 bits of `Int`, which become `Float`."""
+
+
+def render() -> str:
+    schemas = json.loads((ROOT / "docs" / "openapi.json").read_text())["components"]["schemas"]
+    declared = parse((FOLDER / "schema.graphql").read_text())
+    return _Types(schemas, declared).render()
+
+
+class _Types:
+    def __init__(self, schemas: dict[str, Any], declared: DocumentNode) -> None:
+        self._schemas = schemas
+        self._defined = _SCALARS | _defined_names(declared)
+        self._extended = _extended_fields(declared)
+        self._wanted = [name for name in _named_types(declared) if name not in self._defined]
+        self._rendered: dict[str, str] = {}
+
+    def render(self) -> str:
+        while self._wanted:
+            name = self._wanted.pop()
+            if name not in self._rendered:
+                self._rendered[name] = self._type(name)
+        return "\n".join([HEADER, "", *(self._rendered[name] for name in sorted(self._rendered))])
+
+    def _type(self, name: str) -> str:
+        model, is_input = self._model(name)
+        schema = self._schemas[model]
+        if "enum" in schema:
+            return f"{_description(schema)}enum {name} {{\n" + "".join(f"  {each}\n" for each in schema["enum"]) + "}\n"
+        required = set(schema.get("required", ()))
+        fields = []
+        for field, described in schema["properties"].items():
+            if (name, field) in self._extended:
+                continue
+            kind = "JSON" if (model, field) in _AS_JSON else self._kind(field, described, is_input=is_input)
+            has_value = not _is_nullable(described) and (field in required or not is_input)
+            fields.append(f"{_description(described, '  ')}  {field}: {kind}{'!' if has_value else ''}\n")
+        keyword = "input" if is_input else "type"
+        return f"{_description(schema)}{keyword} {name} {{\n{''.join(fields)}}}\n"
+
+    def _model(self, name: str) -> tuple[str, bool]:
+        """The schema of a type, and whether it is an input."""
+        if name in _INPUTS:
+            return _INPUTS[name], True
+        if name in self._schemas:
+            return name, name.endswith("Input")
+        without = name.removesuffix("Input")
+        if name != without and without in self._schemas:
+            return without, True
+        raise KeyError(f"schema.graphql names {name}, which is no schema of docs/openapi.json")
+
+    def _kind(self, field: str, schema: dict[str, Any], *, is_input: bool) -> str:
+        choices = [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
+        if len(choices) != 1:
+            return "JSON"
+        (schema,) = choices
+        if "$ref" in schema:
+            return self._reference(schema["$ref"].rpartition("/")[2], is_input=is_input)
+        if "enum" in schema or "const" in schema:
+            return "String"
+        match schema.get("type"):
+            case "array":
+                item = schema.get("items", {})
+                return f"[{self._kind(field, item, is_input=is_input)}{'' if _is_nullable(item) else '!'}]"
+            case "string":
+                return _text_kind(field, schema)
+            case "integer":
+                return "Float" if _LARGE.search(field) or schema.get("maximum", 0) > _MAX_INT else "Int"
+            case "number":
+                return "Float"
+            case "boolean":
+                return "Boolean"
+        return "JSON"
+
+    def _reference(self, model: str, *, is_input: bool) -> str:
+        schema = self._schemas[model]
+        if not is_input and model.endswith("Input"):  # An answer that repeats an input.
+            return "JSON"
+        if "enum" in schema:
+            if not all(_NAME.fullmatch(str(each)) for each in schema["enum"]):
+                return "String"
+            name = model
+        elif "properties" not in schema:
+            return "JSON"
+        else:
+            name = f"{model}Input" if is_input and not model.endswith("Input") else model
+        self._wanted.append(name)
+        return name
+
+
+def _extended_fields(declared: DocumentNode) -> set[tuple[str, str]]:
+    """Type and name of those that schema.graphql adds; they replace fields of the model with the same name."""
+    extensions = [each for each in declared.definitions if isinstance(each, ObjectTypeExtensionNode)]
+    return {(each.name.value, field.name.value) for each in extensions for field in each.fields}
+
+
+def _text_kind(field: str, schema: dict[str, Any]) -> str:
+    if schema.get("format") == "date-time":
+        return "DateTime"
+    return "ID" if field == "id" or field.endswith(("Id", "Ids")) else "String"
+
+
+def _is_nullable(schema: dict[str, Any]) -> bool:
+    return any(each.get("type") == "null" for each in schema.get("anyOf", ()))
+
+
+def _description(schema: dict[str, Any], indent: str = "") -> str:
+    text = schema.get("description")
+    return f"{indent}{json.dumps(text, ensure_ascii=False)}\n" if text else ""
+
+
+def _defined_names(document: DocumentNode) -> set[str]:
+    return {
+        each.name.value for each in document.definitions if each.kind.endswith("_definition") and hasattr(each, "name")
+    }
+
+
+def _named_types(document: DocumentNode) -> Iterator[str]:
+    """The types that it names or extends, each once."""
+    found: dict[str, None] = {}
+
+    class _Collect(Visitor):
+        def enter_named_type(self, node: Any, *_: Any) -> None:
+            found[node.name.value] = None
+
+    visit(document, _Collect())
+    extended = (
+        each.name.value for each in document.definitions if each.kind.endswith("_extension") and hasattr(each, "name")
+    )
+    yield from dict.fromkeys([*found, *extended])
