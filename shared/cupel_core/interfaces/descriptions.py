@@ -212,6 +212,7 @@ BY_SCHEMA = {
     "ComparisonFigures.matchedBy": "How scenarios of the two sides were matched",
     "ComparisonFigures.whatChanged": "What differs between the runs, and so may explain a difference",
     "ComparisonRow.test": "The test that p comes from",
+    "UsageRatio.test": "The test that p comes from",
     "ComparisonSummary.baseline": "What it is compared with",
     "ComparisonSummary.comparison": "What is compared with the baseline",
     "CreateComparison.baseline": "What is compared with",

@@ -18,7 +18,7 @@ def created(cupel: Cupel, folder: Path, text: str = "name: Politeness\nhypothesi
 def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:
     baseline, run = (run_of("def_shared", passes) for passes in ("+", "-------+"))
     for each, name in ((baseline, "before"), (run, "after")):
-        assert cupel("label", each.id, "--name", name).exit_code == 0
+        assert cupel("runs", "update", each.id, "--name", name).exit_code == 0
     experiment = created(cupel, tmp_path)
     (tmp_path / "changes.yaml").write_text(f"baselineRunId: {baseline.id}\ndirection: LOWER\n")
     assert cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml")).exit_code == 0
@@ -37,7 +37,7 @@ def test_an_experiment_is_carried_out(cupel: Cupel, cloud: Settings, tmp_path: P
 
 def test_experiments_name_their_baselines(cupel: Cupel, cloud: Settings) -> None:
     named, nameless = run_of("def_shared", "+"), run_of("def_shared", "-")
-    cupel("label", named.id, "--name", "Friday")
+    cupel("runs", "update", named.id, "--name", "Friday")
     for name, baseline in (("one", named), ("two", nameless), ("three", None)):
         options = ("--name", name, "--hypothesis", "It helps.", *(("--baseline", baseline.id) if baseline else ()))
         created = cupel("experiments", "create", *options).stdout
@@ -101,9 +101,9 @@ def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, clo
     cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml"))
     cupel("experiments", "add", experiment, baseline.id)
     assert f"{named}this run is the baseline" in cupel("show", baseline.id).stdout
-    assert f"{named}not compared with the baseline {baseline.id} yet" in cupel("show", run.id).stdout
+    assert f"{named}not compared with the baseline {baseline.id} (answered) yet" in cupel("show", run.id).stdout
     carry_out_jobs()
-    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (−87.5 pp, adjusted p 0.008 over 1 comparison)"
+    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (answered) (−87.5 pp, adjusted p 0.008 over 1 comparison)"
     assert named + verdict in cupel("show", run.id).stdout
     assert [row["verdict"] for row in json.loads(cupel("show", run.id, "--json").stdout)["experimentRows"]] == ["LOWER"]
 

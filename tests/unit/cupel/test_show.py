@@ -203,6 +203,7 @@ SPEND = {
     "costUsd": None,
     "pricedUsd": 1.2,
     "lostUsd": 0.0,
+    "budget": None,
     "models": [
         {"targetId": SIMULATED, "promptId": None, "costUsd": 0.0, "pricedUsd": 0.0},
         {"targetId": REAL, "promptId": None, "costUsd": None, "pricedUsd": 1.2},

@@ -103,14 +103,15 @@ def test_probes_that_are_added_to_a_run_without_a_budget_need_agreement(client: 
 
 
 def test_an_estimate_says_what_an_addition_needs(client: McpClient, world: World) -> None:
-    run_id, sampled = world.run.id, world.sampled()
-    free = client.use("estimate_retry", {"run_id": run_id})
+    free = client.use("estimate_retry", {"run_id": world.run.id})
     assert (free["jobCount"], free["needsAgreement"]) == (1, False)
     assert client.put("/v1/providers/sim", {"prices": [SIM_PRICE]}).status == 200
+    priced = World(client)
+    sampled = priced.sampled()
     paid = client.use("estimate_expansion", {"run_id": sampled, "sample_percentage": 100})
     assert (paid["jobCount"], paid["needsAgreement"]) == (6, True)
     assert paid["usd"]["expected"] > 0
-    assert client.use("estimate_retry", {"run_id": run_id})["needsAgreement"]
+    assert client.use("estimate_retry", {"run_id": priced.run.id})["needsAgreement"]
     problem = client.problem("estimate_expansion", {"run_id": sampled, "sample_percentage": 50})
     assert problem["errors"][0]["field"] == "sample_percentage"
 

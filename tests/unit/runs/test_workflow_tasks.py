@@ -68,11 +68,6 @@ def test_all_waits_of_a_range_together_are_bounded() -> None:
         slice_output(waiting(waited), SliceProgress(left=5, wait_seconds=3_600))
 
 
-def test_a_task_of_an_earlier_releases_execution_does_not_wait() -> None:
-    with pytest.raises(RetryableError):
-        slice_output(task(0), SliceProgress(left=5, wait_seconds=90))
-
-
 @pytest.mark.parametrize("name", ["finish", "score"])
 def test_a_machine_waits_as_long_as_its_task_says(name: str) -> None:
     machine = json.loads((ROOT / f"statemachines/{name}.asl.json").read_text())
@@ -90,11 +85,6 @@ def test_a_machine_waits_as_long_as_its_task_says(name: str) -> None:
         task_name,
         {"rounds": 0, "waited": 0},
     )
-
-
-def test_a_task_of_an_earlier_releases_execution_fails_while_transcripts_are_left() -> None:
-    with pytest.raises(RetryableError):
-        slice_output(task(None), SliceProgress(done=5, left=5))
 
 
 def test_waits_without_progress_become_longer() -> None:
