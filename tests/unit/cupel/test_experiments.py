@@ -103,7 +103,8 @@ def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, clo
     assert f"{named}this run is the baseline" in cupel("show", baseline.id).stdout
     assert f"{named}not compared with the baseline {baseline.id} (answered) yet" in cupel("show", run.id).stdout
     carry_out_jobs()
-    verdict = f"sim/steady is LOWER against the baseline {baseline.id} (answered) (−87.5 pp, adjusted p 0.008 over 1 comparison)"
+    baseline_name = f"{baseline.id} (answered)"
+    verdict = f"sim/steady is LOWER against the baseline {baseline_name} (−87.5 pp, adjusted p 0.008 over 1 comparison)"
     assert named + verdict in cupel("show", run.id).stdout
     assert [row["verdict"] for row in json.loads(cupel("show", run.id, "--json").stdout)["experimentRows"]] == ["LOWER"]
 
