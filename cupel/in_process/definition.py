@@ -1,4 +1,7 @@
-"""Loads a definition with its scenarios, personas and connectors, by the rules of the API but without a stack."""
+"""Loads a definition with its scenarios, personas, connectors and files, by the rules of the API but without a stack.
+
+Images and PDFs are read from the definition's folder, or from data URLs.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +11,6 @@ from typing import Any, NamedTuple, cast
 from cupel import definition_rules
 from cupel.errors import RefusedField, UsageError
 from cupel.files import DefinitionFile, definition_from_mapping, read_definitions
-from cupel.in_process.attached_files import AttachedFiles
 from cupel.json_types import Json
 from cupel.local_files import LocalFiles
 from cupel_core.contract.definition_content import DefinitionContent
@@ -16,8 +18,43 @@ from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, scenario_id
+from cupel_core.domain.files.formats import FileInfo, inspect
+from cupel_core.domain.files.references import References
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
+
+
+class AttachedFiles:
+    """The files of a definition, by id."""
+
+    def __init__(self, contents: Mapping[str, bytes] | None = None) -> None:
+        self.contents = dict(contents or {})
+        self._references = References(self._find)
+
+    def in_content(self, content: Content) -> Content:
+        prompts = (self._references.prompt(each, f"content.prompts.{n}.") for n, each in enumerate(content.prompts))
+        return replace(content, prompts=tuple(prompts))
+
+    def in_scenario(self, scenario: Scenario, place: str) -> Scenario:
+        return self._references.scenario(scenario, place)
+
+    def add(self, contents: Mapping[str, bytes]) -> None:
+        self.contents |= contents
+
+    def take_problems(self) -> list[RefusedField]:
+        """Return what is wrong with the files since the last call; the others are attached."""
+        self.contents |= {file_id: new.content for file_id, new in self._references.new_files.items()}
+        problems = [RefusedField(*each) for each in self._references.problems]
+        self._references.problems.clear()
+        return problems
+
+    async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
+        return {file_id: self.contents[file_id] for file_id in file_ids if file_id in self.contents}
+
+    def _find(self, file_id: str) -> FileInfo | None:
+        content = self.contents.get(file_id)
+        return None if content is None else inspect(content)
+
 
 type DefinitionSource = str | Path | Mapping[str, Any] | Sequence[str | Path]
 """A definition file, its contents, or several files that ask the same scenarios in different ways."""
@@ -38,7 +75,7 @@ class LoadedDefinition:
     personas: Mapping[str, Persona]
     connectors: Mapping[str, Connector]
     folder: Path = Path()
-    """To which the files of code are relative."""
+    """Files of code are relative to this folder."""
     allow_code: bool = False
     files: AttachedFiles = field(default_factory=AttachedFiles, compare=False)
 
@@ -151,7 +188,7 @@ def _raise_if_any(problems: Iterable[RefusedField]) -> None:
 
 
 def _persona(body: Mapping[str, Any]) -> Persona:
-    """From a valid section of a file."""
+    """Read a valid section of a file."""
     section = definition_rules.PersonaSection.model_validate(dict(body))
     urls = tuple(section.connector_urls or ())
     return Persona(
@@ -165,7 +202,7 @@ def _persona(body: Mapping[str, Any]) -> Persona:
 
 
 def _connector(body: Mapping[str, Any]) -> Connector:
-    """From a valid section of a file."""
+    """Read a valid section of a file."""
     section = definition_rules.ConnectorSection.model_validate(dict(body))
     kind, headers = ConnectorType(section.type), section.headers or {}
     return Connector(section.name, section.name, kind, section.base_url, headers, section.config or {})

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import AnalysisSummaryResponse, FiguresModel
+from cupel_core.contract.analysis import AnalysisSummaryResponse, FiguresModel, Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_effects import (
@@ -19,11 +19,53 @@ from cupel_core.contract.deep_targets import (
     OutlierTargetsResponse,
     PrincipalComponentsResponse,
 )
-from cupel_core.contract.narratives import NarrativeResponse
 from cupel_core.domain.analysis.deep import DeepAnalysis, DeepCautionCode, DeepPart
 from cupel_core.domain.analysis.metrics import Metric
-from cupel_core.domain.analysis.narratives import Narrative
+from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.runs.plan import Column
+
+
+class NarrativeFactResponse(FiguresModel):
+    """A figure that the sentences cite."""
+
+    id: Annotated[str, Field(description="Unique in this analysis")]
+    label: Annotated[str, Field(description="What it is")]
+    value: Annotated[float, Field(description="The figure")]
+    interval: Interval95
+    n: Annotated[int | None, Field(description="What it is computed from, such as scenarios; null if it says itself")]
+
+
+class NarrativeFindingResponse(FiguresModel):
+    """A section says what the figures show about one topic."""
+
+    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
+    text: Annotated[str, Field(description="`information unavailable` if the figures say nothing about it")]
+    facts: Annotated[list[str], Field(description="Ids of the figures that it rests on")]
+
+
+class DroppedFindingResponse(FiguresModel):
+    """A finding whose citations did not hold."""
+
+    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
+    reason: Annotated[str, Field(description="What did not hold")]
+
+
+class NarrativeResponse(FiguresModel):
+    """The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite."""
+
+    headline: Annotated[str, Field(description="The main finding")]
+    findings: Annotated[list[NarrativeFindingResponse], Field(description="One of each topic")]
+    limitations: Annotated[list[str], Field(description="At most five")]
+    next_steps: Annotated[list[str], Field(description="At most three")]
+    facts: Annotated[list[NarrativeFactResponse], Field(description="All that is cited")]
+    dropped: Annotated[
+        list[DroppedFindingResponse],
+        Field(description="Findings that are not shown; rules wrote those in their place"),
+    ]
+    model: Annotated[str | None, Field(description="Model that was asked to write it; null for rules alone")]
+    calls: Annotated[int, Field(description="Of this model")]
+    cost_usd: Annotated[float | None, Field(description="Of these calls; null without any, or if a price is unknown")]
+    error: Annotated[str | None, Field(description="Why the model's sentences are missing; rules wrote all of them")]
 
 
 class DeepAnalysisColumn(ColumnFields):
@@ -40,7 +82,7 @@ class UnavailablePartResponse(FiguresModel):
 
 
 class DeepCautionResponse(FiguresModel):
-    """What to know before relying on the figures."""
+    """Readers should know this before relying on the figures."""
 
     code: Annotated[DeepCautionCode, Field(description="Kind of caution")]
     text: Annotated[str, Field(description="In words")]
@@ -86,7 +128,7 @@ class DeepAnalysisFigures(ResponseModel):
         )
 
     def to_json(self) -> bytes:
-        """As it is stored."""
+        """Return the document as it is stored."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
 
 

@@ -21,6 +21,7 @@ from cupel_core.base.paging import (
     fill_page,
 )
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import ACTIVE, Progress, Run, RunStatus
@@ -35,7 +36,7 @@ from cupel_core.domain.runs.transcripts import (
 )
 from cupel_core.domain.runs.views import ProbeView, RunView, TranscriptView
 from cupel_core.runs.probe_ranges import probe_ranges
-from cupel_core.store import barrier, budgets, governor, outcomes, runs, snapshots
+from cupel_core.store import barrier, budgets, governor, outcomes, runs, scenarios, snapshots
 from cupel_core.store.barrier import State, Tree
 
 _ACCESS_PRECISION = timedelta(minutes=1)
@@ -72,7 +73,7 @@ def get_runs(workspace: str, run_ids: Iterable[str]) -> dict[str, RunView]:
 
 
 def _is_to_be_noted(last_accessed_at: datetime | None, now: datetime) -> bool:
-    """Whether to write the time of an access: not each time, as a page reads the same run every few seconds."""
+    """Whether the time of an access is written: not each time, as a page reads a run every few seconds."""
     return last_accessed_at is None or now - last_accessed_at >= _ACCESS_PRECISION
 
 
@@ -161,7 +162,7 @@ def list_transcripts(
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[TranscriptView]]:
-    """By probe index; read lazily, about `limit` at a time. With `wanted`, it may end after many that do not match."""
+    """Yield them by probe index; they are read lazily, about `limit` at a time. With `wanted`, it may end early."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     ranges = probe_ranges(run.plan, model, prompt_id, decode_index(cursor))
@@ -174,7 +175,7 @@ def list_transcripts(
 
 
 class FirstTranscripts(NamedTuple):
-    """Which transcripts of a run: the first `limit` of a target, a prompt or a scenario; of all if these are None."""
+    """It selects the first `limit` transcripts of a target, a prompt or a scenario; of all if these are None."""
 
     run: Run
     model: str | None
@@ -183,7 +184,7 @@ class FirstTranscripts(NamedTuple):
     limit: int
 
     def indexes(self) -> Sequence[int]:
-        """Of the probes that it begins with."""
+        """Return the indexes of its probes, before their outcomes are known."""
         ranges = probe_ranges(self.run.plan, self.model, self.prompt_id, 0)
         if self.scenario_id is not None:
             return list(islice(_scenario_indexes(self.run, self.scenario_id, ranges), self.limit))
@@ -252,7 +253,7 @@ def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:
 
 
 def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
-    """Those of the run's models whose circuit breaker is open."""
+    """Return those of the run's models whose circuit breaker is open."""
     if run.status not in ACTIVE:
         return ()
     statuses = governor.get_statuses(run.workspace, providers_of(run.plan)).values()
@@ -282,3 +283,23 @@ def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> Transcr
         definition_snapshot=snapshots.get_definition(run.snapshot_key),
         content_available=bool(readable.messages),
     )
+
+
+def list_selected_scenarios(run: Run, limit: int, cursor: str | None) -> Page[Scenario]:
+    """Each once, in the order of the definition. None if the run's snapshot is gone."""
+    snapshot = snapshots.find(run.snapshot_key)
+    if snapshot is None:
+        return Page(())
+    positions = sorted(set(snapshot.scenario_positions))
+    following = range(decode_index(cursor), len(positions))
+    entries = (
+        Entry(encode_cursor(str(each)), scenarios.get_scenario(snapshot.manifest, positions[each]))
+        for each in following
+    )
+    return fill_page(entries, limit)
+
+
+def find_scenario(run: Run, probe_index: int) -> Scenario | None:
+    """Return the scenario of a probe; None if the run's snapshot is gone."""
+    snapshot = snapshots.find(run.snapshot_key)
+    return snapshot.scenario(run.plan.probe(probe_index).case) if snapshot else None

@@ -20,7 +20,7 @@ from cupel_core.domain.runs.run import Action, PauseReason, Priority, Run, RunSt
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.resources import connectors
 from cupel_core.runs import control, repairs
-from cupel_core.runs.probing.refusals import pause_refused_run
+from cupel_core.runs.probing.run_pauses import pause_refused_run
 from cupel_core.store import governor, outbox, runs
 from cupel_core.store import repairs as pending_repairs
 from cupel_core.workspace.sweeping.repair_recovery import continue_repairs

@@ -5,12 +5,14 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from cupel_core.base.clock import utc_now
+from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.runs.run import PauseReason
+from cupel_core.domain.runs.run import Action, IllegalTransition, PauseCause, PauseReason, Run
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
-from cupel_core.runs.probing.refusals import pause_refused_run
 from cupel_core.runs.probing.run_allowances import RunAllowances
+from cupel_core.store import runs
 
 
 class RunPauses:
@@ -51,3 +53,20 @@ class RunPauses:
             pausing.add_done_callback(lambda _: self._on_end())
             self._pauses[key] = pausing
         return pausing
+
+
+def pause_refused_run(run: Run, model: str, message: str, reason: PauseReason = PauseReason.PROVIDER) -> None:
+    """Pause the run, unless another worker or a user was faster. Probes that have failed stay errored."""
+    cause = PauseCause(model, message)
+    try:
+        runs.transition(
+            RunRef(run.workspace, run.id),
+            Action.PAUSE,
+            utc_now(),
+            fencing_token=run.fencing_token,
+            event_data={"pauseReason": reason, "model": model, "message": message},
+            pause_reason=reason,
+            pause_cause=cause,
+        )
+    except (IllegalTransition, Conflict, NotFound):
+        return

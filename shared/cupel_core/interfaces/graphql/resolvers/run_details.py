@@ -19,7 +19,7 @@ from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.runs import budgets, case_results, corrections, erasure, probes, progress, queries, recent
-from cupel_core.runs.selected_scenarios import find_scenario, list_selected_scenarios
+from cupel_core.runs.queries import find_scenario, list_selected_scenarios
 
 
 @resolves("Run.budget", "getRunBudget")
