@@ -9,9 +9,9 @@ from tools.structure import arrows, package_of, read_sources, report, single_imp
 
 FILES = {
     "shared/cupel_core/__init__.py": "",
-    "shared/cupel_core/base/errors.py": "class AppError(Exception): ...\n",
+    "shared/cupel_core/errors.py": "class AppError(Exception): ...\n",
     "shared/cupel_core/store/__init__.py": "",
-    "shared/cupel_core/store/keys.py": "from cupel_core.base.errors import AppError\n",
+    "shared/cupel_core/store/keys.py": "from cupel_core.errors import AppError\n",
     "shared/cupel_core/store/runs.py": (
         "from typing import TYPE_CHECKING\n"
         "from cupel_core.store import keys\n"
@@ -20,12 +20,12 @@ FILES = {
     ),
     "shared/cupel_core/store/leaves.py": "def add():\n    from cupel_core.store.runs import create\n",
     "shared/cupel_core/runs/__init__.py": "",
-    "shared/cupel_core/runs/start.py": "import cupel_core.store.runs\nfrom cupel_core.base.errors import AppError\n"
+    "shared/cupel_core/runs/start.py": "import cupel_core.store.runs\nfrom cupel_core.errors import AppError\n"
     + "#\n" * 400,
     "functions/api/__init__.py": "",
     "functions/api/app.py": "from cupel_core.runs.start import start_run\nimport boto3\n",
     "cupel/__init__.py": "",
-    "cupel/cli.py": "from cupel_core.base.errors import AppError\n",
+    "cupel/cli.py": "from cupel_core.errors import AppError\n",
     "bench/run.py": "import cupel.cli\n",
     "tests/test_run.py": "\n\n",
     "web/src/lib/format.ts": 'import type { Run } from "../api/types";\nimport {\n  pad,\n} from "./pad";\n',
@@ -48,13 +48,13 @@ def root(tmp_path: Path) -> Path:
 def test_imports_are_those_between_modules_with_their_kind(root: Path) -> None:
     modules = python_modules(root, ("shared", "functions"))
     assert set(python_imports(modules)) == {
-        Import("cupel_core.store.keys", "cupel_core.base.errors", ImportKind.START),
+        Import("cupel_core.store.keys", "cupel_core.errors", ImportKind.START),
         Import(RUNS, "cupel_core.store.keys", ImportKind.START),
         Import(RUNS, LEAVES, ImportKind.START),
         Import(RUNS, "cupel_core.runs.start", ImportKind.TYPES),
         Import(LEAVES, RUNS, ImportKind.LATER),
         Import("cupel_core.runs.start", RUNS, ImportKind.START),
-        Import("cupel_core.runs.start", "cupel_core.base.errors", ImportKind.START),
+        Import("cupel_core.runs.start", "cupel_core.errors", ImportKind.START),
         Import("api.app", "cupel_core.runs.start", ImportKind.START),
     }
 
@@ -90,7 +90,7 @@ def test_circles_are_strongly_connected_components(graph: dict[str, list[str]], 
     ("module", "package"),
     [
         ("cupel_core.store.runs", "cupel_core.store"),
-        ("cupel_core.base.errors", "cupel_core.base.errors"),
+        ("cupel_core.errors", "cupel_core.errors"),
         ("api.app", "api"),
         ("cupel.commands.run", "cupel"),
     ],
@@ -101,11 +101,11 @@ def test_a_package_is_an_entry_of_the_core_or_a_folder_on_top(module: str, packa
 
 def test_arrows_count_pairs_of_modules(root: Path) -> None:
     assert arrows(read_sources(root).executed) == {
-        ("cupel_core.store", "cupel_core.base.errors"): 1,
-        ("cupel_core.runs", "cupel_core.base.errors"): 1,
+        ("cupel_core.store", "cupel_core.errors"): 1,
+        ("cupel_core.runs", "cupel_core.errors"): 1,
         ("cupel_core.runs", "cupel_core.store"): 1,
         ("api", "cupel_core.runs"): 1,
-        ("cupel", "cupel_core.base.errors"): 1,
+        ("cupel", "cupel_core.errors"): 1,
     }
 
 
