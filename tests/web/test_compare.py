@@ -181,13 +181,16 @@ def test_a_viewer_reads_a_comparison_and_makes_none(open_page: Open, runs: TwoRu
 
 def test_two_runs_are_selected_and_compared(open_page: Open, server: Server) -> None:
     first, second, third = (sample_run(repeats=1) for _ in range(3))
+    client = Client(None)
+    for run, name in ((first, "First"), (second, "Second"), (third, "Third")):
+        client.patch(f"/v1/runs/{run.id}", {"name": name}, token=client.issue())
     page = open_page("/runs")
-    page.get_by_role("checkbox", name=f"Select {first.id} to compare").check()
+    page.get_by_role("checkbox", name="Select First to compare").check()
     expect(page.get_by_role("status").filter(has_text="Select another run")).to_be_visible()
-    page.get_by_role("checkbox", name=f"Select {third.id} to compare").focus()
+    page.get_by_role("checkbox", name="Select Third to compare").focus()
     page.keyboard.press("Space")
-    expect(page.get_by_role("checkbox", name=f"Select {second.id} to compare")).to_be_disabled()
-    page.get_by_role("link", name=f"Compare with “{first.id}”").click()
+    expect(page.get_by_role("checkbox", name="Select Second to compare")).to_be_disabled()
+    page.get_by_role("link", name="Compare with “First”").click()
     expect(page).to_have_url(re.compile(f"a={first.id}&b={third.id}"))
 
 
