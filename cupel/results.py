@@ -15,11 +15,15 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
-from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
 """It names the count of a cell for each decision code, of which all others are `other`."""
+
+
+type _Cause = tuple[str, str | None, str | None]
+"""The code of an unscored answer, its model, and the provider's code. A newer server may send a code unknown here."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ class ModelTotals:
     uncertain_usd: float = 0.0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
-    causes: Counter[UnscoredCause] = field(default_factory=Counter)
-    unscored_examples: dict[UnscoredCause, str] = field(default_factory=dict)
+    causes: Counter[_Cause] = field(default_factory=Counter)
+    unscored_examples: dict[_Cause, str] = field(default_factory=dict)
 
     def add_transcript(self, transcript: Json) -> None:
         code, result = transcript.get("decisionCode"), transcript.get("result")
@@ -104,14 +108,14 @@ class ModelTotals:
     def _add_unscored(self, transcript: Json) -> None:
         self.unscored += 1
         uncomputed = first_uncomputed(transcript)
-        cause = UnscoredCause.from_json(uncomputed["cause"])
+        cause = _cause_of(uncomputed["cause"])
         self.causes[cause] += 1
         self.unscored_examples.setdefault(cause, uncomputed.get("error") or "")
 
     @property
     def unscored_reasons(self) -> tuple[UnscoredReason, ...]:
         """The most frequent reason comes first."""
-        ordered = sorted(self.causes.items(), key=lambda each: (-each[1], each[0].sort_key))
+        ordered = sorted(self.causes.items(), key=lambda each: (-each[1], [part or "" for part in each[0]]))
         return tuple(UnscoredReason(*cause, count, self.unscored_examples[cause]) for cause, count in ordered)
 
     def _add_spend(self, outcome: Json) -> None:
@@ -416,4 +420,8 @@ def _reason_json(reason: UnscoredReason) -> Json:
 
 def cause_name(cause: Json) -> str:
     """Return the name of a cause of unscored answers, such as `judge_failed (auth) of custom/small`."""
-    return UnscoredReason(*UnscoredCause.from_json(cause), 1, "").name
+    return UnscoredReason(*_cause_of(cause), 1, "").name
+
+
+def _cause_of(cause: Json) -> _Cause:
+    return cause["code"], cause.get("model"), cause.get("providerCode")

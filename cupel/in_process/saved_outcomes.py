@@ -28,7 +28,7 @@ try:
 except ImportError:  # On Windows, evaluations must not share a file.
     fcntl = None  # type: ignore[assignment]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class FileHeader(NamedTuple):

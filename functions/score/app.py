@@ -74,7 +74,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Carry out one task; Step Functions retries it if it raises."""
     task = _task.validate_python(event)
     result = _carry_out(task, time_left(context))
-    logger.info("scoring", **task.model_dump(), result=result)
+    logger.info("rescore", **task.model_dump(), result=result)
     return result
 
 

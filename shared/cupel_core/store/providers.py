@@ -11,8 +11,6 @@ from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.store import keys
 from cupel_core.store.table import RevisedItem
 
-"""Of a stored price: the model, and what input and output cost."""
-
 
 @dataclass(frozen=True)
 class StoredProvider:

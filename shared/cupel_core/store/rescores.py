@@ -107,7 +107,7 @@ def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
 def mark_exhausted(rescore: Rescore) -> bool:
     """Note that the rescore's own budget is used up; False if the rescore was deleted or its budget raised since."""
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
-    is_same = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd == rescore.max_budget_usd)
+    is_same = RescoreItem.limit_usd == rescore.max_budget_usd
     return updated(item, [RescoreItem.exhausted.set(True)], RescoreItem.status.exists() & is_same)
 
 
@@ -121,7 +121,7 @@ def raise_limit(rescore: Rescore, max_usd: float) -> bool:
     """Raise the budget of a rescore that goes on; False if it has ended or is being stopped, or has a greater one."""
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     is_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
-    is_less = RescoreItem.limit_usd.does_not_exist() | (RescoreItem.limit_usd <= max_usd)
+    is_less = RescoreItem.limit_usd <= max_usd
     is_raised = is_open & RescoreItem.exhausted.does_not_exist() & is_less
     return updated(item, [RescoreItem.limit_usd.set(max_usd)], is_raised)
 

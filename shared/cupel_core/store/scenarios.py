@@ -227,8 +227,8 @@ def _replace_page(
 
 
 def _fits(page: ScenarioPage, count: int, size: int) -> bool:
-    """Whether the page has room for so many further scenarios of this size; not if its own size is unknown."""
-    return page.size is not None and page.count + count <= PAGE_SIZE and page.size + size <= MAX_PAGE_BYTES
+    """Whether the page has room for so many further scenarios of this size."""
+    return page.count + count <= PAGE_SIZE and page.size + size <= MAX_PAGE_BYTES
 
 
 def _folder(workspace: str, definition_id: str) -> str:

@@ -8,6 +8,6 @@ test("a cause has its model and the error of its call", () => {
   expect(causeOf({ code: "input", model: null, providerCode: null })).toBe("input");
 });
 
-test("what helps is said of every code, also of one that is not known", () => {
+test("what helps is said of every code", () => {
   expect(helpOfUnscored("judge_reply")).toContain("another judge");
 });

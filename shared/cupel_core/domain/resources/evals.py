@@ -46,7 +46,7 @@ class Eval:
             "model": only.model if only and connector_id is None else None,
             **several,
             **({"params": dict(self.params)} if self.params else {}),
-            "evaluation": self.grader_config.to_json(),
+            "graderConfig": self.grader_config.to_json(),
         }
 
     @classmethod
@@ -62,7 +62,7 @@ class Eval:
             updated_at=updated_at,
             targets=_targets(data),
             params=data.get("params") or {},
-            grader_config=GraderConfig.from_json(data.get("evaluation") or {}),
+            grader_config=GraderConfig.from_json(data["graderConfig"]),
         )
 
 

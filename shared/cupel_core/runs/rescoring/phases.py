@@ -10,6 +10,7 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
 from cupel_core.runs.rescoring.comparisons import comparison_ranges
 from cupel_core.store import rescore_results, rescores, runs
+from cupel_core.store.keys import PROBES_PER_BLOCK
 
 DELETED = "DELETED"
 """In place of a status, when the run was deleted meanwhile: the execution ends without a failure."""
@@ -62,10 +63,13 @@ def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None
 
 
 def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
-    """Why the first transcript could not be scored. The error itself may quote it, so it stays in the result."""
-    results = rescore_results.list_range(ref, rescore.id, range(rescore.probe_count), page_size=1)
-    causes = (each.scoring.cause for each in results if each.scoring)
-    cause = next(filter(None, causes), UnscoredCause(UnscoredCode.DELETED))
+    """Say why the first transcript could not be scored. The error itself may quote it, so it stays in the result.
+
+    The cause stays when the content of a result is erased.
+    """
+    bodies = rescore_results.list_bodies(ref, rescore.id, range(min(rescore.probe_count, PROBES_PER_BLOCK)))
+    causes = (UnscoredCause.from_json(body["cause"]) for _, body in bodies if "cause" in body)
+    cause = next(causes, UnscoredCause(UnscoredCode.DELETED))
     name = f"{cause.code}{f' of {cause.model}' if cause.model else ''}"
     provider_code = f" ({cause.provider_code})" if cause.provider_code else ""
     return f"{DESCRIPTIONS[cause.code]}{provider_code}; {name}"

@@ -76,7 +76,7 @@ def test_times_of_one_run_have_a_verdict() -> None:
 
 
 def test_two_gradings_of_the_same_conversations_are_not_tested() -> None:
-    figures = compare(usage_side(BEFORE), usage_side(BEFORE, run_id="run_a/scr_1"))
+    figures = compare(usage_side(BEFORE), usage_side(BEFORE, run_id="run_a/rsc_1"))
     for ratio in figures.rows[0].usage.values():
         assert (ratio.verdict, ratio.estimate.ratio, ratio.estimate.p, ratio.adjusted_p) == (None, 1.0, None, None)
         assert ratio.sentence == "Both sides are the same conversations."
