@@ -674,3 +674,18 @@ async def test_embeddings_of_rescores_are_charged_to_the_budget_of_the_run(cloud
     run = AnsweredRun((asking(similar),), budget=RunBudget(100.0)).completed()
     await rescore_with(run, ScriptedJudge())
     assert budgets.get(ref_of(run)).used > 0
+
+
+async def test_a_rescore_says_why_it_failed_although_its_content_was_erased(cloud: Settings) -> None:
+    run = AnsweredRun((asking(NO),), answer=lambda _: "yes", content=Content(assertions=(NO,))).completed()
+    rescore = create_rescore(run, assertions=(Assertion("json-match", value="{not json"),))
+    for part in phases.begin(ref_of(run), rescore.id).slices:
+        await rescore_slice(ref_of(run), rescore.id, part, lambda: 900.0, ScriptedJudge())
+    before = [result.scoring.cause for result in results_of(run) if result.scoring]
+    for index in range(run.plan.total):
+        rescore_results.erase_content(ref_of(run), rescore.id, index)
+    assert phases.complete(ref_of(run), rescore.id, NOW) is RescoreStatus.FAILED
+    failure = rescores.get(ref_of(run), rescore.id).failure
+    assert failure is not None
+    assert before[0] is not None
+    assert failure.why.endswith(f"; {before[0].code}")
