@@ -121,7 +121,7 @@ screenshots: ready ## take the pictures of README and docs from the page, in Chr
 	@$(BIN)/python -m tests.web.tools
 	@$(BIN)/pytest tests/web/screenshots.py
 
-structure: ready ## print packages, imports between them, circles, and the sizes of files
+structure: ready ## print packages, the imports between them, import cycles, and the sizes of files
 	@$(BIN)/python -m tools.structure
 
 docs: ready ## build the documentation site in .site; broken links are errors

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
-from cupel.run_reads import RunReads
+from cupel.run_reads import RunReadingClient
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
@@ -251,7 +251,7 @@ class CollectedResults(NamedTuple):
     """Which part of the scenarios the run has, in the fields of the API."""
 
 
-def collect(client: RunReads, run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
+def collect(client: RunReadingClient, run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
     """The result table of a run so far; no transcript is read. Of a large run, each request counts a part."""
     while True:
         table = client.get_run_results(run["id"])

@@ -1,4 +1,4 @@
-"""The reads of the API that exports and tables of a run need. `cupel.client.Client` makes them."""
+"""The reads of the API that exports and result tables need, as a protocol that `cupel.client.Client` implements."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 from cupel.json_types import Json
 
 
-class RunReads(Protocol):
+class RunReadingClient(Protocol):
     def get_run_results(self, run_id: str) -> Json: ...
 
     def list_transcripts(

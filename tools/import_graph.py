@@ -107,11 +107,11 @@ def _resolve(target: Path) -> Path | None:
     return next((path.resolve() for path in candidates if path.is_file()), None)
 
 
-def circles(graph: Graph) -> list[list[str]]:
+def cycles(graph: Graph) -> list[list[str]]:
     """Return the strongly connected components of more than one node, each sorted, the largest first.
 
-    The algorithm is Kosaraju's: what is reached against the arrows, beginning at the node that a search along them
-    leaves last, is a component.
+    Kosaraju's algorithm: a depth-first search gives the order in which nodes finish. Searches of the reversed graph,
+    from the nodes in reverse of that order, each reach exactly one component.
     """
     seen: set[str] = set()
     left = [each for node in graph for each in _search(node, graph, seen)]

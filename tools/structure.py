@@ -1,6 +1,6 @@
-"""`make structure`: print how the sources are cut into packages and files, and who imports whom.
+"""`make structure`: print the packages and files of the sources, and the imports between them.
 
-Imports inside functions count, those below `if TYPE_CHECKING` and `import type` do not, unless the output says so.
+Imports inside functions count. Imports below `if TYPE_CHECKING` and `import type` count only where the output says so.
 A package is an entry of shared/cupel_core (a folder or a loose file), a function, or the folder `cupel`.
 """
 
@@ -14,7 +14,7 @@ from tools.import_graph import (
     Import,
     ImportKind,
     as_graph,
-    circles,
+    cycles,
     python_imports,
     python_modules,
     typescript_files,
@@ -98,7 +98,7 @@ def report(root: Path, *, with_lists: bool) -> Iterator[str]:
     sources = read_sources(root)
     yield from _size_lines(root)
     yield from _package_lines(sources, with_lists=with_lists)
-    yield from _circle_lines(sources)
+    yield from _cycle_lines(sources)
     yield from _module_lines(sources, with_lists=with_lists)
     yield from _web_lines(root / "web/src")
 
@@ -136,20 +136,20 @@ def _package_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
     if with_lists:
         yield "  arrows, with the number of imports"
         yield from (f"    {source} -> {target}: {count}" for (source, target), count in sorted(between.items()))
-    yield from _listed("circles of packages", circles(_package_graph(between)))
+    yield from _listed("import cycles of packages", cycles(_package_graph(between)))
 
 
 def _package_graph(between: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return as_graph(Import(source, target, ImportKind.START) for source, target in between)
 
 
-def _circle_lines(sources: Sources) -> Iterator[str]:
-    """Name circles of files: when modules are imported, with imports inside functions, and with those for types."""
+def _cycle_lines(sources: Sources) -> Iterator[str]:
+    """Name import cycles of files: of imports at the start, with those inside functions, and with those for types."""
     at_start = [each for each in sources.imports if each.kind is ImportKind.START]
-    yield from _listed("circles of files when they are imported", circles(as_graph(at_start)))
-    yield from _listed("circles of files with imports inside functions", circles(as_graph(sources.executed)))
-    with_types = circles(as_graph(sources.imports))
-    yield from _listed("circles of files with imports for types, too", with_types)
+    yield from _listed("import cycles of files when they are imported", cycles(as_graph(at_start)))
+    yield from _listed("import cycles of files with imports inside functions", cycles(as_graph(sources.executed)))
+    with_types = cycles(as_graph(sources.imports))
+    yield from _listed("import cycles of files with imports for types, too", with_types)
 
 
 def _module_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
@@ -172,11 +172,11 @@ def _module_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
 def _web_lines(folder: Path) -> Iterator[str]:
     imports = [each for each in typescript_imports(folder) if ".test." not in each.source]
     values = [each for each in imports if each.kind is not ImportKind.TYPES]
-    yield from _listed("circles of files in web/src", circles(as_graph(values)))
-    yield from _listed("circles of files in web/src with imports of types", circles(as_graph(imports)))
+    yield from _listed("import cycles of files in web/src", cycles(as_graph(values)))
+    yield from _listed("import cycles of files in web/src with imports of types", cycles(as_graph(imports)))
     folders = (each._replace(source=_folder(each.source), target=_folder(each.target)) for each in imports)
     between = [each for each in folders if each.source != each.target]
-    yield from _listed("circles of folders in web/src with imports of types", circles(as_graph(between)))
+    yield from _listed("import cycles of folders in web/src with imports of types", cycles(as_graph(between)))
 
 
 def _folder(name: str) -> str:

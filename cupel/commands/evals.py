@@ -66,7 +66,7 @@ def run_eval(
     gates: GateOptions,
 ) -> None:
     session = ctx.ensure_object(Session)
-    gates.refuse_unless(waits_for_end=watch)
+    gates.check_waits_for_end(is_waiting=watch)
     config = without_none(
         maxConcurrency=concurrency,
         staggerMs=stagger,

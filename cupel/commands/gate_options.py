@@ -1,4 +1,4 @@
-"""Options for pipelines, applied at the end of a run: a gate, and a JUnit file."""
+"""Options for CI pipelines, applied at the end of a run: a gate, and a JUnit file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,8 @@ Confidence = Annotated[
         "--confidence",
         min=0.5,
         max=0.999,
-        help="With --fail-under: exit with 1 only if scenarios like these have a lower rate with this confidence.",
+        help="With --fail-under: exit with 1 only if the rate is below it at this confidence level, for scenarios like "
+        "these.",
     ),
 ]
 AllowErrors = Annotated[
@@ -53,7 +54,7 @@ WorseThan = Annotated[
     typer.Option(
         "--fail-if-worse-than",
         metavar="RUN",
-        help="Exit with 1 if a target is significantly lower than in this run; needs a stack.",
+        help="Exit with 1 if the result of a target is significantly lower than in this run; needs a stack.",
     ),
 ]
 NotWorseThan = Annotated[
@@ -61,7 +62,8 @@ NotWorseThan = Annotated[
     typer.Option(
         "--not-worse-than",
         metavar="RUN",
-        help="Exit with 1 unless every target is shown to be lower than in this run by less than --margin.",
+        help="Exit with 1 unless the result of every target is shown to be lower than in this run by less than "
+        "--margin; needs a stack.",
     ),
 ]
 Margin = Annotated[
@@ -153,10 +155,10 @@ class GateOptions:
     junit: Path | None
     baseline: Baseline | None
 
-    def refuse_unless(self, waits_for_end: bool) -> None:
+    def check_waits_for_end(self, is_waiting: bool) -> None:
         """Raise UsageError if an option is set although the command does not wait for the end of the run."""
         needs_end = self.junit is not None or self.baseline is not None or not self.gate.is_unconditional
-        if needs_end and not waits_for_end:
+        if needs_end and not is_waiting:
             raise UsageError(
                 "--fail-under, --allow-errors, --fail-if-worse-than, --not-worse-than and --junit need the run to end: "
                 "add --watch"
@@ -170,7 +172,7 @@ class GateOptions:
         repair: str | None = None,
         further: Callable[[], Sequence[str]] = tuple,
     ) -> bool:
-        """Write the JUnit file, print why gates fail and last one verdict for all of them; return whether they pass.
+        """Write the JUnit file, print each violated gate and then one verdict for all; return whether they pass.
 
         `repair` is the command that scores answers which could not be scored; it is named if the gate of the results
         fails. `further` returns the violations of other conditions, after printing what they are about.

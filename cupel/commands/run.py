@@ -200,7 +200,7 @@ def run(
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
     session = ctx.ensure_object(Session)
     refuse_other_files([Path(each) for each in definitions])
-    gates.refuse_unless(waits_for_end=watch or in_process)
+    gates.check_waits_for_end(is_waiting=watch or in_process)
     if in_process:
         if gates.baseline is not None:
             raise UsageError(f"{gates.baseline.option}: needs a stack, which stores the run to compare with")
@@ -325,7 +325,7 @@ def rerun(
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
-    gates.refuse_unless(waits_for_end=watch)
+    gates.check_waits_for_end(is_waiting=watch)
     chosen = chosen_targets(models, targets) if models or targets else {}
     config = run_config(
         session,

@@ -113,7 +113,7 @@ def scale(
 ) -> None:
     """Start a scale run: many conversations with one system prompt, checked by default evaluators."""
     session = ctx.ensure_object(Session)
-    gates.refuse_unless(waits_for_end=watch)
+    gates.check_waits_for_end(is_waiting=watch)
     chosen = chosen_targets(models, targets, "--model")
     if message is None and goal is None:
         raise UsageError("--goal: specify --goal, --message or both")

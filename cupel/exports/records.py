@@ -13,7 +13,7 @@ from cupel.columns import RunColumn, column_of
 from cupel.errors import ApiProblem
 from cupel.json_types import Json
 from cupel.message_texts import with_text
-from cupel.run_reads import RunReads
+from cupel.run_reads import RunReadingClient
 from cupel_core.domain.runs.run import ProbeStatus
 
 NOT_FOUND = 404
@@ -141,7 +141,7 @@ def _scored_fields(result: Json | None) -> Json:
 class OutcomeReader:
     """Reads transcripts and errored probes of a run together, in the order of its probes."""
 
-    client: RunReads
+    client: RunReadingClient
     run: Json
     rescore_id: str | None = None
     """Its results stand in place of those of the run."""

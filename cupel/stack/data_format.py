@@ -1,4 +1,4 @@
-"""The mark beside a local stack's data that says in which format they are: data of another build are never read."""
+"""Checks the number of the data format that is stored beside a local stack's data; other data are refused."""
 
 from cupel.errors import CupelError
 from cupel.stack.paths import StackPaths, write_private
@@ -12,7 +12,7 @@ def check_data_format(paths: StackPaths) -> None:
         return
     if paths.data.is_dir() and any(paths.data.iterdir()):
         raise CupelError(
-            f"the data in {paths.data} were stored by another build of Cupel and cannot be read by this one; "
+            f"the data in {paths.data} are in another format than this build of Cupel reads; "
             "`cupel down --discard` deletes them"
         )
     write_private(paths.data_format, present)

@@ -1,4 +1,4 @@
-"""Data of another build are recognised by the mark beside them, and refused before anything is started."""
+"""Data in another format are recognised by the number beside them, and refused before anything is started."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_data_that_were_stored_after_the_mark_are_accepted(paths: StackPaths) ->
 
 def test_data_without_a_mark_are_refused_with_the_command_that_deletes_them(paths: StackPaths) -> None:
     store_something(paths)
-    with pytest.raises(CupelError, match=r"another build .*`cupel down --discard` deletes them"):
+    with pytest.raises(CupelError, match=r"another format .*`cupel down --discard` deletes them"):
         check_data_format(paths)
 
 
@@ -46,7 +46,7 @@ def test_a_mark_that_no_data_followed_is_replaced(paths: StackPaths, monkeypatch
     assert paths.data_format.read_text() == "2"
 
 
-def test_nothing_is_started_with_data_of_another_build(paths: StackPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_started_with_data_in_another_format(paths: StackPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     store_something(paths)
     monkeypatch.setattr(lifecycle, "_up", lambda *_: pytest.fail("the stack was started"))
     with pytest.raises(CupelError):

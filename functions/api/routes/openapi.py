@@ -1,4 +1,7 @@
-"""The OpenAPI document, generated from the routes. `python -m api.routes.openapi` prints docs/openapi.json."""
+"""The OpenAPI document, generated from the routes.
+
+`PYTHONPATH=functions:shared python -m api.routes.openapi > docs/openapi.json` writes the committed one.
+"""
 
 import re
 import sys

@@ -1,11 +1,11 @@
-"""What adds probes to a run that has started: a retry of its errors, and the expansion of its sample.
+"""Work that is added to a run after its start: a retry of its errored probes, or an expansion of its sample.
 
 Each asks first if it is expected to cost more than is left of a budget, as the start of a run does.
 
-Both reopen the run with a new fencing token, which is also a new retry round. A retry of a RUNNING run interrupts the
-others like a pause and a resume: calls in flight are recorded, messages are sent again, and only the retried probes
-start over. An error of an earlier round may be overwritten, a transcript may not. An expansion adds a segment to the
-plan and writes a new snapshot with the larger sample, so no index changes its meaning.
+Both reopen the run with a new fencing token, which is also a new retry round. A retry of a RUNNING run affects its
+other probes like a pause and a resume: calls in flight are recorded, messages are sent again, and only the retried
+probes start over. An error of an earlier round may be overwritten, a transcript may not. An expansion adds a segment to
+the plan and writes a new snapshot with the larger sample, so no index changes its meaning.
 """
 
 from collections.abc import Callable, Iterator

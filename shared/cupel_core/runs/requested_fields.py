@@ -1,4 +1,7 @@
-"""Fields in errors of a start, as its request has them: a playground run and a run of an eval have no `models`."""
+"""Translates field names in errors of a start to those of the request.
+
+A playground run and a run of an eval have no `models`.
+"""
 
 from collections.abc import Sequence
 

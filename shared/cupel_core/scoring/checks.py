@@ -93,7 +93,7 @@ async def compute_bounded(assertion: Assertion, context: AssertionContext) -> Ch
 def _task_of(assertion: Assertion) -> str:
     """Name `compute` in the module that a helper of the sandbox must import for the check."""
     needs_library = assertion.kind in _SANDBOXED or _has_schema(assertion)
-    return f"cupel_core.scoring.{'library_checks' if needs_library else 'checks'}:compute"
+    return f"cupel_core.scoring.{'preloaded_checks' if needs_library else 'checks'}:compute"
 
 
 def _has_schema(assertion: Assertion) -> bool:

@@ -95,13 +95,14 @@ class LeafItem:
     """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
     added_costs: frozenset[int] = frozenset()
     checkpoint_costs: frozenset[int] = frozenset()
-    """What was added to the costs of its outcomes, and what its unfinished conversations have cost, as members."""
+    """Costs as encoded members of number sets (`domain/runs/run_spend.py`): those added to outcomes, and those of
+    unfinished conversations."""
     recorded_at: datetime | None = None
     """When an outcome was last added."""
 
     @property
     def costs(self) -> frozenset[int]:
-        """What its outcomes have cost, as members."""
+        """The encoded costs of its outcomes: those in its log, and those added later."""
         return self.added_costs | self.log.costs
 
     def spend(self, node: Node, plan: Plan) -> RunSpend:
@@ -141,7 +142,8 @@ def acquire(
 ) -> SliceDivision:
     """Claim probes of a leaf; returns which of them the claimant may run.
 
-    Expired claims on them are revoked, because their claimants may only have been slow: `renew` tells them.
+    Expired claims on them are revoked, because their claimants may only have been slow, and learn of it when they
+    renew.
     """
     value = {":claim": _claim_value(new_claim)}
     item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": _CLAIM + claimant}, value)
@@ -300,7 +302,7 @@ def get_leaves(ref: RunRef, numbers: Sequence[int]) -> dict[int, LeafItem]:
 
 
 def get_leaves_of(wanted: Collection[tuple[RunRef, int]]) -> dict[tuple[RunRef, int], LeafItem]:
-    """The same of several runs, by run and number. One request per hundred leaves."""
+    """Return leaves of several runs by run and number, strongly consistent; one request per hundred leaves."""
     by_key = {_identity(_key(ref, Node(0, number))): (ref, number) for ref, number in wanted}
     items = get_batch(_key(ref, Node(0, number)) for ref, number in by_key.values())
     written = {by_key[_identity(item)]: decode_leaf(item) for item in items}
@@ -357,12 +359,12 @@ def unreported_children(tree: Tree, parent: Node, positions: Collection[int]) ->
 
 
 def get_progress(tree: Tree) -> Progress:
-    """A run's counts."""
+    """Return the run's counts."""
     return get_state(tree).progress
 
 
 def get_state(tree: Tree) -> State:
-    """A run's counts and spend."""
+    """Return the run's counts and spend."""
     return read_leaves(tree).state
 
 

@@ -1,4 +1,4 @@
-"""The format of what a stack stores, by which `cupel up` recognises data that this build cannot read."""
+"""The number of the format in which a stack stores items and objects; `cupel up` refuses data with another number."""
 
 DATA_FORMAT = 1
 """Raise it with every change after which stored items or objects have other names, keys or shapes."""

@@ -1,10 +1,10 @@
-"""`make structure` counts packages, imports and circles in a small made-up clone."""
+"""`make structure` counts packages, imports and cycles in a small made-up clone."""
 
 from pathlib import Path
 
 import pytest
 
-from tools.import_graph import Import, ImportKind, circles, python_imports, python_modules, typescript_imports
+from tools.import_graph import Import, ImportKind, cycles, python_imports, python_modules, typescript_imports
 from tools.structure import arrows, package_of, read_sources, report, single_importers, sizes
 
 FILES = {
@@ -82,8 +82,8 @@ def test_imports_of_typescript_are_those_of_relative_paths(root: Path) -> None:
     ],
     ids=["empty", "chain", "itself", "two", "three and two", "longer than the recursion limit"],
 )
-def test_circles_are_strongly_connected_components(graph: dict[str, list[str]], found: list[list[str]]) -> None:
-    assert circles(graph) == found
+def test_cycles_are_strongly_connected_components(graph: dict[str, list[str]], found: list[list[str]]) -> None:
+    assert cycles(graph) == found
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_files_and_lines_are_counted_by_folder(root: Path) -> None:
     assert (found["web/src"].files, found["web/src (*.test.*)"]) == (4, (1, 1))
 
 
-def test_the_report_names_packages_circles_and_large_modules(root: Path) -> None:
+def test_the_report_names_packages_cycles_and_large_modules(root: Path) -> None:
     lines = list(report(root, with_lists=True))
     assert "packages: 5, with 5 imports along 5 arrows between them" in lines
     assert "  entries of shared/cupel_core: 3 (2 folders, 1 loose files)" in lines
     assert "    api -> cupel_core.runs: 1" in lines
-    assert "circles of packages: 0" in lines
-    assert lines[lines.index("circles of files when they are imported: 0") + 2 :][:2] == [
-        "circles of files with imports inside functions: 1",
+    assert "import cycles of packages: 0" in lines
+    assert lines[lines.index("import cycles of files when they are imported: 0") + 2 :][:2] == [
+        "import cycles of files with imports inside functions: 1",
         f"  {LEAVES} <-> {RUNS}",
     ]
     assert f"  cupel_core.runs.start <-> {LEAVES} <-> {RUNS}" in lines

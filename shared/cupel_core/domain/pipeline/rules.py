@@ -37,7 +37,7 @@ from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 
 
 def profile_errors(pipeline: Pipeline) -> tuple[ProfileIssue, ...]:
-    """What is wrong with a profile; empty if nothing is. Neither models nor templates are checked."""
+    """Return all issues of a profile. Models and templates are not checked."""
     return tuple(
         chain(
             _duplicate_ids(pipeline),
@@ -53,7 +53,7 @@ def profile_errors(pipeline: Pipeline) -> tuple[ProfileIssue, ...]:
 
 
 def secret_errors(operations: list[Mapping[str, Any]]) -> Iterator[ProfileIssue]:
-    """Texts in the parameters of operations, as JSON, that look like a key."""
+    """Yield an issue for each text in the parameters (JSON) of operations that looks like a key."""
     for number, operation in enumerate(operations):
         for field, text in _texts(operation["params"], f"operations.{number}.params"):
             if has_secret(text):
@@ -197,7 +197,7 @@ _FIELDS = {
     "role": (EffectType.AFTER_LAST_USER, EffectType.INSERT_AT_DEPTH),
     "depthFromEnd": (EffectType.INSERT_AT_DEPTH,),
 }
-"""Fields that an effect of these types must have, and others cannot."""
+"""Effects of these types must have the field; others must not have it."""
 
 
 def _field_issues(effect: OperationEffect) -> Iterator[ProfileIssue]:

@@ -1,4 +1,4 @@
-"""Objects of an answer: models of the contract as JSON, with what they were made of."""
+"""Response models as JSON, with the object that resolvers of nested fields need."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,18 +7,18 @@ from cupel_core.contract.common import ResponseModel
 
 
 class Loaded(dict[str, Any]):
-    """A model of the contract as JSON, with what it was made of."""
+    """A response model as JSON. `origin` is the domain object it was built from, or a future of the complete answer."""
 
-    def __init__(self, model: ResponseModel, made_of: Any = None) -> None:
+    def __init__(self, model: ResponseModel, origin: Any = None) -> None:
         super().__init__(dump(model))
-        self.made_of = made_of
+        self.origin = origin
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], made_of: Any) -> "Loaded":
-        """Take JSON that was part of another model's."""
+    def of(cls, values: Mapping[str, Any], origin: Any) -> "Loaded":
+        """Wrap JSON that is already part of another response."""
         loaded = cls.__new__(cls)
         loaded.update(values)
-        loaded.made_of = made_of
+        loaded.origin = origin
         return loaded
 
 

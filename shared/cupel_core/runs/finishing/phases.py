@@ -1,4 +1,6 @@
-"""The phases of the finishing execution: settle → summarize (slice by slice) → complete, or fail.
+"""The transitions of the finishing execution: settle → summarize → tabulate → analyze → complete, or fail.
+
+Counting and analyzing are in `cupel_core.analysis.workflow`.
 
 Step Functions repeats a task whose reply was lost, so each phase may be repeated, and then finds its work done.
 

@@ -1,7 +1,8 @@
-"""The allowances of one worker for the budgets of its runs and of their workspaces. Without any, it draws nothing.
+"""The allowances of one worker for the budgets of its runs and of their workspaces.
 
-On another day, a worker draws for the conversations that start then, with another lease. A run costs one write for each
-report, and two if it has a budget in addition to its workspace's.
+A worker draws nothing for runs that no budget limits. Conversations that start on another day are charged to that day,
+through a separate lease. A run costs one write for each report, and two if it has a budget in addition to its
+workspace's.
 """
 
 import asyncio

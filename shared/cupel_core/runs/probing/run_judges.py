@@ -1,4 +1,4 @@
-"""Runs whose judge gives nothing usable: they are paused after its first replies, before the others are paid for.
+"""Pauses a run whose judge gives no usable verdict, after its first replies, so that the others are not paid for.
 
 The replies are counted in one item per fencing token, until a worker sees a usable verdict. At the limit, the worker
 reads the run's outcomes up to the first verdict and pauses the run only if there is none. A judge that works costs no

@@ -1,4 +1,4 @@
-"""What runs limit themselves: how many of their conversations are in progress, and how soon one starts after another.
+"""Enforces a run's own limits: its number of parallel conversations and the interval between their starts.
 
 A conversation holds a slot of its run's lease from its start to its end, so all workers together stay within the limit
 of the run. Gaps between starts are those of one worker.

@@ -1,12 +1,11 @@
 """Receives slices from a worker's queue and claims them.
 
 A queue delivers roughly in the order of arrival, so the slices of a workspace that fills the worker would hide those of
-others. A slice of which its workspace has enough here is therefore put back behind all others, unclaimed, and the
-slower the workspace's conversations end, the later it is delivered again.
+others. If a workspace already has as many pending probes in this worker as calls, its further slices are returned to
+the queue unclaimed, with a longer delay the slower its conversations are.
 
-A slice is claimed if its workspace has fewer pending probes here than calls. All others are put back in new messages,
-after half the time that the worker's pending probes of that workspace will take: calls of 0.2 s are put back at once,
-calls of a minute for up to 30 s. Void slices are dropped, not put back.
+They are returned in new messages, after half the time that the worker's pending probes of that workspace will take: at
+once with calls of 0.2 s, after up to 30 s with calls of a minute. Void slices are dropped, not returned.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The sweep: finds once a minute what a crash or a poison message has left behind.
+"""The sweep: once a minute, it finds what a crash or a malformed message has left behind.
 
 Each part has its own share of the time, and each item its own errors: no run or message keeps the others waiting.
 

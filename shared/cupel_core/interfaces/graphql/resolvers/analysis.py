@@ -64,9 +64,9 @@ async def figures(_: Request, source: Loaded) -> Any:
 
 
 def _read(source: Loaded) -> Any:
-    if source.made_of.status is not AnalysisStatus.COMPLETED:
+    if source.origin.status is not AnalysisStatus.COMPLETED:
         return None
-    return orjson.loads(analyses.read_document(source.made_of))
+    return orjson.loads(analyses.read_document(source.origin))
 
 
 @resolves("Analysis.basicStats", "getRunAnalysis", 2)

@@ -91,9 +91,9 @@ async def _whole(request: Request, source: Loaded) -> Loaded:
     """With its figures, which lists do not have; read once for all of its fields."""
     if "figures" in source:
         return source
-    if source.made_of is None:
-        source.made_of = asyncio.ensure_future(asyncio.to_thread(_get, request, source["id"]))
-    whole: Loaded = await source.made_of
+    if source.origin is None:
+        source.origin = asyncio.ensure_future(asyncio.to_thread(_get, request, source["id"]))
+    whole: Loaded = await source.origin
     return whole
 
 

@@ -24,7 +24,7 @@ from cupel_core.runs.queries import find_scenario, list_selected_scenarios
 
 @resolves("Run.budget", "getRunBudget")
 def budget(request: Request, source: Loaded) -> Loaded | None:
-    if source.made_of.budget is None:
+    if source.origin.budget is None:
         return None
     return Loaded(RunBudgetResponse.of(budgets.get_budget(request.workspace, source["id"])))
 
@@ -36,7 +36,7 @@ def target_progress(request: Request, source: Loaded) -> Loaded:
 
 @resolves("Run.recentTasks", "listRunProbes", 5)
 def recent_tasks(request: Request, source: Loaded, limit: int) -> list[dict[str, Any]]:
-    return [_task(view) for view in recent.list_recent(source.made_of, check_limit(limit), request.now)]
+    return [_task(view) for view in recent.list_recent(source.origin, check_limit(limit), request.now)]
 
 
 def _task(view: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def run_probes(
 
 @resolves("Run.selectedScenarios", "listScenarios", item_cost=2)
 def selected_scenarios(_: Request, source: Loaded, first: int, after: str | None = None) -> dict[str, Any]:
-    page = list_selected_scenarios(source.made_of, check_limit(first, "first"), check_cursor(after))
+    page = list_selected_scenarios(source.origin, check_limit(first, "first"), check_cursor(after))
     return connection(page.map(lambda each: Loaded(ScenarioResponse.of(each))))
 
 
@@ -97,13 +97,13 @@ def run_cases(
 
 @resolves("Probe.scenario", "listScenarios", 2)
 def probe_scenario(_: Request, source: Loaded) -> Loaded | None:
-    return _scenario_of(source.made_of.run, source["index"])
+    return _scenario_of(source.origin.run, source["index"])
 
 
 @resolves("Transcript.scenario", "listScenarios", 2)
 async def transcript_scenario(request: Request, source: Loaded) -> Loaded | None:
     run: Loaded | None = await request.load.run.load(source["runId"])
-    return await asyncio.to_thread(_scenario_of, run.made_of, source["probeIndex"]) if run else None
+    return await asyncio.to_thread(_scenario_of, run.origin, source["probeIndex"]) if run else None
 
 
 def _scenario_of(run: Run, probe_index: int) -> Loaded | None:
@@ -113,7 +113,7 @@ def _scenario_of(run: Run, probe_index: int) -> Loaded | None:
 
 @resolves("Probe.transcript", "getTranscript", 5)
 def probe_transcript(request: Request, source: Loaded) -> Loaded | None:
-    found = queries.transcript_of(source.made_of, request.now)
+    found = queries.transcript_of(source.origin, request.now)
     return Loaded(TranscriptResponse.of(found)) if found else None
 
 

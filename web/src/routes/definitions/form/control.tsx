@@ -14,7 +14,7 @@ export interface ControlProps<C extends Control = Control> {
   value: unknown;
   label: string;
   note?: string | undefined;
-  /** An empty text stays one. */
+  /** If set, an emptied field is stored as an empty text or object; otherwise it is removed. */
   isRequired?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ interface NumberInputProps {
   change: (value: number | string | undefined) => void;
 }
 
-/** A number as it is typed: what is none stays as it is. */
+/** A field for a number. Text that is not a number is passed on unchanged, so that its error can be shown. */
 export function NumberInput({ label, id, note, error, placeholder, value, change }: NumberInputProps) {
   const [typed, type] = useState("");
   const text = numberOf(typed) === value ? typed : value === undefined ? "" : String(value);
@@ -66,7 +66,7 @@ export function NumberInput({ label, id, note, error, placeholder, value, change
   );
 }
 
-/** The value of a text; undefined for none, null for what does not parse. */
+/** Parse JSON. The value is undefined for an empty text; the result is null if the text is invalid. */
 function parsed(text: string): { value: unknown } | null {
   if (text.trim() === "") return { value: undefined };
   try {
@@ -120,7 +120,7 @@ export function JsonControl({
   );
 }
 
-/** The fields of an object, and what it has besides. */
+/** Controls for the listed fields of an object; `OtherFields` shows the others. */
 export function Fields({
   fields,
   path,
@@ -146,7 +146,7 @@ export function Fields({
     ));
 }
 
-/** Of an object what the form has no control for; nothing if there is nothing. */
+/** The fields of an object for which the form has no control, as JSON; renders nothing if there are none. */
 export function OtherFields({
   fields,
   path,
@@ -164,7 +164,7 @@ export function OtherFields({
       control={{ kind: "json", rows: 2 }}
       path={`${path}.others`}
       label="Other fields, as JSON"
-      note="What this form has no control for; it stays as it is"
+      note="Fields for which this form has no control"
       value={others}
       change={(next) => change(path, withOthers(value, fields, isContent(next) ? next : {}))}
     />
