@@ -34,7 +34,7 @@ from cupel.in_process.options import (
     resume_path,
 )
 from cupel.in_process.probes import Probe
-from cupel.in_process.profiles import load_profile
+from cupel.in_process.profile_files import load_profile
 from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvaluation, check_same_plan, read_saved
 from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.base.ids import new_id

@@ -32,7 +32,7 @@ def create_eval_run(
 def estimate_eval_run(
     eval_id: str, body: Annotated[EstimateEvalRun, Body()] = with_defaults(EstimateEvalRun)
 ) -> EstimateResponse:
-    from cupel_core.runs.estimate import estimate
+    from cupel_core.runs.estimate_requests import estimate
 
     spec = eval_run_spec(router.workspace, eval_id, body.options())
     estimated = estimate(router.workspace, spec, utc_now())

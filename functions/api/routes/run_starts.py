@@ -26,7 +26,7 @@ def create_run(body: CreateRun) -> RunStartedResponse:
 
 @router.operation("estimateRun")
 def estimate_run(body: EstimateRun) -> EstimateResponse:
-    from cupel_core.runs.estimate import estimate
+    from cupel_core.runs.estimate_requests import estimate
 
     estimated = estimate(router.workspace, body.spec(), utc_now())
     return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)

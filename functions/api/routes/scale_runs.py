@@ -25,7 +25,7 @@ def create_scale_run(body: CreateScaleRun) -> RunStartedResponse:
 
 @router.operation("estimateScaleRun")
 def estimate_scale_run(body: EstimateScaleRun) -> EstimateResponse:
-    from cupel_core.runs.estimate import estimate_scale_run
+    from cupel_core.runs.estimate_requests import estimate_scale_run
 
     estimated = estimate_scale_run(router.workspace, body.scale_run(), utc_now())
     return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)

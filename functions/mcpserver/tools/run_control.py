@@ -22,7 +22,7 @@ from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, continuation, control, erasure, progress, queries, start
 from cupel_core.runs.budgets import BudgetedEstimate
-from cupel_core.runs.estimate import estimate
+from cupel_core.runs.estimate_requests import estimate
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.start import RunStarted
 from cupel_core.workspace.access.starters import started_by

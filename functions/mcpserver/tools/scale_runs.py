@@ -8,7 +8,7 @@ from pydantic import Field
 from cupel_core.contract.scale_runs import CreateScaleRun
 from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.interfaces.gateway.validation import parse
-from cupel_core.runs import estimate as estimation
+from cupel_core.runs import estimate_requests as estimation
 from cupel_core.runs import scaling, start
 from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.workspace.access.starters import started_by

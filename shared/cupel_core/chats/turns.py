@@ -23,9 +23,9 @@ from cupel_core.chats.branches import MAX_ATTEMPTS, changed_too_often, check_is_
 from cupel_core.chats.endings import TurnEnding, ending_change, ending_events, result_of, stopped_call
 from cupel_core.chats.exchanges import with_variant
 from cupel_core.chats.journal import identities
-from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import load_partial_answer, load_progress
 from cupel_core.chats.sessions import session_name
+from cupel_core.chats.turn_profile import load_profile
 from cupel_core.domain.chats.branches import POINTERS_PER_PAGE, ChatBranch, MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_EXCHANGES, Chat, ChatSettings
 from cupel_core.domain.chats.drafts import Feed, FeedPosition, feed_of, wants_text

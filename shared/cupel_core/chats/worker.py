@@ -48,9 +48,9 @@ from cupel_core.chats.endings import (
     stopped_call,
 )
 from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
-from cupel_core.chats.profiles import load_profile
 from cupel_core.chats.progress import TurnProgress, load_partial_answer, load_progress
 from cupel_core.chats.prompts import load_messages, template_names
+from cupel_core.chats.turn_profile import load_profile
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.turn import Turn, run_turn
 from cupel_core.domain.chats.commits import operation_fields

@@ -48,7 +48,7 @@ from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import estimate_of
-from cupel_core.runs.profiles import check_profile, find_profile
+from cupel_core.runs.profile_checks import check_profile, find_profile
 from cupel_core.runs.requested_fields import as_requested
 from cupel_core.runs.rerun import RerunSource
 from cupel_core.runs.spec import spec_to_text

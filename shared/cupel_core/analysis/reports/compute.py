@@ -26,7 +26,7 @@ from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.records import ReportRecord, earliest
 from cupel_core.domain.runs.run import TERMINAL, Run, RunEventType, RunFailure
-from cupel_core.runs.estimate import estimate_run_again
+from cupel_core.runs.estimate_requests import estimate_run_again
 from cupel_core.store import reports, runs
 from cupel_core.store.settings import settings
 

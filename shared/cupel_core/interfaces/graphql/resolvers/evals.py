@@ -18,7 +18,7 @@ from cupel_core.interfaces.graphql.resolvers.lists import first_items
 from cupel_core.interfaces.graphql.resolvers.run_changes import start_spec, to_estimate
 from cupel_core.interfaces.graphql.resolvers.runs import runs_of
 from cupel_core.resources import evals
-from cupel_core.runs.estimate import estimate
+from cupel_core.runs.estimate_requests import estimate
 from cupel_core.runs.eval_runs import eval_run_spec
 from cupel_core.runs.spec import spec_to_text
 

@@ -32,7 +32,7 @@ from cupel_core.interfaces.graphql.resolvers.runs import get_run
 from cupel_core.providers.prices import price_list_version
 from cupel_core.runs import budgets, continuation, control, erasure, labels, start
 from cupel_core.runs.budgets import BudgetedEstimate
-from cupel_core.runs.estimate import estimate
+from cupel_core.runs.estimate_requests import estimate
 from cupel_core.runs.rerun import rerun_spec
 from cupel_core.runs.start import RunStarted
 from cupel_core.store import idempotency

@@ -8,7 +8,7 @@ from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.interfaces.graphql.resolvers.run_changes import to_estimate, to_started
-from cupel_core.runs import estimate, scaling
+from cupel_core.runs import estimate_requests, scaling
 from cupel_core.store import idempotency
 from cupel_core.workspace.access.starters import started_by
 
@@ -26,4 +26,4 @@ def start_scale_run(request: Request, _: None, body: dict[str, Any]) -> dict[str
 @resolves("Query.estimateScaleRun", "estimateScaleRun", 20)
 def estimate_scale_run(request: Request, _: None, body: dict[str, Any]) -> Loaded:
     wanted = parse(EstimateScaleRun, body).scale_run()
-    return to_estimate(estimate.estimate_scale_run(request.workspace, wanted, request.now))
+    return to_estimate(estimate_requests.estimate_scale_run(request.workspace, wanted, request.now))
