@@ -9,7 +9,7 @@ from cupel_core.domain.budgets.money import NANO_PER_USD, usd
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.run import Run, RunEventType, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.store import analyses, barrier, budgets, comparisons, events, jobs, outcomes
+from cupel_core.store import analyses, barrier, budgets, comparisons, events, jobs, outcomes, snapshots
 
 
 def violations(run: Run) -> list[str]:
@@ -28,7 +28,8 @@ def violations(run: Run) -> list[str]:
         outcome.result and outcome.result.success for outcome in recorded if isinstance(outcome, Transcript)
     ):
         violated.append("a conversation does not have its judge's verdict")
-    if any(outcome.summary is None for outcome in recorded if isinstance(outcome, Transcript)):
+    has_decisions = snapshots.get(ref).content.decision is not None
+    if has_decisions and any(outcome.summary is None for outcome in recorded if isinstance(outcome, Transcript)):
         violated.append("a transcript has no summary")
     counted = {
         number * FANOUT + offset
