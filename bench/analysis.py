@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from cupel_core.domain.analysis.basic import AnalysisInput, analyze
 from cupel_core.domain.analysis.counts import COUNTS_PER_CELL, Counts, RunCounts, scenario_cases
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.matrix import DimensionScores, ScenarioRow, cell_matrix
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
@@ -73,7 +74,8 @@ def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[floa
         deep.analyze(deep.DeepInput(matrix, seed=1), ignore_stage)
     else:
         totals = [counts.column(number) for number in range(targets)]
-        analyze(AnalysisInput(matrix, totals, tuple(column.name for column in plan.columns), plan.total))
+        names, whole = tuple(column.name for column in plan.columns), RunSample(scenarios, scenarios, 1, is_drawn=False)
+        analyze(AnalysisInput(matrix, totals, names, plan.total, whole))
     return time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -210,7 +210,7 @@ def runs_table(runs: Sequence[Json]) -> Table:
         columns.add_row(
             escape(run["id"]),
             *([escape(run.get("name") or "")] * named),
-            escape(run.get("definitionName") or run["definitionId"]),
+            escape(run["definitionName"]),
             format_status(run["status"]),
             f"{progress['total']:,}",
             f"{progress['completed']:,}",
@@ -396,15 +396,12 @@ def _label_lines(run: Json) -> list[str]:
 
 
 def _definition(run: Json) -> str:
-    name = run.get("definitionName")
-    return f"{escape(name)} ({escape(run['definitionId'])})" if name else escape(run["definitionId"])
+    return f"{escape(run['definitionName'])} ({escape(run['definitionId'])})"
 
 
 def _scenarios(run: Json) -> str:
     """`12 of 120 scenarios (10%, seed 42)`; an eval or the playground names its scenarios instead of sampling."""
     config = run["config"]
-    if run.get("scenarioCount") is None:
-        return f"{config['samplePercentage']}% of its scenarios (seed {config['sampleSeed']})"
     count = f"{run['scenarioCount']:,} of {count_of(run['scenarioTotal'], 'scenario')}"
     if run.get("evalId"):
         return f"{count} (chosen by eval {escape(run.get('evalTitle') or run['evalId'])})"
@@ -415,8 +412,8 @@ def _scenarios(run: Json) -> str:
 
 def _starter(run: Json) -> str:
     """`token ci`; empty if it is not known."""
-    started_by = run.get("startedBy") or {}
-    named = started_by.get("name") or started_by.get("id")
+    started_by = run["startedBy"]
+    named = started_by["name"] or started_by["id"]
     return f"{started_by['type']} {named}" if named else ""
 
 

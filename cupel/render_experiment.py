@@ -55,8 +55,7 @@ def rows_table(summary: Json, targets: TargetNames) -> Table:
 
 def run_names(summary: Json) -> dict[str, str]:
     """The names of runs by their ids: their own, else that of their definition."""
-    named = ((each["runId"], each["name"] or each.get("definitionName")) for each in summary["runs"])
-    return {run_id: name for run_id, name in named if name}
+    return {each["runId"]: each["name"] or each["definitionName"] for each in summary["runs"]}
 
 
 def notes(summary: Json) -> Iterator[str]:

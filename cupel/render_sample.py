@@ -11,10 +11,10 @@ from cupel_core.domain.statistics import Interval
 _FIELDS = {Metric.DECISION: "decision", Metric.PASS_RATE: "passRate"}
 
 
-def sample_lines(sample: Json | None, results: Sequence[ModelResults], expand: str | None) -> Iterator[str]:
+def sample_lines(sample: Json, results: Sequence[ModelResults], expand: str | None) -> Iterator[str]:
     """Nothing for a run that is no sample. `expand` is the command that adds the other scenarios, if there is one."""
     read = _read(sample)
-    if read is None or read.note is None:
+    if read.note is None:
         return
     expansion = read.expansion and (f"{read.expansion.removesuffix('.')}: {expand}" if expand else read.expansion)
     yield f"{read.note} {expansion or ''}".rstrip()
@@ -24,9 +24,7 @@ def sample_lines(sample: Json | None, results: Sequence[ModelResults], expand: s
         yield extrapolation_text(read, metric, named)
 
 
-def _read(sample: Json | None) -> RunSample | None:
-    if sample is None:
-        return None
+def _read(sample: Json) -> RunSample:
     scenarios, total, seed = sample["scenarios"], sample["total"], sample["seed"]
     return RunSample(scenarios, total, seed, sample["probesToAdd"], sample["isDrawn"])
 

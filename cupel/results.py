@@ -247,7 +247,7 @@ class ModelResults:
 
 class CollectedResults(NamedTuple):
     models: list[ModelResults]
-    sample: Json | None
+    sample: Json
     """Which part of the scenarios the run has, in the fields of the API."""
 
 

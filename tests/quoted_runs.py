@@ -14,6 +14,7 @@ from cupel_core.domain.runs.transcripts import ProbeError, Summary, TranscriptRe
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.runs.finishing.compare import compare_slice
 from cupel_core.runs.rescoring import phases
 from cupel_core.runs.rescoring.slices import rescore_slice
@@ -47,7 +48,8 @@ def _answer(index: int) -> str | None:
 def _scoring(index: int) -> Scoring:
     verdict = Verdict(True, False, 0.8, f"it says {MARKER}", f'{{"reasoning": "{MARKER}"}}')
     result = AssertionResult("llm-rubric", True, 1.0, f"quotes {MARKER}", metric="tone")
-    failed = AssertionResult("contains", None, None, "", 0.0, error=f"cannot parse {MARKER}")
+    cause = UnscoredCause(UnscoredCode.ASSERTION)
+    failed = AssertionResult.uncomputed("contains", f"cannot parse {MARKER}", cause, 0.0)
     return replace(build_scoring(None, None, (result, failed), f"the evaluator said {MARKER}"), verdict=verdict)
 
 

@@ -44,7 +44,7 @@ def spread_of_run(
     if row["scenarios"] < MIN_SCENARIOS or row["standardError"] is None:
         raise UsageError(f"{run_id}: fewer than five scenarios have results of both targets")
     found, repeats = Metric(figures["metric"]), run["config"]["repeats"]
-    answers = run["progress"]["total"] / (len(columns) * (run["scenarioCount"] or row["scenarios"]))
+    answers = run["progress"]["total"] / (len(columns) * run["scenarioCount"])
     within = 0.0 if repeats == 1 else _noise(current_analysis(session, client, run_id), found, first, second)
     total = row["standardError"] ** 2 * row["scenarios"]
     differences = DifferenceVariance.of_pilot(total, within, answers, row["scenarios"])

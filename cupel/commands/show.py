@@ -147,9 +147,7 @@ def find_experiment_summary(client: "Client", run: Json) -> Json | None:
         return None
 
 
-def print_sample(
-    session: Session, sample: Json | None, models: Sequence[ModelResults], expand: str | None = None
-) -> None:
+def print_sample(session: Session, sample: Json, models: Sequence[ModelResults], expand: str | None = None) -> None:
     """What a sampled run says about all scenarios."""
     for line in sample_lines(sample, models, expand):
         session.out.print(line, markup=False, soft_wrap=True)

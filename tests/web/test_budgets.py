@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, PauseReason, Run
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup
 from tests.unit.api.client import Client
 from tests.unit.api.test_budgets import charge
@@ -34,7 +34,7 @@ def client(server: Server) -> Client:
 
 @pytest.fixture
 def exhausted(server: Server) -> Run:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0, needed_nano_usd=10**8)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0, needed_nano_usd=10**8)).start()
     charge(run, 9 * 10**8, uncertain=10**8)
     return runs.transition(RunRef("acme", run.id), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
 
@@ -153,7 +153,7 @@ def test_what_is_no_amount_is_named(open_page: Open, client: Client) -> None:
 
 
 def test_a_retry_above_what_is_left_is_confirmed(open_page: Open, client: Client) -> None:
-    run = AnsweredRun(answer=lambda _: None, models=("sim/steady",), workspace="acme", budget=RunBudget(0.000001))
+    run = AnsweredRun(answer=lambda _: None, models=("sim/steady",), workspace="acme", budget=run_budget(0.000001))
     run_id = run.completed().id
     page = open_page(f"/runs/{run_id}", bypass_csp=True)
     page.get_by_role("button", name="Retry 1 error").click()

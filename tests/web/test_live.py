@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.store import runs
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, settled
@@ -28,7 +28,7 @@ SHOW = """() => {
 
 @pytest.fixture
 def run(server: Server) -> Run:
-    return AnsweredRun(workspace="acme", budget=RunBudget(1.0)).start()
+    return AnsweredRun(workspace="acme", budget=run_budget(1.0)).start()
 
 
 def requests_of(page: Page) -> list[str]:

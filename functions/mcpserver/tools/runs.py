@@ -25,7 +25,7 @@ class RunBrief(ResultModel):
     id: str
     name: str | None = None
     definition_id: str
-    definition_name: str | None = None
+    definition_name: str
     definition_version: int
     experiment_id: str | None = None
     status: RunStatus
@@ -173,7 +173,7 @@ def _of_targets(view: RunView, run: RunResponse, offset: int) -> dict[str, Any]:
 
 
 def _sample_note(run: RunResponse) -> str | None:
-    if run.scenario_count is None or run.scenario_total is None or run.scenario_count == run.scenario_total:
+    if run.scenario_count == run.scenario_total:
         return None
     share = run.config.sample_percentage
     return f"{run.scenario_count} of {run.scenario_total} scenarios ({share} %, seed {run.config.sample_seed})"

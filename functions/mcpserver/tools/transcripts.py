@@ -55,7 +55,7 @@ class TranscriptBrief(UntrustedResult):
     prompt_id: str | None = None
     dimensions: dict[str, float]
     turn_count: int
-    word_count: int | None = None
+    word_count: int
     duration_ms: int
     cost_usd: float | None = None
     finish_reason: str | None = None

@@ -53,7 +53,7 @@ def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
 
 def not_matchable(before: Run, after: Run) -> str:
     """Why these runs cannot be compared."""
-    names = " and ".join(f"{run.definition_name or run.definition_id} ({run.definition_id})" for run in (before, after))
+    names = " and ".join(f"{run.definition_name} ({run.definition_id})" for run in (before, after))
     return f"NOT_MATCHABLE: the scenarios of {names} share neither ids nor dimension scores"
 
 

@@ -14,7 +14,7 @@ from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis
-from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample
+from cupel_core.domain.analysis.extrapolation import GroupExtrapolation
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
@@ -347,17 +347,13 @@ class RunSampleResponse(FiguresModel):
     probes_to_add: Annotated[int, Field(description="By an expansion to all scenarios; about, if personas differ much")]
     note: Annotated[str | None, Field(description="In words; null for a run that is no sample")]
 
-    @classmethod
-    def of(cls, sample: RunSample | None) -> Self | None:
-        return None if sample is None else cls.model_validate(sample)
-
 
 class AnalysisFigures(ResponseModel):
     """The figures of an analysis."""
 
     metric: Annotated[Metric, Field(description="What targets are compared by: the mean decision, or the pass rate")]
     scenario_count: Annotated[int, Field(description="Scenarios of the run")]
-    sample: Annotated[RunSampleResponse | None, Field(description="Which part of the scenarios the run has")]
+    sample: Annotated[RunSampleResponse, Field(description="Which part of the scenarios the run has")]
     overall: Annotated[GroupEstimateResponse, Field(description="Of all targets together")]
     overall_extrapolated: Extrapolated
     columns: Annotated[list[ColumnAnalysisResponse], Field(description="By target, then by prompt")]
@@ -374,7 +370,7 @@ class AnalysisFigures(ResponseModel):
         return cls(
             metric=found.metric,
             scenario_count=len(found.scenarios),
-            sample=RunSampleResponse.of(found.sample),
+            sample=RunSampleResponse.model_validate(found.sample),
             overall=GroupEstimateResponse.model_validate(found.overall),
             overall_extrapolated=extrapolated_response(found.overall_extrapolated),
             columns=list(map(ColumnAnalysisResponse.of, found.columns, columns)),

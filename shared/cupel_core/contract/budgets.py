@@ -172,7 +172,7 @@ class RunBudgetResponse(ResponseModel):
     by_role: RoleSpends
     leases: Annotated[list[BudgetLeaseResponse], Field(description="Of the workers at work")]
     guarantee: Annotated[
-        BudgetGuarantee | None,
+        BudgetGuarantee,
         Field(
             description="By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the "
             "start"

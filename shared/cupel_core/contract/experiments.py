@@ -127,7 +127,7 @@ class ExperimentPage(ResponseModel):
 class ExperimentRunResponse(ResponseModel):
     run_id: str
     name: str | None
-    definition_name: Annotated[str | None, Field(description="Name of its definition when it started")]
+    definition_name: Annotated[str, Field(description="Name of its definition when it started")]
     status: RunStatus
     created_at: Time
     cost_usd: Annotated[float | None, Field(description="Null until it has ended, or if a price is unknown")]

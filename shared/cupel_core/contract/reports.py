@@ -235,14 +235,14 @@ class ReportContentResponse(ResponseModel):
 
     run_name: Annotated[str | None, Field(description="The run's own name")]
     definition_id: str
-    definition_name: Annotated[str | None, Field(description="As it was at the start")]
+    definition_name: Annotated[str, Field(description="As it was at the start")]
     definition_version: int
     run_status: Annotated[RunStatus, Field(description="Status of the run")]
     started_at: Time | None
     completed_at: Time | None
     probes: Annotated[int, Field(description="Probes of the run")]
-    scenarios: Annotated[int | None, Field(description="Scenarios of the run")]
-    scenario_total: Annotated[int | None, Field(description="Scenarios of the definition's version")]
+    scenarios: Annotated[int, Field(description="Scenarios of the run")]
+    scenario_total: Annotated[int, Field(description="Scenarios of the definition's version")]
     judge_model: str | None
     evaluators: Annotated[
         dict[EvaluatorName, EvaluatorStatus],

@@ -107,7 +107,7 @@ class RunResultsResponse(ResponseModel):
     is_complete: Annotated[
         bool, Field(description="Whether these are all of them; if not, the next request counts more")
     ]
-    sample: Annotated[RunSampleResponse | None, Field(description="Which part of the scenarios the run has")]
+    sample: Annotated[RunSampleResponse, Field(description="Which part of the scenarios the run has")]
     columns: Annotated[list[ColumnResultsResponse], Field(description="By target, then by prompt")]
 
     @classmethod
@@ -119,6 +119,6 @@ class RunResultsResponse(ResponseModel):
             recorded=found.recorded,
             counted=sum(column.estimate.probes for column in found.columns),
             is_complete=found.is_complete,
-            sample=RunSampleResponse.of(found.sample),
+            sample=RunSampleResponse.model_validate(found.sample),
             columns=[ColumnResultsResponse.of(column, found.messages) for column in found.columns],
         )

@@ -245,11 +245,11 @@ class RunResponse(ResponseModel):
     tags: list[str]
     metadata: dict[str, MetadataValue]
     definition_id: str
-    definition_name: Annotated[str | None, Field(description="As it was at the start")]
+    definition_name: Annotated[str, Field(description="As it was at the start")]
     definition_version: int
-    scenario_count: Annotated[int | None, Field(description="Number of scenarios of the run")]
-    scenario_total: Annotated[int | None, Field(description="Number of scenarios of the definition's version")]
-    started_by: StartedByResponse | None
+    scenario_count: Annotated[int, Field(description="Number of scenarios of the run")]
+    scenario_total: Annotated[int, Field(description="Number of scenarios of the definition's version")]
+    started_by: StartedByResponse
     rerun_of: Annotated[str | None, Field(description="The run that it repeats")]
     experiment_id: str | None
     schedule_id: Annotated[str | None, Field(description="The schedule that started it")]

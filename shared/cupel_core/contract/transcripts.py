@@ -57,7 +57,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
     turn_count: int
     tool_rounds: Annotated[int, Field(description="Replies of the target whose calls of tools were executed")]
-    word_count: Annotated[int | None, Field(description="Words of the target's answers")]
+    word_count: Annotated[int, Field(description="Words of the target's answers")]
     token_count: int
     usage: TokenUsageResponse
     judge_spend: Annotated[SpendResponse, Field(description="Spent on judging; not included in `usage` and `costUsd`")]

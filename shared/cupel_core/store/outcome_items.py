@@ -246,7 +246,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         persona=state.persona_spend.to_json() if state.persona_spend.has_calls else None,
         unusable=state.unusable.to_json() if state.unusable.has_calls else None,
         operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.has_calls else None,
-        wordCount=state.answer_word_count if state.messages else transcript.word_count,
+        wordCount=transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),
     )
@@ -283,7 +283,7 @@ def _transcript(item: StoredOutcome, content: dict[str, Any]) -> Transcript:
         correction=TranscriptResult(**item.correction) if item.correction else None,
         content_expires_at=_moment(body["contentExpiresAt"]),
         last_accessed_at=_moment(item.last_accessed_at),
-        word_count=body.get("wordCount"),
+        stored_word_count=body["wordCount"],
     )
 
 

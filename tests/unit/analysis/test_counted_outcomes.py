@@ -27,7 +27,9 @@ OMITTED = (RequestParameter.JSON_SCHEMA, RequestParameter.SEED)
 REPLIES = (ReplyRecord(Usage(1, 1), 5, 0.2), ReplyRecord(Usage(2, 3), 7, 0.3))
 LONG = replace(STATE, messages=SAID * 2, turns=2, replies=REPLIES)
 PASSED = build_scoring(None, None, (AssertionResult("contains", True, 1.0, "", metric="f1"),))
-UNSCORED = build_scoring(None, None, (AssertionResult("contains", None, None, "", error="no model"),))
+UNSCORED = build_scoring(
+    None, None, (AssertionResult.uncomputed("contains", "no model", UnscoredCause(UnscoredCode.NO_JUDGE)),)
+)
 UNJUDGED = build_scoring(
     None, None, (AssertionResult.uncomputed("g-eval", "no", UnscoredCause(UnscoredCode.JUDGE_REPLY, "sim/judge")),)
 )

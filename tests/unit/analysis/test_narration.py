@@ -21,7 +21,6 @@ from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Run
@@ -32,6 +31,7 @@ from cupel_core.resources.evaluation_settings import update_settings
 from cupel_core.store import analyses, budgets, outcomes, queues, runs
 from cupel_core.store.settings import settings
 from tests.compared_runs import run_of
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, ref_of
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -184,7 +184,7 @@ def test_the_same_figures_are_paid_for_once() -> None:
 
 def test_it_is_charged_to_the_budget_of_the_run() -> None:
     accounts.update_provider("acme", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
-    run = answered(budget=RunBudget(1_000.0))
+    run = answered(budget=run_budget(1_000.0))
     assert written(run, Writer(reply())).cost_usd == pytest.approx(0.015)
     account = budgets.get(ref_of(run))
     assert (account.used, account.reserved, account.leases) == (15_000_000, 0, {})
@@ -193,7 +193,7 @@ def test_it_is_charged_to_the_budget_of_the_run() -> None:
 def test_a_call_that_the_budget_does_not_allow_is_not_made() -> None:
     accounts.update_provider("acme", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
     writer = Writer(reply())
-    narrative = written(answered(budget=RunBudget(0.01)), writer)
+    narrative = written(answered(budget=run_budget(0.01)), writer)
     assert "the budget of $0.01 is used up" in (narrative.error or "")
     assert writer.shown == []
 

@@ -20,6 +20,7 @@ from cupel_core.store import budgets, events, executions, runs
 from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import RunSetup, receive_bodies
 from tests.unit.api.client import Answer, Client
 
@@ -54,7 +55,7 @@ def charge(run: Run, spent: int, reserved: int = 0, uncertain: int = 0) -> None:
 
 def exhausted(spent: int = 10**9, needed: int = 10**8) -> Run:
     """Paused because a call would need 10 cents."""
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0, needed_nano_usd=needed)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0, needed_nano_usd=needed)).start()
     charge(run, spent)
     return runs.transition(RunRef("acme", run.id), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
 
@@ -139,7 +140,7 @@ PAID_AFTER_A_RUN = pytest.mark.parametrize(
     ("path", "body"),
     [("reports", {"summarizerModel": UNHEARD_OF}), ("rescores", {"judgeModel": UNHEARD_OF})],
 )
-AGREED = RunBudget(1.0, allows_unpriced=True)
+AGREED = run_budget(1.0, allows_unpriced=True)
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def answered_run(budget: RunBudget | None) -> Run:
 
 @pytest.mark.usefixtures("definition_id", "rescores_start")
 @PAID_AFTER_A_RUN
-@pytest.mark.parametrize(("budget", "day_usd"), [(RunBudget(1.0), None), (None, 5)])
+@pytest.mark.parametrize(("budget", "day_usd"), [(run_budget(1.0), None), (None, 5)])
 def test_what_follows_a_run_with_a_budget_needs_a_price_too(
     client: Client, path: str, body: dict[str, Any], budget: RunBudget | None, day_usd: float | None
 ) -> None:
@@ -220,7 +221,7 @@ def test_what_the_summary_of_a_scale_runs_report_may_cost_is_estimated_and_set_a
 
 
 def test_the_budget_says_what_is_used_and_by_whom(client: Client) -> None:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0)).start()
     charge(run, spent=300_000_000, reserved=100_000_000, uncertain=50_000_000)
     budget = client.get(f"/v1/runs/{run.id}/budget").json()
     assert (budget["spentUsd"], budget["reservedUsd"], budget["uncertainUsd"]) == (0.3, 0.1, 0.05)
@@ -283,7 +284,7 @@ def test_a_users_pause_outlives_a_raised_budget(client: Client) -> None:
 
 
 def test_the_budget_of_a_running_run_is_lowered_with_an_event(client: Client) -> None:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0, announced_percent=80)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0, announced_percent=80)).start()
     assert patch(client, run, maxBudgetUsd=0.5).status == 200
     budget = stored(run).budget
     assert budget is not None
@@ -293,7 +294,7 @@ def test_the_budget_of_a_running_run_is_lowered_with_an_event(client: Client) ->
 
 
 def test_an_unchanged_budget_is_no_event(client: Client) -> None:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0)).start()
     patch(client, run, maxBudgetUsd=1)
     assert len(events.list_after(RunRef("acme", run.id), 0)) == 1
 
@@ -307,7 +308,7 @@ def test_a_run_whose_budget_is_used_up_is_not_resumed_by_hand(client: Client) ->
 
 
 def test_viewers_may_read_a_budget_and_not_change_it(client: Client, viewer: str) -> None:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0)).start()
     assert client.get(f"/v1/runs/{run.id}/budget", token=viewer).status == 200
     assert client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 2}, token=viewer).status == 403
 

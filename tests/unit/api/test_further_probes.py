@@ -18,6 +18,7 @@ from cupel_core.domain.runs.run import Run, RunStatus
 from cupel_core.store import budgets, runs
 from tests.added_scenarios import add_scenarios
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW
 from tests.unit.api.client import Answer, Client
 
@@ -68,7 +69,7 @@ def status(run: Run) -> RunStatus:
 
 @pytest.mark.parametrize("continued", [retry, expand])
 def test_what_is_expected_to_exceed_what_is_left_must_be_confirmed(priced: Client, continued: Any) -> None:
-    run = ended(budget=RunBudget(100.0), sample_percentage=60)
+    run = ended(budget=run_budget(100.0), sample_percentage=60)
     spend(run, 99.0)
     refused = continued(priced, run)
     assert (refused.status, refused.json()["type"], status(run)) == (409, CONFIRMATION, RunStatus.COMPLETED)
@@ -81,7 +82,7 @@ def test_what_is_expected_to_exceed_what_is_left_must_be_confirmed(priced: Clien
 
 
 @pytest.mark.parametrize("continued", [retry, expand])
-@pytest.mark.parametrize("budget", [None, RunBudget(1_000.0)])
+@pytest.mark.parametrize("budget", [None, run_budget(1_000.0)])
 def test_what_fits_into_the_budget_is_not_asked_for(priced: Client, continued: Any, budget: RunBudget | None) -> None:
     assert continued(priced, ended(budget=budget, sample_percentage=60)).status == 200
 
@@ -97,7 +98,7 @@ def test_the_budget_of_the_workspace_counts_too(priced: Client, continued: Any) 
 
 
 def test_a_refused_retry_leaves_its_key_free_and_a_granted_one_happens_once(priced: Client) -> None:
-    run, key = ended(budget=RunBudget(0.5)), {"Idempotency-Key": "k-1"}
+    run, key = ended(budget=run_budget(0.5)), {"Idempotency-Key": "k-1"}
     refused = priced.post(f"/v1/runs/{run.id}/retry", {}, headers=key)
     assert refused.json()["type"] == CONFIRMATION
     body = {"confirmedUsd": expected(refused)}
@@ -125,7 +126,7 @@ def test_an_expansion_is_estimated_by_what_it_adds(priced: Client) -> None:
 
 
 def test_an_estimate_says_whether_it_fits_into_what_is_left(priced: Client) -> None:
-    run = ended(budget=RunBudget(100.0))
+    run = ended(budget=run_budget(100.0))
     spend(run, 99.5)
     fit = priced.post(f"/v1/runs/{run.id}/retry/estimate", {}).json()["budget"]
     assert (fit["maxBudgetUsd"], fit["exceeds"], fit["confirmationRequired"]) == (0.5, "run", True)

@@ -15,7 +15,6 @@ from cupel_core.analysis.reports import requests
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import NotFound
 from cupel_core.domain.budgets.account import BudgetReport
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.roles import ModelRole
@@ -28,10 +27,12 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.runs.erasure import delete_probe_content, delete_run
 from cupel_core.store import budgets, events, jobs, outcomes, reports, run_items, runs
 from tests.answered_runs import AnsweredRun
 from tests.lambda_context import Context
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.api.client import Answer, Client
 
@@ -42,7 +43,9 @@ def scored(index: int) -> Scoring:
     passed = index % 4 != 0
     tag = None if passed else ("REFUSAL" if index % 8 else "GOAL_MISS")
     result = AssertionResult("not-is-refusal", passed, float(passed), HOSTILE, tag=tag)
-    judged = AssertionResult("llm-rubric", None if index % 5 == 0 else True, None, "r", 0.0, metric="toxicity")
+    judged = AssertionResult("llm-rubric", True, None, "r", 0.0, metric="toxicity")
+    if index % 5 == 0:
+        judged = replace(judged, passed=None, cause=UnscoredCause(UnscoredCode.JUDGE_REPLY))
     return build_scoring(None, None, (result, judged))
 
 
@@ -471,9 +474,9 @@ def test_the_document_is_read_as_it_was_written(client: Client, completed: Run) 
 
 
 def test_a_report_says_what_was_used_of_the_budget(client: Client) -> None:
-    run = answered(budget=RunBudget(5.0)).completed()
+    run = answered(budget=run_budget(5.0)).completed()
     spent = BudgetReport("worker", {ModelRole.TARGET: 4 * 10**9}, 10**8, 0, 0, 0, until=10.0**11)
-    budgets.report(ref_of(run), RunBudget(5.0).limit, spent, NOW.timestamp())
+    budgets.report(ref_of(run), run_budget(5.0).limit, spent, NOW.timestamp())
     cost = made(client, run)["content"]["cost"]
     assert cost["budget"] == {"maxBudgetUsd": 5.0, "spentUsd": 4.0, "uncertainUsd": 0.1}
     sentence = r"Of the budget of $5.00, $4.00 was spent, and perhaps $0.10 for calls without an answer."
@@ -482,7 +485,7 @@ def test_a_report_says_what_was_used_of_the_budget(client: Client) -> None:
 
 def test_a_report_without_its_summary_is_made_again(client: Client) -> None:
     client.put("/v1/providers/sim", {"prices": [{"inputUsdPerMillion": 1_000, "outputUsdPerMillion": 1_000}]})
-    run, summarizer = answered(budget=RunBudget(0.01)).completed(), {"summarizerModel": "sim/steady"}
+    run, summarizer = answered(budget=run_budget(0.01)).completed(), {"summarizerModel": "sim/steady"}
 
     def report() -> dict[str, Any]:
         found: dict[str, Any] = client.get(f"/v1/runs/{run.id}/report").json()
@@ -516,7 +519,7 @@ def test_a_report_without_its_summary_is_not_replaced_before_its_job_has_ended(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.put("/v1/providers/sim", {"prices": [{"inputUsdPerMillion": 1_000, "outputUsdPerMillion": 1_000}]})
-    run, summarizer = answered(budget=RunBudget(0.01)).completed(), {"summarizerModel": "sim/steady"}
+    run, summarizer = answered(budget=run_budget(0.01)).completed(), {"summarizerModel": "sim/steady"}
     client.post(f"/v1/runs/{run.id}/reports", summarizer)
     monkeypatch.setattr(runs, "append_event", _crash)
     carry_out_and_fail()

@@ -12,7 +12,6 @@ from cupel_core.analysis.reports.requested_trials import start_if_wanted
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import RunRef
 from cupel_core.contract.reports import ReportSummaryResponse, ReportTextsResponse
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt
@@ -27,6 +26,7 @@ from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.runs.history import ComparableRuns
 from cupel_core.store import outbox, outcomes, reports, run_items, runs, snapshots
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
 from tests.unit.api.test_reports import carry_out
@@ -146,7 +146,7 @@ def test_scenarios_outside_of_the_runs_sample_come_before_its_own(client: Client
 
 def test_a_trial_that_lacked_a_summary_starts_once_the_report_was_made_again(client: Client) -> None:
     client.put("/v1/providers/sim", {"prices": PRICES})
-    run = answered(scored(lambda index: index % 4 > 1), budget=RunBudget(0.001)).completed()
+    run = answered(scored(lambda index: index % 4 > 1), budget=run_budget(0.001)).completed()
     run_items.to_item(replace(run, definition_name="Refunds", trial=True)).save()
     reports_path, summarizer = f"/v1/runs/{run.id}/reports", {"summarizerModel": "sim/steady"}
     path = f"{reports_path}/{client.post(reports_path, summarizer).json()['id']}"

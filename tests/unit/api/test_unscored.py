@@ -32,9 +32,8 @@ def scored(index: int) -> Scoring:
     return build_scoring(None, None, (AssertionResult("g-eval", True, 1.0, ""),))
 
 
-def unscored(error: str, cause: UnscoredCause | None) -> Scoring:
-    result = AssertionResult("g-eval", None, None, "could not be computed", error=error, cause=cause)
-    return build_scoring(None, None, (result,))
+def unscored(error: str, cause: UnscoredCause) -> Scoring:
+    return build_scoring(None, None, (AssertionResult.uncomputed("g-eval", error, cause),))
 
 
 def run_of(scoring: Any = scored) -> AnsweredRun:

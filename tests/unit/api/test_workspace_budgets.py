@@ -10,7 +10,6 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import Message, MessageRole, Reply, Usage
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Labels
@@ -20,6 +19,7 @@ from cupel_core.providers.connectors import dispatch
 from cupel_core.store import period_budgets, runs
 from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios
+from tests.run_budgets import run_budget
 from tests.started_runs import RunSetup, ref_of
 from tests.unit.api.client import Answer, Client
 
@@ -60,7 +60,7 @@ def paused_run(needed_usd: float = 0.1, **setup: Any) -> Run:
 def test_a_run_that_waits_for_the_next_day_goes_on_waiting_if_its_own_budget_is_raised_without_resuming(
     client: Client,
 ) -> None:
-    run = paused_run(budget=RunBudget(1.0))
+    run = paused_run(budget=run_budget(1.0))
     answer = client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 2, "resume": False}).json()
     assert (answer["status"], answer["pauseReason"], answer["maxBudgetUsd"]) == ("PAUSED", "budget", 2.0)
     assert runs.get(ref_of(run)).exhausted_budget is BudgetScope.DAY
@@ -194,7 +194,7 @@ def test_a_run_cannot_resume_while_the_workspaces_budget_is_used_up(client: Clie
 def test_a_raised_budget_of_the_run_does_not_resume_it_while_the_workspaces_is_used_up(client: Client) -> None:
     set_limits(client, dayUsd=10)
     charge(spent_usd=9.95)
-    run = paused_run(needed_usd=0.1, budget=RunBudget(1.0))
+    run = paused_run(needed_usd=0.1, budget=run_budget(1.0))
     answer = client.patch(f"/v1/runs/{run.id}/budget", {"maxBudgetUsd": 2})
     assert (answer.status, answer.json()["status"], answer.json()["maxBudgetUsd"]) == (200, "PAUSED", 2.0)
     assert runs.get(ref_of(run)).status is RunStatus.PAUSED

@@ -21,11 +21,18 @@ USER = {"role": "user", "content": "?"}
 SIMULATED, REAL = "sim/steady", "openai/gpt-5-mini"
 
 
+ALL_SCENARIOS = {"scenarios": 12, "total": 12, "seed": 42, "isDrawn": False, "probesToAdd": 0, "note": None}
+
+
 def a_run(**changes: Any) -> Json:
     run = {
         "id": "run_1",
         "definitionId": "def_1",
+        "definitionName": "Refunds",
         "definitionVersion": 1,
+        "scenarioCount": 12,
+        "scenarioTotal": 120,
+        "startedBy": {"type": "token", "id": "tok_1", "name": "ci"},
         "name": None,
         "tags": [],
         "metadata": {},
@@ -251,7 +258,7 @@ class FakeApi:
     personas: list[Json] = field(default_factory=list)
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """The items of further lists, by path."""
-    sample: Json | None = None
+    sample: Json = field(default_factory=lambda: dict(ALL_SCENARIOS))
     """Which part of the scenarios the run has."""
     documents: dict[str, Json] = field(default_factory=dict)
     """Further resources, by path."""

@@ -9,12 +9,12 @@ import pytest
 from cupel.live_view import problems, progress_line
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
 from cupel_core.store import budgets, period_budgets, runs
 from cupel_core.store.settings import Settings
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, ref_of
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel, a_progress, a_run, a_target
@@ -28,7 +28,7 @@ def cupel(cloud: Settings) -> Cupel:
 @pytest.fixture
 def exhausted(cloud: Settings) -> Run:
     """Of a dollar, 95 cents are spent on targets and judges, and 3 uncertain; the next call may cost 10."""
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0, needed_nano_usd=10**8)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0, needed_nano_usd=10**8)).start()
     spent = {ModelRole.TARGET: 9 * 10**8, ModelRole.JUDGE: 5 * 10**7}
     report = BudgetReport("w", spent, 3 * 10**7, 0, 0, 0, time.time() + 100)
     budgets.report(ref_of(run), 10**9, report, time.time())
@@ -48,7 +48,7 @@ def test_the_budget_says_what_is_used_for_what_and_how_to_go_on(cupel: Cupel, ex
 
 
 def test_the_budget_says_what_the_run_was_expected_to_cost(cupel: Cupel, cloud: Settings) -> None:
-    run = RunSetup(workspace="acme", budget=RunBudget(1.0), estimated_usd=EstimateInterval(0.2, 0.5, 0.8)).start()
+    run = RunSetup(workspace="acme", budget=run_budget(1.0), estimated_usd=EstimateInterval(0.2, 0.5, 0.8)).start()
     assert "expected at the start: $0.50 ($0.20 to $0.80)" in cupel("budget", "show", run.id).stdout
 
 

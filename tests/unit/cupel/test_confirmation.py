@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from cupel.cli import app
 from cupel.client import Client
 from cupel.session import Session
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport
 
@@ -141,7 +141,7 @@ def test_what_adds_probes_to_a_run_asks_too(cupel: Invoke, api: ApiClient, comma
         answer=lambda index: None if index == 0 else "Hello.",
         workspace="acme",
         sample_percentage=50,
-        budget=RunBudget(0.000001),
+        budget=run_budget(0.000001),
     )
     name, *options = command
     words = (name, setup.completed().id, *options)

@@ -252,7 +252,7 @@ def test_runs_are_listed_up_to_the_limit(api: FakeApi, cupel: Cupel):
 
 def test_runs_in_a_table(cupel: Cupel):
     table = cupel("runs").stdout
-    assert row(table, "run_1")[:6] == ["run_1", "def_1", "COMPLETED", "6", "5", "1"]
+    assert row(table, "run_1")[:6] == ["run_1", "Refunds", "COMPLETED", "6", "5", "1"]
 
 
 @pytest.mark.usefixtures("finished")

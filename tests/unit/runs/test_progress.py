@@ -12,7 +12,6 @@ import pytest
 from cupel_core.budgets.workspace_budgets import BudgetKey, open_account
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.domain.limits.governor import Limits, WorkerReport
@@ -30,6 +29,7 @@ from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings, settings
 from tests.large_runs import counted_requests, start_large_run
 from tests.recorded_outcomes import count_outcomes, store_outcomes
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, ref_of
 
 LATER = NOW + timedelta(days=1)
@@ -152,7 +152,7 @@ def needing(worker_id: str, nano_usd: int) -> BudgetReport:
 @pytest.fixture
 def budgeted(cloud: Settings) -> Run:
     """Of a dollar, of which one worker has reserved 80 cents and another one needs 50."""
-    setup = RunSetup(scenario_count=3, models=("sim/steady", "sim/bold"), budget=RunBudget(1.0))
+    setup = RunSetup(scenario_count=3, models=("sim/steady", "sim/bold"), budget=run_budget(1.0))
     run = runs.transition(ref_of(setup.start()), Action.START, NOW)
     for worker_id, nano_usd in (("a", 800_000_000), ("b", 500_000_000)):
         budgets.report(ref_of(run), 10**9, needing(worker_id, nano_usd), NOW.timestamp())

@@ -71,7 +71,7 @@ def transcript(index: int, answer: str = "Rating: 3") -> Transcript:
         model_id="sim/steady",
         created_at=NOW,
         conversation=state,
-        word_count=state.answer_word_count,
+        stored_word_count=state.answer_word_count,
         summary=Summary("3", "three", NOW),
         scoring=Scoring(True, 1.0, "right"),
         content_expires_at=NOW + timedelta(days=1),

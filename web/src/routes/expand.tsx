@@ -47,9 +47,8 @@ export function Expand({ run }: { run: Run }) {
         <Dialog title="Expand the sample?" close={() => ask(false)}>
           <form onSubmit={submit}>
             <p>
-              The run has {run.config.samplePercentage}% of{" "}
-              {run.scenarioTotal === null ? "the scenarios" : counted(run.scenarioTotal, "scenario")}. Only
-              the conversations about further ones are held.
+              The run has {run.config.samplePercentage}% of {counted(run.scenarioTotal, "scenario")}. Only the
+              conversations about further ones are held.
             </p>
             <Field
               label="Share of scenarios, in percent"

@@ -152,7 +152,7 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
           So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
         </p>
       )}
-      {results.sample?.isDrawn && (
+      {results.sample.isDrawn && (
         <p className={styles.note}>
           A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
           seed {results.sample.seed}. Intervals account for it.

@@ -91,7 +91,7 @@ function Lost({ following: { lost } }: { following: Following }) {
 
 function Head({ run }: { run: Run }) {
   const now = useNow();
-  const name = visible(run.name ?? run.definitionName ?? run.id);
+  const name = visible(run.name ?? run.definitionName);
   return (
     <header className={styles.head}>
       <title>{`${name} · Cupel`}</title>
@@ -109,7 +109,7 @@ function Head({ run }: { run: Run }) {
           <Cause run={run} />
           <span className={styles.definition}>
             <Link to="/runs" search={{ definition: run.definitionId }}>
-              {visible(run.definitionName ?? run.definitionId)}
+              {visible(run.definitionName)}
             </Link>{" "}
             <span className={styles.word}>version</span>{" "}
             <span className={styles.version}>{run.definitionVersion}</span>

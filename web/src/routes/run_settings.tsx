@@ -107,7 +107,7 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
     ["Operation profile", config.profileId && `${config.profileId}, version ${config.profileVersion}`],
     ["Prices", config.priceList],
     ["Priority", priority.toLowerCase()],
-    ["Started by", startedBy && `${startedBy.type} ${startedBy.name ?? startedBy.id}`],
+    ["Started by", `${startedBy.type} ${startedBy.name ?? startedBy.id}`],
   ];
   return all.flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [[name, String(value)]],

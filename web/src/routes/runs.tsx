@@ -145,7 +145,7 @@ function Filters() {
   );
 }
 
-const nameOf = (run: Run) => visible(run.name ?? run.definitionName ?? run.id);
+const nameOf = (run: Run) => visible(run.name ?? run.definitionName);
 
 /** What becomes of the selected runs: the first one is what the second one is compared with. */
 function Comparison({ selected, clear }: { selected: readonly Run[]; clear: () => void }) {
@@ -202,8 +202,7 @@ function Table({ runs, selected, toggle }: TableProps) {
                 {nameOf(run)}
               </Link>
               <small>
-                {run.name && run.definitionName ? `${visible(run.definitionName)}, ` : ""}version{" "}
-                {run.definitionVersion}
+                {run.name ? `${visible(run.definitionName)}, ` : ""}version {run.definitionVersion}
               </small>
               <span className={page.tags}>
                 {run.tags.map((tag) => (

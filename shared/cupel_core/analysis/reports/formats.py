@@ -99,8 +99,8 @@ def _trial_lines(trial: TrialResponse) -> list[str]:
     return [trial.result.sentence, how, *listed, *trial.result.notes]
 
 
-def title_of(report: ReportResponse, content: ReportContentResponse) -> str:
-    return content.run_name or content.definition_name or report.run_id
+def title_of(content: ReportContentResponse) -> str:
+    return content.run_name or content.definition_name
 
 
 def share_text(share: ShareEstimateResponse) -> str:

@@ -51,7 +51,7 @@ svg text { fill: var(--text); } svg .bar { fill: var(--bar); } svg .whisker { st
 
 
 def render_html(report: ReportResponse, content: ReportContentResponse) -> str:
-    title = formats.title_of(report, content)
+    title = formats.title_of(content)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -119,10 +119,9 @@ def _summary(summary: ReportSummaryResponse | None) -> Iterator[MarkupNode]:
 
 
 def _description(report: ReportResponse, content: ReportContentResponse) -> str:
-    definition = content.definition_name or content.definition_id
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
     return (
-        f"Run {report.run_id} of {definition}, version {content.definition_version}: "
+        f"Run {report.run_id} of {content.definition_name}, version {content.definition_version}: "
         f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
     )
 

@@ -44,7 +44,7 @@ def fenced(text: str) -> str:
 
 
 def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[str]:
-    yield f"# Report: {inline(formats.title_of(report, content))}"
+    yield f"# Report: {inline(formats.title_of(content))}"
     yield ""
     yield _description(report, content)
     if report.is_stale:
@@ -75,7 +75,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
 
 
 def _description(report: ReportResponse, content: ReportContentResponse) -> str:
-    definition = f"{content.definition_name or content.definition_id}, version {content.definition_version}"
+    definition = f"{content.definition_name}, version {content.definition_version}"
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
     probes = f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
     return f"Run {inline(report.run_id)} of {inline(definition)}: {probes}."

@@ -43,10 +43,10 @@ class AnalysisInput:
     """Of the columns, for people."""
     probes: int
     """That the run has."""
+    sample: RunSample
     has_decision_rule: bool = False
     favors: Mapping[str, str] = field(default_factory=dict)
     """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
-    sample: RunSample | None = None
     personas: int = 1
     """The most that a scenario has."""
 
@@ -57,7 +57,7 @@ class AnalysisInput:
         matrix: CellMatrix,
         columns: Sequence[Column],
         content: Content,
-        sample: RunSample | None,
+        sample: RunSample,
     ) -> "AnalysisInput":
         """`matrix` has the cells of `counts`, with their scenarios."""
         return cls(
@@ -158,7 +158,7 @@ class BasicAnalysis:
     contested: tuple[ContestedScenario, ...]
     variability: Variability | None
     cautions: tuple[Caution, ...]
-    sample: RunSample | None = None
+    sample: RunSample
 
     @property
     def estimates(self) -> list[GroupEstimate]:

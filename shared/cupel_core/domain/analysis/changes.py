@@ -32,7 +32,7 @@ class RunDescription:
 
     definition_id: str
     definition_version: int
-    definition_name: str | None
+    definition_name: str
     content: Mapping[str, Any]
     """The definition's, in the shape of the API."""
     targets: Mapping[str, str]
@@ -43,8 +43,8 @@ class RunDescription:
     repeats: int
     sample_percentage: int
     sample_seed: int
-    scenario_count: int | None
-    scenario_total: int | None
+    scenario_count: int
+    scenario_total: int
     rescore_id: str | None
     model_versions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By column, how many answers came from each version that the provider named."""
@@ -108,7 +108,7 @@ def _definition_changes(before: RunDescription, after: RunDescription) -> Iterat
 
 
 def _version(run: RunDescription) -> str:
-    return f"{run.definition_name or run.definition_id} v{run.definition_version}"
+    return f"{run.definition_name} v{run.definition_version}"
 
 
 def _target_changes(before: RunDescription, after: RunDescription) -> Iterator[RunChange]:
@@ -135,8 +135,6 @@ def _sampling_changes(before: RunDescription, after: RunDescription) -> Iterator
 
 
 def _sample(run: RunDescription) -> str:
-    if run.scenario_count is None or run.scenario_total is None:
-        return f"{run.sample_percentage}%"
     if run.scenario_count == run.scenario_total:
         return f"all {run.scenario_total:,}"
     return f"{run.scenario_count:,} of {run.scenario_total:,} (seed {run.sample_seed})"

@@ -29,7 +29,7 @@ class RunResults(NamedTuple):
     is_complete: bool
     """Whether all of them are counted."""
     columns: tuple[ColumnResults, ...]
-    sample: RunSample | None
+    sample: RunSample
     """The part of the scenarios that the run has."""
     messages: Mapping[int, str]
     """It has the message of each probe that is an example, by index: its error, or why its answer is unscored."""

@@ -1,7 +1,7 @@
 """The budget of a run."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.base.deferred import dataclass
@@ -24,14 +24,14 @@ class RunBudget:
     """The greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
     """What the cheapest call needed for which the run was paused."""
-    guarantee: BudgetGuarantee | None = None
-    """How far the run can exceed it, as found at the start; None until then."""
+    guarantee: BudgetGuarantee = field(kw_only=True)
+    """How far the run can exceed it, as found at the start."""
     unlimited_targets: tuple[str, ...] = ()
     """Those whose answers have no limit of tokens."""
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "RunBudget":
-        guarantee = BudgetGuarantee(stored["guarantee"]) if stored["guarantee"] else None
+        guarantee = BudgetGuarantee(stored["guarantee"])
         return cls(**{**stored, "guarantee": guarantee, "unlimited_targets": tuple(stored["unlimited_targets"])})
 
     @property

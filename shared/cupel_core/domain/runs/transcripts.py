@@ -71,12 +71,17 @@ class Transcript:
     """A user's result, which replaces the computed one."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
-    word_count: int | None = None
-    """Words of the target's answers; None until they are counted, which is when the transcript is stored."""
+    stored_word_count: int = 0
+    """The words that were counted when it was stored, for a transcript whose messages were deleted since."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
         return self.conversation.messages
+
+    @property
+    def word_count(self) -> int:
+        """Words of the target's answers."""
+        return self.conversation.answer_word_count if self.messages else self.stored_word_count
 
     @property
     def is_summarized(self) -> bool:

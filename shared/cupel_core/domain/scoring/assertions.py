@@ -143,9 +143,13 @@ class AssertionResult:
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
-    """It classifies `error`; None without one."""
+    """It classifies `error`; None exactly if `passed` is not."""
     unusable_reply: UnusableJudgement | None = None
     """It is set if the `error` is an unusable reply of the judge."""
+
+    def __post_init__(self) -> None:
+        if (self.passed is None) is (self.cause is None):
+            raise ValueError(f"the result of {self.type} needs either an outcome or the cause why it has none")
 
     def to_json(self) -> dict[str, Any]:
         fields = {

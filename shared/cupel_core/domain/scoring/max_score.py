@@ -4,6 +4,7 @@ Scores are added up in the order of the results, as promptfoo does, so that sums
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from cupel_core.domain.scoring.assertion_rules import ASSERT_SET, AVERAGE
@@ -70,7 +71,7 @@ def _compared_results(results: Iterable[AssertionResult]) -> Iterator[AssertionR
 
 def _problem(
     results: Sequence[Sequence[AssertionResult]], aggregation: _ScoreAggregation
-) -> tuple[str, UnscoredCause | None] | None:
+) -> tuple[str, UnscoredCause] | None:
     """Why the answers cannot be compared by these results, with its cause; None if they can."""
     if len(results) < 2:
         error = "there is no other output to compare with: max-score needs two targets that answered"
@@ -78,7 +79,7 @@ def _problem(
     if not all(results):
         error = "there is no score to compare: max-score needs another assertion"
         return error, UnscoredCause(UnscoredCode.ASSERTION)
-    uncomputed = (each for group in results for each in group if each.passed is None and aggregation.weight(each))
-    if missing := next(uncomputed, None):
-        return f"{missing.type} could not be computed for one of the answers", missing.cause
+    for each in chain.from_iterable(results):
+        if each.cause is not None and aggregation.weight(each):
+            return f"{each.type} could not be computed for one of the answers", each.cause
     return None

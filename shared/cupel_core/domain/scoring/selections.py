@@ -82,35 +82,19 @@ def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
 
 def assertion_result(selection: Selection, assertion: Assertion, index: int) -> AssertionResult:
     """The assertion's result for the probe with this index."""
-    result = AssertionResult(
-        assertion.type,
-        None,
-        None,
-        selection.reason,
-        assertion.weight,
-        assertion.metric,
-        error=selection.error,
-        cause=selection.cause,
-    )
-    if selection.error is not None:
-        return result
-    if index not in selection.candidates:
-        return replace(
-            result, error="completed after the answers were compared", cause=UnscoredCause(UnscoredCode.INPUT)
-        )
+    check, error, cause = (assertion.weight, assertion.metric), selection.error, selection.cause
+    if error is None and index not in selection.candidates:
+        error, cause = "completed after the answers were compared", UnscoredCause(UnscoredCode.INPUT)
+    if error is not None:
+        return AssertionResult(assertion.type, None, None, selection.reason, *check, error=error, cause=cause)
     won, others = selection.winner == index, len(selection.candidates) - 1
     if won:
         which = f"better than {count_of(others, 'other answer')}"
     else:
         which = f"{'none' if selection.winner is None else 'another'} of {others + 1} answers is better"
-    return replace(
-        result,
-        passed=won,
-        score=float(won),
-        reason=f"{which}: {selection.reason}" if others else selection.reason,
-        cause=None,
-        tag=None if won else failure_tag(assertion),
-    )
+    reason = f"{which}: {selection.reason}" if others else selection.reason
+    tag = None if won else failure_tag(assertion)
+    return AssertionResult(assertion.type, won, float(won), reason, *check, tag=tag)
 
 
 def is_found_best(scoring: Scoring) -> bool:

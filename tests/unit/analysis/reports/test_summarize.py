@@ -35,6 +35,7 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import budgets, jobs, reports
 from tests.answered_runs import AnsweredRun
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, ref_of
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -240,7 +241,7 @@ def test_another_summarizer_is_another_report() -> None:
 
 def test_a_summary_is_charged_to_the_budget_of_the_run() -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
-    run = run_of(budget=RunBudget(1_000.0))
+    run = run_of(budget=run_budget(1_000.0))
     assert written(run, Summarizer()).cost_usd == pytest.approx(0.015)
     account = budgets.get(ref_of(run))
     assert (account.used, account.reserved, account.leases) == (15_000_000, 0, {})
@@ -248,7 +249,7 @@ def test_a_summary_is_charged_to_the_budget_of_the_run() -> None:
 
 def test_the_repair_of_a_prompt_is_charged_to_the_budget_of_the_run() -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
-    run = run_of(budget=RunBudget(1_000.0))
+    run = run_of(budget=run_budget(1_000.0))
     assert written(run, Summarizer({**REPLY, "revisedPrompt": "Help."}, REPLY)).cost_usd == pytest.approx(0.03)
     account = budgets.get(ref_of(run))
     assert (account.used, account.reserved, account.leases) == (30_000_000, 0, {})
@@ -257,7 +258,7 @@ def test_the_repair_of_a_prompt_is_charged_to_the_budget_of_the_run() -> None:
 def test_a_prompt_whose_repair_the_budget_does_not_allow_is_not_offered() -> None:
     """The rest of the first answer is used."""
     accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 0.0, 1_000_000.0),)})
-    run = run_of(budget=RunBudget(2_001.0))  # Of 2,000 tokens of output, each call sets all aside.
+    run = run_of(budget=run_budget(2_001.0))  # Of 2,000 tokens of output, each call sets all aside.
     summary = written(run, Summarizer({**REPLY, "revisedPrompt": "Help."}, REPLY))
     assert (summary.text, summary.calls, summary.cost_usd) == ("It refuses.", 1, pytest.approx(5.0))
     assert summary.revised_prompt_issue == "it lacks the placeholders [name]"
@@ -267,6 +268,6 @@ def test_a_prompt_whose_repair_the_budget_does_not_allow_is_not_offered() -> Non
 def test_a_summary_that_the_budget_does_not_allow_is_named() -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (ModelPrice(None, 1_000.0, 1_000.0),)})
     summarizer = Summarizer()
-    summary = written(run_of(budget=RunBudget(0.01)), summarizer)
+    summary = written(run_of(budget=run_budget(0.01)), summarizer)
     assert "the budget of $0.01 is used up" in (summary.error or "")
     assert summarizer.shown == []

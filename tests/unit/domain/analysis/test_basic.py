@@ -25,6 +25,7 @@ from cupel_core.domain.runs.targets import plain_targets
 
 ONES, FIVES, MIXED = Cell(code_1=1), Cell(code_5=1), Cell(code_1=1, code_5=1)
 RULES = {"steady": lambda x: x, "bold": lambda x: min(5, x + 1), "contrarian": lambda x: 6 - x}
+WHOLE = RunSample(12, 12, seed=1, is_drawn=False)
 
 
 def run(
@@ -42,9 +43,8 @@ def run(
     matrix = cell_matrix(counts, rows, ("stakes",))
     totals = [counts.totals.column(number) for number in range(len(plan.columns))]
     names = tuple(column.name for column in plan.columns)
-    return analyze(
-        AnalysisInput(matrix, totals, names, plan.total, has_decision_rule=True, personas=personas, **more)  # type: ignore[arg-type]
-    )
+    fields = {"sample": WHOLE, "has_decision_rule": True, "personas": personas, **more}
+    return analyze(AnalysisInput(matrix, totals, names, plan.total, **fields))  # type: ignore[arg-type]
 
 
 def score(position: int) -> float:

@@ -9,6 +9,7 @@ from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analy
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
+from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
@@ -32,7 +33,8 @@ def analyzed(targets: int, scenarios: int, dimensions: int, levels: int) -> Basi
         for number in range(scenarios)
     ]
     totals = [counts.totals.column(number) for number in range(targets)]
-    return analyze(AnalysisInput(cell_matrix(counts, rows, names), totals, names, plan.total))
+    sample = RunSample(scenarios, scenarios, seed=1, is_drawn=False)
+    return analyze(AnalysisInput(cell_matrix(counts, rows, names), totals, names, plan.total, sample))
 
 
 def scores(number: int, dimensions: int, levels: int) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, combine, failure_tag, metrics
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 VERDICT = Verdict(True, False, 0.9, "it booked the flight", "{}")
 
@@ -23,7 +24,7 @@ def failed(score: float = 0.0, weight: float = 1.0, **more: Any) -> AssertionRes
 
 
 def broken(weight: float = 1.0) -> AssertionResult:
-    return AssertionResult("similar", None, None, "", weight, error="no embedding model")
+    return AssertionResult.uncomputed("similar", "no embedding model", UnscoredCause(UnscoredCode.NO_JUDGE), weight)
 
 
 def results() -> st.SearchStrategy[AssertionResult]:

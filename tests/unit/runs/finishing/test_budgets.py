@@ -9,7 +9,6 @@ from cupel_core.accounts import keys as accounts
 from cupel_core.accounts.leases.holder import LeaseHolder
 from cupel_core.budgets import patient_calls
 from cupel_core.domain.budgets.account import BudgetReport
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.resources.providers import ModelPrice
@@ -21,6 +20,7 @@ from cupel_core.runs.finishing.summarize import summarize_slice
 from cupel_core.store import budgets
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, get_transcript
+from tests.run_budgets import run_budget
 from tests.scripted_judge import DECISION_TEXT, ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -37,7 +37,7 @@ def priced(cloud: Settings) -> None:
 
 
 def summarizing(max_usd: float) -> Run:
-    return AnsweredRun(content=BY_RUBRIC, summary=EXCERPT, budget=RunBudget(max_usd)).summarizing()
+    return AnsweredRun(content=BY_RUBRIC, summary=EXCERPT, budget=run_budget(max_usd)).summarizing()
 
 
 async def summarize(run: Run, judge: ScriptedJudge) -> SliceProgress:
@@ -65,7 +65,7 @@ async def test_a_summary_that_the_budget_does_not_allow_is_recorded_with_an_erro
 
 def drawn_by_another(run: Run) -> BudgetReport:
     """Another worker draws all of a budget of 100 USD."""
-    limit = RunBudget(100.0).limit
+    limit = run_budget(100.0).limit
     drawn = BudgetReport("other", {}, 0, limit, 0, 0, until=10.0**11)
     budgets.report(ref_of(run), limit, drawn, NOW.timestamp())
     return drawn
@@ -110,9 +110,9 @@ async def test_a_call_that_waited_for_its_budget_is_not_made_once_the_account_is
 
 
 async def test_probes_may_not_use_what_is_set_aside_for_summaries() -> None:
-    budget = RunBudget(5.0, finish_usd=1.0)
+    budget = run_budget(5.0, finish_usd=1.0)
     assert (budget.limit, budget.probe_limit) == (5 * 10**9, 4 * 10**9)
 
 
 async def test_at_least_half_of_a_budget_is_for_probes() -> None:
-    assert RunBudget(5.0, finish_usd=100.0).probe_limit == 2_500_000_000
+    assert run_budget(5.0, finish_usd=100.0).probe_limit == 2_500_000_000

@@ -16,7 +16,6 @@ from cupel_core.budgets.run_budgets import BudgetChanged, pause_exhausted_run
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.resources.providers import ModelPrice
@@ -30,6 +29,7 @@ from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import barrier, budgets, clients, events, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
+from tests.run_budgets import run_budget
 from tests.started_runs import RATING, RunSetup, ref_of, send_and_receive, slice_message
 from tests.unit.runs.probing.test_governed_worker import Sent, sent
 
@@ -50,7 +50,7 @@ def worker(seconds: float = 600.0) -> Worker:
 
 def start(max_usd: float, **setup: Any) -> Run:
     parameters = {"scenario_count": 20, "params": {"maxOutputTokens": 50}, **setup}
-    return RunSetup(budget=RunBudget(max_usd), **parameters).start()
+    return RunSetup(budget=run_budget(max_usd), **parameters).start()
 
 
 async def work_on(run: Run, indexes: list[int] = LEAF, sent: list[Sent] | None = None) -> Run:
@@ -151,7 +151,7 @@ async def test_a_run_without_a_budget_makes_no_further_request(
     cloud: Settings, finish_starts: list[tuple[str, int]]
 ) -> None:
     counts = []
-    for budget in (None, RunBudget(1_000.0)):
+    for budget in (None, run_budget(1_000.0)):
         run = RunSetup(scenario_count=20, budget=budget, params={"maxOutputTokens": 50}).start()
         deliveries = send_and_receive(slice_message(run, LEAF))
         with counted_requests() as requests:

@@ -6,7 +6,6 @@ import pytest
 
 from cupel_core.accounts import keys as accounts
 from cupel_core.base.errors import Invalid
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.conversations.parts import FilePart, PartType, TextPart
 from cupel_core.domain.definitions.scenarios import Scenario
@@ -21,6 +20,7 @@ from cupel_core.store import barrier, files, outcomes
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
 from tests.files_for_tests import png
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, ref_of, send_and_receive, slice_message
 from tests.unit.runs.probing.test_worker import worker
 from tests.unit.runs.test_control import over
@@ -81,7 +81,7 @@ async def test_a_budget_counts_an_image_by_its_formula_and_not_by_its_bytes(
     accounts.update_provider("ws_scans", "sim", {"prices": (ModelPrice(None, 1_000.0, 10_000.0),)})
     files.put_content("ws_scans", str(PART.file_id), RED, inspect(RED))
     limited = {"maxOutputTokens": 50}
-    run = WithScans(scenario_count=3, workspace="ws_scans", budget=RunBudget(10.0), params=limited).start()
+    run = WithScans(scenario_count=3, workspace="ws_scans", budget=run_budget(10.0), params=limited).start()
     await worker().run(send_and_receive(slice_message(run, [0, 1, 2])))
     assert barrier.get_progress(Tree.for_run(run)) == Progress(3, completed=3)
 

@@ -18,7 +18,6 @@ from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.money import nano_usd, usd
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.resources.evaluation_settings import SettingsChanges
@@ -33,6 +32,7 @@ from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import barrier, budgets, events, period_budgets, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
+from tests.run_budgets import run_budget
 from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message
 from tests.unit.runs.probing.test_governed_worker import Sent, sent
 
@@ -134,7 +134,7 @@ async def test_the_events_name_the_period_and_come_once() -> None:
 
 async def test_the_metric_says_with_the_events_how_much_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     set_limits(day_usd=8.0)
-    run = await work_until_paused(start(budget=RunBudget(9.0)))
+    run = await work_until_paused(start(budget=run_budget(9.0)))
     of_events = [
         (str(event.data["scope"]), event.data["percent"])
         for event in events.list_after(ref_of(run), 0)
@@ -169,24 +169,24 @@ async def test_runs_of_a_workspace_share_its_budget() -> None:
 
 async def test_a_run_with_a_budget_of_its_own_is_charged_to_both(finish_starts: list[tuple[str, int]]) -> None:
     set_limits(day_usd=1_000)
-    run = await work_on(start(budget=RunBudget(1_000.0)))
+    run = await work_on(start(budget=run_budget(1_000.0)))
     assert budgets.get(ref_of(run)).used == account().used(DAY, today()) > 0
     assert (budgets.get(ref_of(run)).reserved, account().reserved(DAY, today())) == (0, 0)
 
 
 async def test_the_scarcer_of_both_budgets_pauses_the_run() -> None:
     set_limits(day_usd=1_000)
-    run = await work_until_paused(start(budget=RunBudget(8.0)))
+    run = await work_until_paused(start(budget=run_budget(8.0)))
     assert (run.status, run.exhausted_budget) == (RunStatus.PAUSED, BudgetScope.RUN)
     set_limits(day_usd=usd(account().used(DAY, today())) + 8.0)
-    run = await work_until_paused(start(budget=RunBudget(1_000.0)))
+    run = await work_until_paused(start(budget=run_budget(1_000.0)))
     assert (run.status, run.exhausted_budget) == (RunStatus.PAUSED, DAY)
     assert (account().reserved(DAY, today()), account().uncertain(DAY, today())) == (0, 0)
 
 
 async def test_what_a_budget_of_the_run_refuses_is_given_back_to_the_workspace_at_once() -> None:
     set_limits(day_usd=1_000)
-    run = start(budget=RunBudget(8.0))
+    run = start(budget=run_budget(8.0))
     key = workspace_budgets.key_of_run(run, PeriodLimits(1_000.0), time.time())
     assert key is not None
     report = BudgetReport("w", {}, 0, 0, nano_usd(1.0), nano_usd(20.0), time.time() + 150)

@@ -14,7 +14,6 @@ from cupel_core.accounts import keys as accounts
 from cupel_core.base.errors import Conflict, Invalid
 from cupel_core.budgets import charged_calls
 from cupel_core.budgets.patient_calls import PatientCalls
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.conversation import Criteria, Verdict
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.conversations.roles import ModelRole
@@ -28,6 +27,7 @@ from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, Unu
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult, RescoreStatus
 from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, RetryLater
 from cupel_core.runs.rescoring import comparisons, phases
@@ -39,6 +39,7 @@ from cupel_core.store.budgets import RescoreRef
 from cupel_core.store.settings import Settings
 from tests.answered_runs import JUDGE, AnsweredRun, get_transcript
 from tests.recorded_outcomes import store_outcomes
+from tests.run_budgets import run_budget
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW, ref_of
 
@@ -148,7 +149,8 @@ async def test_the_verdicts_of_the_run_are_kept_when_judge_and_criteria_are_the_
 
 async def test_criteria_without_a_verdict_are_judged_again(cloud: Settings) -> None:
     unusable = UnusableJudgement("it has no JSON object", "I think so!")
-    failed = AssertionResult(CRITERIA, None, None, "could not be computed", error="no verdict", unusable_reply=unusable)
+    no_verdict = AssertionResult.uncomputed(CRITERIA, "no verdict", UnscoredCause(UnscoredCode.JUDGE_REPLY))
+    failed = replace(no_verdict, unusable_reply=unusable)
     scoring = build_scoring(None, None, (failed,))
     run = AnsweredRun((asking(criteria=Criteria("booked")),), scoring=lambda _: scoring).completed()
     first, _ = await rescore_with(run, ScriptedJudge(passes=lambda _: True))
@@ -448,7 +450,7 @@ CALL = 15_000_000
 
 async def test_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
-    run = AnsweredRun((asking(POLITE),), budget=RunBudget(100.0)).completed()
+    run = AnsweredRun((asking(POLITE),), budget=run_budget(100.0)).completed()
     await rescore_with(run, ScriptedJudge())
     account = budgets.get(ref_of(run))
     assert (account.spent_by_role, account.reserved) == ({ModelRole.JUDGE: 2 * CALL}, 0)
@@ -456,7 +458,7 @@ async def test_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) ->
 
 async def test_a_rescore_that_the_budget_does_not_allow_has_results_with_that_error(cloud: Settings) -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
-    run, judge = AnsweredRun((asking(POLITE),), budget=RunBudget(0.01)).completed(), ScriptedJudge()
+    run, judge = AnsweredRun((asking(POLITE),), budget=run_budget(0.01)).completed(), ScriptedJudge()
     first, _ = await rescore_with(run, judge, RescoreStatus.FAILED)
     assert first.scoring is not None
     assert "the budget of $0.01 is used up" in (first.scoring.results[0].error or "")
@@ -480,7 +482,7 @@ async def carry_out(run: Run, rescore: Rescore, judge: ScriptedJudge) -> Rescore
 
 async def test_a_rescore_with_a_budget_of_its_own_leaves_that_of_the_run_alone(cloud: Settings) -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
-    run = AnsweredRun((asking(POLITE),), budget=RunBudget(0.01)).completed()
+    run = AnsweredRun((asking(POLITE),), budget=run_budget(0.01)).completed()
     ended = await carry_out(run, create_budgeted(run, 100.0), ScriptedJudge())
     assert ended.status is RescoreStatus.COMPLETED
     assert budgets.get(ref_of(run)).used == 0
@@ -671,7 +673,7 @@ async def test_a_worker_from_before_a_raise_does_not_stop_the_rescore_again(
 async def test_embeddings_of_rescores_are_charged_to_the_budget_of_the_run(cloud: Settings) -> None:
     accounts.update_provider("ws_a", "sim", {"prices": (PRICE,)})
     similar = Assertion("similar", value="answer 0", provider="sim/embedding")
-    run = AnsweredRun((asking(similar),), budget=RunBudget(100.0)).completed()
+    run = AnsweredRun((asking(similar),), budget=run_budget(100.0)).completed()
     await rescore_with(run, ScriptedJudge())
     assert budgets.get(ref_of(run)).used > 0
 

@@ -7,7 +7,6 @@ from cupel_core.base.errors import RetryableError
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
-from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunEventType, RunStatus
@@ -30,6 +29,7 @@ from cupel_core.store.executions import RestartResult
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.sweeping.run_recovery import RecoveryAction, recover_runs
 from tests.recorded_outcomes import count_outcomes
+from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, dispatch_request, receive_bodies, ref_of, slice_message
 
 LATER = NOW + timedelta(minutes=5)
@@ -88,7 +88,7 @@ def test_a_run_whose_messages_wait_is_left_alone(cloud: Settings, finish_starts:
 
 
 def paused_for_its_budget(needed_nano_usd: int) -> Run:
-    budget = RunBudget(1.0, needed_nano_usd=needed_nano_usd)
+    budget = run_budget(1.0, needed_nano_usd=needed_nano_usd)
     run = RunSetup(scenario_count=3, budget=budget).start()
     return runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET)
 
@@ -114,7 +114,7 @@ def test_a_users_pause_is_not_lifted(cloud: Settings) -> None:
 
 
 def test_what_its_own_budget_once_lacked_does_not_keep_a_run_paused_for_the_day(cloud: Settings) -> None:
-    budget = RunBudget(1.0, needed_nano_usd=10**10)
+    budget = run_budget(1.0, needed_nano_usd=10**10)
     run = RunSetup(scenario_count=3, budget=budget).start()
     pause = PeriodPause(BudgetScope.DAY, 10**8)
     runs.transition(ref_of(run), Action.PAUSE, NOW, pause_reason=PauseReason.BUDGET, period_pause=pause)

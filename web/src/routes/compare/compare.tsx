@@ -88,8 +88,7 @@ function Side({ label, runs, value, change }: SideProps) {
         {value !== undefined && !isListed && <option value={value}>{visible(value)}</option>}
         {runs.map((run) => (
           <option key={run.id} value={run.id}>
-            {visible(run.name ?? run.definitionName ?? run.id)}, {formatAgo(run.createdAt, now)}
-            {run.name === null && run.definitionName === null ? "" : `, ${run.id.slice(-6)}`}
+            {visible(run.name ?? run.definitionName)}, {formatAgo(run.createdAt, now)}, {run.id.slice(-6)}
           </option>
         ))}
       </select>

@@ -180,7 +180,7 @@ function Matrix(props: Props) {
             <tr>
               <th scope="col">Newer run</th>
               {runs.slice(0, -1).map((run) => (
-                <th key={run.runId} scope="col" title={visible(run.name ?? run.definitionName ?? run.runId)}>
+                <th key={run.runId} scope="col" title={visible(run.name ?? run.definitionName)}>
                   minus {run.number}
                   {run.isBaseline && <small>the baseline</small>}
                 </th>

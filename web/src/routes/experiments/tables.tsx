@@ -45,7 +45,7 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
     );
   }
   const axis = differenceAxis(rows);
-  const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.definitionName ?? run.runId]));
+  const names = new Map(summary.runs.map((run) => [run.runId, run.name ?? run.definitionName]));
   const confidence = formatConfidence(summary.experiment.alpha);
   return (
     <Section title="Differences from the baseline">
@@ -153,7 +153,7 @@ export function Runs({ runs, reasons: given }: RunsProps) {
                   <td className="figure">{run.number}</td>
                   <th scope="row" className={page.name}>
                     <Link to="/runs/$id" params={{ id: run.runId }}>
-                      {visible(run.name ?? run.definitionName ?? run.runId)}
+                      {visible(run.name ?? run.definitionName)}
                     </Link>
                     {run.isBaseline && <small>the baseline</small>}
                   </th>

@@ -159,7 +159,7 @@ function TrendTable({ measure, series }: { measure: Measure; series: readonly Tr
             <th scope="row" className={page.name}>
               {run.number}{" "}
               <Link to="/runs/$id" params={{ id: run.runId }}>
-                {visible(run.name ?? run.definitionName ?? run.runId)}
+                {visible(run.name ?? run.definitionName)}
               </Link>
             </th>
             {series.map(({ target, points }) => {
