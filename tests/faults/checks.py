@@ -28,7 +28,7 @@ def violations(run: Run) -> list[str]:
         outcome.result and outcome.result.success for outcome in recorded if isinstance(outcome, Transcript)
     ):
         violated.append("a conversation does not have its judge's verdict")
-    has_decisions = "decision" in snapshots.get(run.snapshot_key).definition
+    has_decisions = snapshots.get(run.snapshot_key).definition.get("decision") is not None
     if has_decisions and any(outcome.summary is None for outcome in recorded if isinstance(outcome, Transcript)):
         violated.append("a transcript has no summary")
     counted = {
