@@ -19,8 +19,14 @@ from cupel.render import format_duration, format_status
 from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
-from cupel_core.domain.text.figures import format_interval as format_interval_text
-from cupel_core.domain.text.figures import format_p, format_percent, format_signed_percent, format_usd
+from cupel_core.domain.text.figures import (
+    format_p,
+    format_percent,
+    format_ratio,
+    format_ratio_interval,
+    format_signed_percent,
+    format_usd,
+)
 
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
 
@@ -65,8 +71,8 @@ def notes(figures: Json) -> Iterator[str]:
 
 OPERATIONS_NOTE = "costs, tokens, times and errors: of all probes of either side, described and not tested"
 RATIOS_NOTE = (
-    "costs and times of the target's calls: geometric means of the scenarios per completed conversation, paired by "
-    "scenario; each interval is for its row alone"
+    "costs and times of the target's calls: geometric means of completed conversations, paired by scenario; "
+    "each interval is for its row alone"
 )
 _RATIOS = ["scenarios", "baseline", "comparison", "change", "interval", "adjusted p"]
 
@@ -98,7 +104,8 @@ def ratio_notes(figures: Json) -> Iterator[str]:
 _LEFT_OUT = {
     "notCompleted": "not completed on both sides",
     "unknown": "of which it is not known",
-    "free": "that cost nothing on a side",
+    "cached": "answered from a cache",
+    "free": "with a conversation that cost nothing",
 }
 
 
@@ -107,8 +114,8 @@ def _ratio_cells(ratio: Json, form: Callable[[float | None], str]) -> list[str]:
         f"{ratio['scenarios']:,}",
         form(ratio["baseline"]),
         form(ratio["comparison"]),
-        format_signed_percent(ratio["ratio"] - 1),
-        format_interval_text([bound - 1 for bound in ratio["interval"] or ()], format_signed_percent) or NO_VALUE,
+        format_ratio(ratio["ratio"]),
+        format_ratio_interval(ratio["interval"]) or NO_VALUE,
         format_p(ratio["adjustedP"]),
         ratio["verdict"] or NO_VALUE,
     ]

@@ -30,9 +30,8 @@ def compare_results(
     """Compare two evaluations: paired by scenario name, then by dimension scores; targets by name.
 
     `metric` is DECISION, PASS_RATE, PASS_RATE_ERRORS_FAIL (an errored probe is a failure) or OTHER_RATE; by default
-    decisions if both have any, else PASS_RATE. Differences below `margin` do not matter. With the same evaluation
-    twice, its targets are not compared with themselves. Raises UsageError if the evaluations have no scenario in
-    common.
+    decisions if both have any, else PASS_RATE. Differences below `margin` do not matter. Raises UsageError for
+    the same evaluation twice, and if the evaluations have no scenario in common.
     """
     try:
         options = ComparisonOptions(Metric(metric.upper()) if metric else None, alpha, margin)
@@ -42,6 +41,8 @@ def compare_results(
         raise UsageError(f"alpha: {issue}")
     if issue := options.margin_issue:
         raise UsageError(f"margin: {issue}")
+    if baseline.id == comparison.id:
+        raise UsageError("comparison: is the same as the baseline")
     try:
         return compare(_side(baseline), _side(comparison), options)
     except NotMatchable:

@@ -100,6 +100,7 @@ class RatioBrief(ResultModel):
     verdict: str | None = None
     sentence: str
     scenarios: int
+    left_out: dict[str, int]
     ratio: Annotated[float | None, Field(description="Comparison divided by baseline")] = None
     interval: list[float] | None = None
     adjusted_p: float | None = None

@@ -187,8 +187,15 @@ class OperatingDifferencesResponse(ResponseModel):
     difference: Annotated[SideOperationsResponse, Field(description="Comparison minus baseline")]
 
 
+LeftOutScenarios = Annotated[
+    dict[str, int],
+    Field(description="Common scenarios without a ratio, by reason: notCompleted, unknown, cached or free"),
+]
+
+
 class UsageRatioResponse(ResponseModel):
-    """The target's calls of either side, paired by scenario: the ratio of the scenarios' geometric means."""
+    """The ratio of the typical conversations of either side: geometric means, paired by scenario. Costs include those
+    of failed attempts; times are those of the answers, without retries and waits."""
 
     verdict: Annotated[
         ComparisonVerdict | None,
@@ -199,12 +206,10 @@ class UsageRatioResponse(ResponseModel):
     ]
     sentence: Annotated[str, Field(description="The ratio in words, with its figures")]
     scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 on both sides")]
-    left_out: Annotated[
-        dict[str, int],
-        Field(description="Common scenarios without a ratio, by reason: notCompleted, unknown or free"),
-    ]
+    left_out: LeftOutScenarios
     baseline: Annotated[
-        float | None, Field(description="Geometric mean of the scenarios per completed conversation, in USD or ms")
+        float | None,
+        Field(description="Geometric mean of the completed conversations, in USD or ms; each scenario counts once"),
     ]
     comparison: Annotated[float | None, Field(description="That of the comparison side")]
     ratio: Annotated[float | None, Field(description="Comparison divided by baseline")]

@@ -8,6 +8,7 @@ from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateRespons
 from cupel_core.contract.budgets import MaxUsd, SpentUsd, UncertainUsd
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.comparisons import LeftOutScenarios
 from cupel_core.contract.estimates import EstimateIntervalResponse
 from cupel_core.contract.fields import Flag, ModelId
 from cupel_core.contract.runs import FailureResponse
@@ -189,6 +190,7 @@ class ReportRatioResponse(ResponseModel):
     """The ratio of geometric means of two targets, paired by scenario."""
 
     scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 of both")]
+    left_out: LeftOutScenarios
     ratio: Annotated[float | None, Field(description="First divided by second")]
     interval: Annotated[
         list[float] | None, Field(serialization_alias="interval95", description="95% interval of the ratio")

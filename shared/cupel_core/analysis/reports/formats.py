@@ -28,6 +28,8 @@ from cupel_core.domain.text.figures import (
     format_interval,
     format_p,
     format_points,
+    format_ratio,
+    format_ratio_interval,
     format_signed_percent,
     with_interval,
 )
@@ -274,8 +276,8 @@ def difference_table(content: ReportContentResponse) -> ReportTable:
             _difference(each.metric)(each.difference),
             format_interval(each.interval, _difference(each.metric)) or NONE,
             format_p(each.adjusted_p),
-            _ratio(each.cost_ratio),
-            _ratio(each.time_ratio),
+            _ratio(each.cost_ratio, each.scenarios),
+            _ratio(each.time_ratio, each.scenarios),
         )
         for each in content.differences
     )
@@ -283,15 +285,18 @@ def difference_table(content: ReportContentResponse) -> ReportTable:
     return ReportTable(header, tuple(rows))
 
 
-def _ratio(ratio: ReportRatioResponse) -> str:
-    """Return `+20.0% (+10.0% to +30.9%), adjusted p 0.003`, as far as it is known."""
+def _ratio(ratio: ReportRatioResponse, scenarios: int) -> str:
+    """Return `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known; the number of scenarios only
+    if the difference has another."""
     if ratio.ratio is None:
         return NONE
-    share = format_signed_percent(ratio.ratio - 1)
-    if ratio.adjusted_p is None:
-        return share
-    bounds = format_interval([bound - 1 for bound in ratio.interval or ()], format_signed_percent)
-    return f"{share}{f' ({bounds})' if bounds else ''}, adjusted p {format_p(ratio.adjusted_p)}"
+    bounds = format_ratio_interval(ratio.interval)
+    parts = [f"{format_ratio(ratio.ratio)}{f' ({bounds})' if bounds else ''}"]
+    if ratio.adjusted_p is not None:
+        parts.append(f"adjusted p {format_p(ratio.adjusted_p)}")
+    if ratio.scenarios != scenarios:
+        parts.append(f"n = {number(ratio.scenarios)}")
+    return ", ".join(parts)
 
 
 def _difference(metric: Metric) -> Callable[[float | None], str]:

@@ -99,16 +99,17 @@ def differences(
 
 
 def _ratios(rows: Sequence[ComparisonRow], measure: UsageMeasure) -> list[ReportRatioResponse]:
-    estimates = [row.usage[measure].estimate for row in rows]
-    adjusted = holm([estimate.p for estimate in estimates])
+    ratios = [row.usage[measure] for row in rows]
+    adjusted = holm([ratio.estimate.p for ratio in ratios])
     return [
         ReportRatioResponse(
-            scenarios=estimate.scenarios,
-            ratio=estimate.ratio,
-            interval=list(estimate.interval) if estimate.interval else None,
+            scenarios=ratio.estimate.scenarios,
+            left_out={str(reason): count for reason, count in ratio.left_out.items()},
+            ratio=ratio.estimate.ratio,
+            interval=list(ratio.estimate.interval) if ratio.estimate.interval else None,
             adjusted_p=p,
         )
-        for estimate, p in zip(estimates, adjusted, strict=True)
+        for ratio, p in zip(ratios, adjusted, strict=True)
     ]
 
 

@@ -37,6 +37,8 @@ class CountedCost(NamedTuple):
     """What was used of each model, as far as it was recorded: not of targets."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
+    cached_usd: float | None = 0.0
+    """Answers from a cache cost this much when they were made; None if a price is unknown."""
 
 
 class CountedOutcome(NamedTuple):
@@ -71,7 +73,7 @@ class CountedOutcome(NamedTuple):
     left_out: Mapping[str, int] = {}
     """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
     is_cached: bool = False
-    """It is set if an answer of the target came from a cache: its time is that of the call before, its cost is not."""
+    """It is set if an answer of the target came from a cache: its time is that of the call before."""
     omitted_parameters: Sequence[str] = ()
     """These parameters were left out of the requests to the target."""
 

@@ -53,6 +53,7 @@ def _costs(spending: Spending) -> list[CountedCost]:
             spend.usage.input_tokens,
             spend.usage.output_tokens,
             uncertain_usd=spend.uncertain_usd,
+            cached_usd=spend.cached_cost_usd,
         )
         for kind, spend in parts.items()
         if spend.has_calls

@@ -1,4 +1,4 @@
-"""Count files: all that statistics need of a run's outcomes, in twelve numbers per cell and sums per column.
+"""Count files: all that statistics need of a run's outcomes, in thirteen numbers per cell and sums per column.
 
 A cell is one column (a target, asked by one prompt) and one case (a scenario with one of its personas, or with none).
 Its probes are the repeats, whose indexes are consecutive; its number is the index of its first probe divided by the
@@ -10,8 +10,8 @@ The bytes of a file are deterministic:
     magic (8 bytes), length of the header (4 bytes), header (JSON: first cell, number of cells, sums by column), cells,
     usage
 
-A cell takes 36 bytes, little-endian. Ten 16-bit numbers in the order of `Cell` are enough, because a run has up to
-1,000 repeats. After those of all cells, each cell has the two 64-bit sums of `TargetUsage`.
+A cell takes 44 bytes, little-endian. Ten 16-bit numbers in the order of `Cell` are enough, because a run has up to
+1,000 repeats. After those of all cells, each cell has the three 64-bit sums of `TargetUsage`.
 """
 
 import json
@@ -25,17 +25,17 @@ from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
-from cupel_core.domain.analysis.target_usage import TargetUsage, add_sums, pico_log_ms, pico_usd
+from cupel_core.domain.analysis.target_usage import TargetUsage, add_sums
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 
 COUNTS_PER_CELL = 10
 BYTES_PER_CELL = 2 * COUNTS_PER_CELL
-SUMS_PER_CELL = 2
+SUMS_PER_CELL = 3
 _USAGE_BYTES = 8 * SUMS_PER_CELL
 MAX_HEADER_BYTES = 64_000_000
 MAX_FILE_BYTES = MAX_PROBES * (BYTES_PER_CELL + _USAGE_BYTES) + MAX_HEADER_BYTES + 100
 """A larger file is not read."""
-VERSION = 3
+VERSION = 4
 """Files of another version are not read: they have other names, so their outcomes are counted again."""
 _MAGIC = f"CUPELCT{VERSION}".encode()
 _PREFIX = Struct("<8sI")
@@ -162,9 +162,8 @@ class Counts:
         totals.add(outcome)
 
     def _add_usage(self, start: int, outcome: CountedOutcome) -> None:
-        usage = self.usage
-        usage[start] = add_sums(usage[start], pico_usd(outcome))
-        usage[start + 1] = add_sums(usage[start + 1], pico_log_ms(outcome))
+        sums = slice(start, start + SUMS_PER_CELL)
+        self.usage[sums] = array("q", map(add_sums, self.usage[sums], TargetUsage.of_outcome(outcome)[1:]))
 
     def merge(self, other: "Counts") -> None:
         """Add the counts of other outcomes. Raises ValueError for cells outside of these."""
@@ -236,8 +235,8 @@ def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Cou
 
 
 def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
-    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 36 bytes
-    each, at most 36 MB."""
+    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 44 bytes
+    each, at most 44 MB."""
     counts = Counts.empty(cells_of(plan, range(plan.total)))
     for part in parts:
         counts.merge(part)

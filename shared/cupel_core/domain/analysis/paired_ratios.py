@@ -1,8 +1,8 @@
 """Ratios of geometric means: amounts such as times and costs of the same scenarios on two sides.
 
-Amounts differ between scenarios by factors, and their tails are heavy. The logarithms of their ratios have neither: a
-t interval of their mean covers the ratio of geometric means as often as it says, while one of the mean difference does
-not (docs/statistics.md). Numbers in, numbers out; None where a figure is undefined.
+Scenarios differ in size by factors. A scenario's size cancels in its ratio, so a few large scenarios do not rule the
+interval; a few scenarios with extreme ratios still do (docs/statistics.md). Numbers in, numbers out; None where a
+figure is undefined.
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,10 @@ class RatioEstimate:
     """None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have any."""
     test: SignificanceTest = SignificanceTest.PAIRED_T
     p: float | None = None
+    usual: float | None = None
+    """The ratio that nearly all scenarios have; None if there is none."""
+    usual_scenarios: int = 0
+    """So many have it."""
 
 
 def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEstimate:
@@ -47,9 +51,10 @@ def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEst
     if error is None or scenarios < MIN_SCENARIOS:
         return RatioEstimate(scenarios, *means, exp(mean))
     rounded = [round(each, _DIGITS) for each in differences]
-    if usual_difference(rounded) is not None:
-        p = _sign_p(rounded, mean)
-        return RatioEstimate(scenarios, *means, exp(mean), None, SignificanceTest.SIGN, p)
+    if (usual := usual_difference(rounded)) is not None:
+        p = _sign_p(rounded, round(mean, _DIGITS))
+        sign = SignificanceTest.SIGN
+        return RatioEstimate(scenarios, *means, exp(mean), None, sign, p, exp(usual), rounded.count(usual))
     reach = t_quantile(1 - alpha / 2, scenarios - 1) * error
     interval = Interval(exp(mean - reach), exp(mean + reach))
     p = t_two_sided_p(mean / error, scenarios - 1)
@@ -57,6 +62,6 @@ def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEst
 
 
 def _sign_p(differences: Sequence[float], mean: float) -> float | None:
-    """Return the mid-p of a sign test; None if a few scenarios turn the mean against the sign of most others."""
+    """Return the mid-p of a sign test; None if the mean has not the sign of most scenarios."""
     rose, fell = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
-    return None if (rose - fell) * mean < 0 else binomial_mid_p(min(rose, fell), rose + fell)
+    return None if (rose - fell) * mean <= 0 else binomial_mid_p(min(rose, fell), rose + fell)

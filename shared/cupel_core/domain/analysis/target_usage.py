@@ -1,4 +1,4 @@
-"""What the target's calls of a cell's completed probes cost and took, in two whole numbers per cell.
+"""What the target's calls of a cell's completed probes cost and took, in three whole numbers per cell.
 
 They are sums in trillionths, so they are the same whatever the order and the parts. A sum is UNKNOWN as soon as one of
 its probes is, because the mean over the others would be a guess.
@@ -11,35 +11,45 @@ from typing import NamedTuple
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 
 UNKNOWN = -1
+CACHED = -2
+"""It takes the place of UNKNOWN if an answer came from a cache."""
 _PICO = 10**12
 _MAX_SUM = 2**62
 """Two larger sums would not fit into the 64 bits that a count file has for each."""
 
 
 def add_sums(first: int, second: int) -> int:
-    """Add two sums of a cell; UNKNOWN if either is, or if the sum would be too large to be stored."""
-    total = first + second
-    return total if first >= 0 and second >= 0 and total <= _MAX_SUM else UNKNOWN
+    """Add two sums of a cell; UNKNOWN or CACHED if either is, and UNKNOWN if the sum would be too large to be
+    stored."""
+    if first < 0 or second < 0:
+        return min(first, second)
+    return total if (total := first + second) <= _MAX_SUM else UNKNOWN
 
 
 def pico_usd(outcome: CountedOutcome) -> int:
-    """Return what the target's calls cost, also those whose answers were unusable; UNKNOWN without any call, with an
-    answer from a cache, or if a price is."""
-    if outcome.is_cached:
-        return UNKNOWN
+    """Return what the target's calls cost, also those whose answers were unusable, and what answers from a cache cost
+    when they were made; UNKNOWN without any call, if a price is, or if calls without an answer may have been billed."""
     total = calls = 0
     for cost in outcome.costs:
         if cost.kind == "target":
-            if cost.usd is None:
+            if cost.usd is None or cost.cached_usd is None or cost.uncertain_usd:
                 return UNKNOWN
-            total += round(cost.usd * _PICO)
+            total += round((cost.usd + cost.cached_usd) * _PICO)
             calls += cost.calls
     return total if calls else UNKNOWN
 
 
+def pico_log_pico_usd(pico: int) -> int:
+    """Return the natural logarithm of a cost in trillionths of a dollar, so that none is negative; UNKNOWN of an
+    unknown cost and of 0."""
+    return round(log(pico) * _PICO) if pico > 0 else UNKNOWN
+
+
 def pico_log_ms(outcome: CountedOutcome) -> int:
     """Return the natural logarithm of the duration in milliseconds; UNKNOWN of a duration that was not measured, or
-    that is too short for a millisecond."""
+    that is too short for a millisecond, and CACHED with an answer from a cache."""
+    if outcome.is_cached:
+        return CACHED
     duration = outcome.duration_ms
     return round(log(duration) * _PICO) if duration > 0 else UNKNOWN
 
@@ -49,27 +59,37 @@ class TargetUsage(NamedTuple):
 
     completed: int = 0
     pico_usd: int = 0
+    pico_log_pico_usd: int = 0
+    """It is UNKNOWN if any conversation cost nothing."""
     pico_log_ms: int = 0
+
+    @classmethod
+    def of_outcome(cls, outcome: CountedOutcome) -> "TargetUsage":
+        """Return the sums of one completed outcome."""
+        pico = pico_usd(outcome)
+        return cls(1, pico, pico_log_pico_usd(pico), pico_log_ms(outcome))
 
     @classmethod
     def of(cls, outcomes: Iterable[CountedOutcome]) -> "TargetUsage":
         total = cls()
         for each in outcomes:
             if each.is_completed:
-                total = total.plus(cls(1, pico_usd(each), pico_log_ms(each)))
+                total = total.plus(cls.of_outcome(each))
         return total
 
     def plus(self, other: "TargetUsage") -> "TargetUsage":
-        return TargetUsage(
-            self.completed + other.completed,
-            add_sums(self.pico_usd, other.pico_usd),
-            add_sums(self.pico_log_ms, other.pico_log_ms),
-        )
+        return TargetUsage(self.completed + other.completed, *map(add_sums, self[1:], other[1:]))
 
     @property
     def mean_usd(self) -> float | None:
         """None without a completed probe, or if the cost of one is unknown."""
         return self._mean(self.pico_usd)
+
+    @property
+    def mean_log_usd(self) -> float | None:
+        """None without a completed probe, or if the cost of one is unknown or 0."""
+        mean = self._mean(self.pico_log_pico_usd)
+        return None if mean is None else mean - log(_PICO)
 
     @property
     def mean_log_ms(self) -> float | None:

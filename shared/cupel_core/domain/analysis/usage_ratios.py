@@ -2,9 +2,10 @@
 
 A ratio has no margin, as nobody has said which one does not matter, so none is EQUIVALENT. Times of two runs have no
 verdict: the provider's load at their times is the same for all scenarios of a run, so no interval over scenarios
-includes it.
+includes it. The typical conversation is that of the mean logarithm, so nothing is said about the total.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,13 +14,22 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedScenario
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.paired_ratios import RatioEstimate, ratio_estimate
-from cupel_core.domain.analysis.usage_samples import LeftOut, UsageMeasure, merged_sample, usage_sample
+from cupel_core.domain.analysis.usage_samples import LeftOut, UsageMeasure, UsageSample, merged_sample, usage_sample
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 from cupel_core.domain.statistics import MIN_SCENARIOS
-from cupel_core.domain.text.figures import format_confidence, format_p, format_signed_percent
+from cupel_core.domain.text.figures import (
+    MAX_PERCENT_RATIO,
+    format_confidence,
+    format_p,
+    format_ratio_interval,
+    format_ratio_words,
+    is_same_ratio,
+)
 
-_OTHER_TIMES = "The runs were made at different times, so the provider's load may be the reason."
+_OTHER_RUN = "Both are different runs, so the provider's load may be the reason."
+_THIS_TIME = "This holds at the time of this run, and the load may differ between models too."
 _NO_SPREAD = "Nearly all scenarios have the same ratio, so there is no interval."
+_SAME_CONVERSATIONS = "Both sides are the same conversations."
 
 
 @dataclass(frozen=True)
@@ -29,11 +39,17 @@ class UsageRatio:
     measure: UsageMeasure
     estimate: RatioEstimate
     left_out: Mapping[LeftOut, int]
-    """It counts the common scenarios without a ratio; empty for all pairs together."""
+    """It counts the common scenarios without a ratio."""
+    ratio_of_means: float | None = None
+    """That of the mean costs over the same scenarios; None of times."""
     adjusted_p: float | None = None
     verdict: ComparisonVerdict | None = None
     """None for times of two runs, and if both sides are the same conversations."""
     sentence: str = ""
+
+    @property
+    def is_comparable(self) -> bool:
+        return self.estimate.scenarios >= MIN_SCENARIOS
 
 
 class RowNames(NamedTuple):
@@ -61,53 +77,85 @@ class UsageComparison(NamedTuple):
     def ratios(self, measure: UsageMeasure) -> list[UsageRatio]:
         """Return one for each of `names`, with p adjusted over all of them."""
         samples = [usage_sample(measure, pair, self.baseline, self.comparison, self.common) for pair in self.pairs]
+        is_tested = [not (self.is_of_one_run and pair.baseline == pair.comparison) for pair in self.pairs]
         if len(samples) > 1:
-            samples.append(merged_sample(samples))
-        estimates = [ratio_estimate(list(sample.scenarios.values()), self.alpha) for sample in samples]
-        adjusted = holm([estimate.p for estimate in estimates])
+            tested = [sample for sample, is_its in zip(samples, is_tested, strict=True) if is_its]
+            samples.append(merged_sample(tested or samples))
+            is_tested.append(bool(tested))
+        ratios = [
+            _ratio_of(measure, sample, self.alpha, is_tested=is_its)
+            for sample, is_its in zip(samples, is_tested, strict=True)
+        ]
+        adjusted = holm([ratio.estimate.p for ratio in ratios])
         return [
-            self._concluded(UsageRatio(measure, estimate, dict(sample.left_out), p), row)
-            for row, (sample, estimate, p) in enumerate(zip(samples, estimates, adjusted, strict=True))
+            self._concluded(replace(ratio, adjusted_p=p), names) if is_its else ratio
+            for ratio, p, names, is_its in zip(ratios, adjusted, self.names, is_tested, strict=True)
         ]
 
-    def _concluded(self, ratio: UsageRatio, row: int) -> UsageRatio:
-        if self._has_same_conversations(row):
-            return _untested(ratio)
+    def _concluded(self, ratio: UsageRatio, names: RowNames) -> UsageRatio:
         verdict = _verdict(ratio, self.alpha, is_of_one_run=self.is_of_one_run)
-        sentence = _sentence(replace(ratio, verdict=verdict), self.names[row], self.alpha)
-        return replace(ratio, verdict=verdict, sentence=sentence)
-
-    def _has_same_conversations(self, row: int) -> bool:
-        pairs = self.pairs[row : row + 1] or self.pairs
-        return self.is_of_one_run and all(pair.baseline == pair.comparison for pair in pairs)
+        return replace(ratio, verdict=verdict, sentence=_sentence(replace(ratio, verdict=verdict), names, self.alpha))
 
 
-def _untested(ratio: UsageRatio) -> UsageRatio:
-    """Two gradings of the same conversations have nothing to compare here."""
-    estimate = replace(ratio.estimate, interval=None, p=None)
-    return replace(ratio, estimate=estimate, adjusted_p=None, sentence="Both sides are the same conversations.")
+def _ratio_of(measure: UsageMeasure, sample: UsageSample, alpha: float, *, is_tested: bool) -> UsageRatio:
+    estimate = ratio_estimate([each.logarithms for each in sample.scenarios.values()], alpha)
+    left_out = dict(Counter(sample.left_out.values()))
+    if is_tested:
+        return UsageRatio(measure, estimate, left_out, sample.ratio_of_means)
+    return UsageRatio(measure, replace(estimate, interval=None, p=None), left_out, sentence=_SAME_CONVERSATIONS)
 
 
 def _verdict(ratio: UsageRatio, alpha: float, *, is_of_one_run: bool) -> ComparisonVerdict | None:
-    estimate = ratio.estimate
-    if estimate.ratio is None or estimate.scenarios < MIN_SCENARIOS:
-        return ComparisonVerdict.NOT_COMPARABLE
     if ratio.measure is UsageMeasure.TIME and not is_of_one_run:
         return None
-    if ratio.adjusted_p is None or ratio.adjusted_p >= alpha:
+    main = _main_ratio(ratio.estimate)
+    if main is None or not ratio.is_comparable:
+        return ComparisonVerdict.NOT_COMPARABLE
+    if ratio.adjusted_p is None or ratio.adjusted_p >= alpha or main == 1:
         return ComparisonVerdict.INCONCLUSIVE
-    return ComparisonVerdict.HIGHER if estimate.ratio > 1 else ComparisonVerdict.LOWER
+    return ComparisonVerdict.HIGHER if main > 1 else ComparisonVerdict.LOWER
+
+
+def _main_ratio(estimate: RatioEstimate) -> float | None:
+    """Return the ratio that is tested: the one that nearly all scenarios have, or that of the means."""
+    return estimate.ratio if estimate.usual is None else estimate.usual
 
 
 def _sentence(ratio: UsageRatio, names: RowNames, alpha: float) -> str:
-    estimate = ratio.estimate
-    if estimate.ratio is None or ratio.verdict is ComparisonVerdict.NOT_COMPARABLE:
+    main = _main_ratio(ratio.estimate)
+    if main is None or not ratio.is_comparable:
         return _too_few(ratio)
-    figures = ", ".join(_figures(ratio, estimate, alpha))
-    start = "Not enough data: " if ratio.verdict is ComparisonVerdict.INCONCLUSIVE else ""
-    difference = f"{_difference(ratio.measure, estimate.ratio)} than {names.reference}"
-    notes = [_OTHER_TIMES] * (ratio.verdict is None) + [_NO_SPREAD] * (estimate.interval is None)
-    return " ".join([f"{start}{names.subject} {difference} ({figures}).", *notes])
+    if ratio.estimate.usual == 1:
+        sentence = f"{names.subject} {_difference(ratio.measure, main, names)} in {_usual_scenarios(ratio.estimate)}"
+        return " ".join([f"{sentence}.", *_notes(ratio, main)])
+    where = "In the typical conversation"
+    if ratio.estimate.usual is not None:
+        where = f"In {_usual_scenarios(ratio.estimate)}"
+    if ratio.verdict is ComparisonVerdict.INCONCLUSIVE:
+        where = f"Not enough data: {where[0].lower()}{where[1:]}"
+    difference = _difference(ratio.measure, main, names)
+    figures = ", ".join(_figures(ratio, ratio.estimate, alpha))
+    return " ".join([f"{where}, {names.subject} {difference} ({figures}).", *_notes(ratio, main)])
+
+
+def _usual_scenarios(estimate: RatioEstimate) -> str:
+    usual, scenarios = estimate.usual_scenarios, estimate.scenarios
+    return f"all {scenarios:,} scenarios" if usual == scenarios else f"{usual:,} of {scenarios:,} scenarios"
+
+
+def _notes(ratio: UsageRatio, main: float) -> list[str]:
+    notes = []
+    if ratio.measure is UsageMeasure.TIME and ratio.verdict is None:
+        notes.append(_OTHER_RUN)
+    if ratio.measure is UsageMeasure.TIME and ratio.verdict in (ComparisonVerdict.HIGHER, ComparisonVerdict.LOWER):
+        notes.append(_THIS_TIME)
+    if ratio.estimate.usual not in (None, 1):
+        notes.append(_NO_SPREAD)
+    mean = ratio.ratio_of_means
+    if mean is not None and (main - 1) * (mean - 1) < 0 and not is_same_ratio(main) and not is_same_ratio(mean):
+        amount = format_ratio_words(mean)
+        notes.append(f"On average over these scenarios it costs {amount}: a few expensive scenarios decide.")
+    return notes
 
 
 def _too_few(ratio: UsageRatio) -> str:
@@ -115,17 +163,20 @@ def _too_few(ratio: UsageRatio) -> str:
     return f"Too few scenarios have a {known} on both sides: {ratio.estimate.scenarios} of at least {MIN_SCENARIOS}."
 
 
-def _difference(measure: UsageMeasure, ratio: float) -> str:
-    share = format_signed_percent(ratio - 1).lstrip("+−")
-    word = "less" if ratio < 1 else "more"
-    return f"costs {share} {word}" if measure is UsageMeasure.COST else f"takes {share} {word} time"
+def _difference(measure: UsageMeasure, ratio: float, names: RowNames) -> str:
+    amount = f"{format_ratio_words(ratio)}{' time' if measure is UsageMeasure.TIME else ''}"
+    if ratio == 1:
+        amount = "the same" if measure is UsageMeasure.COST else "the same time"
+    elif is_same_ratio(ratio):
+        amount = "about the same" if measure is UsageMeasure.COST else "about the same time"
+    word = "as" if is_same_ratio(ratio) or ratio > MAX_PERCENT_RATIO else "than"
+    return f"{'costs' if measure is UsageMeasure.COST else 'takes'} {amount} {word} {names.reference}"
 
 
 def _figures(ratio: UsageRatio, estimate: RatioEstimate, alpha: float) -> list[str]:
     figures = []
     if estimate.interval is not None:
-        low, high = (format_signed_percent(bound - 1) for bound in estimate.interval)
-        figures.append(f"{format_confidence(alpha)} CI {low} to {high}")
+        figures.append(f"{format_confidence(alpha)} CI {format_ratio_interval(estimate.interval)}")
     if ratio.adjusted_p is not None:
         figures.append(f"adjusted p {format_p(ratio.adjusted_p)}")
     return [*figures, f"{estimate.scenarios:,} scenarios"]

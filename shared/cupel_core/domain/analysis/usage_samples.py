@@ -1,19 +1,23 @@
 """Pairs what the target's calls of two sides cost and took in their common scenarios, for ratios.
 
-A case counts if both sides have completed conversations of it whose cost, or time, is known and not 0. Repeats are
-averaged first: costs as they are, because what a scenario costs is a mean, and times by their logarithms.
+Repeats, personas and targets are averaged by their logarithms. A case counts if both sides have completed conversations
+of it. A scenario has no ratio if the cost, or the time, of one of these is unknown or 0.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from math import log
 from statistics import fmean
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedScenario, SideColumn
+from cupel_core.domain.analysis.matching import (
+    ColumnPair,
+    ComparisonSide,
+    MatchedCase,
+    MatchedScenario,
+    SideColumn,
+)
 from cupel_core.domain.analysis.paired import PairedValues
-from cupel_core.domain.analysis.target_usage import TargetUsage
+from cupel_core.domain.analysis.target_usage import CACHED, TargetUsage
 
 
 class UsageMeasure(StrEnum):
@@ -22,21 +26,47 @@ class UsageMeasure(StrEnum):
 
 
 class LeftOut(StrEnum):
-    """The values name why a common scenario has no ratio."""
+    """The values name why a common scenario has no ratio; they descend by how much they say about it."""
 
+    FREE = "free"
+    """A conversation cost nothing, so there is no ratio."""
+    CACHED = "cached"
+    """An answer came from a cache, so its time was not measured."""
+    UNKNOWN = "unknown"
+    """A price is not known, a call without an answer may have been billed, or a duration was not measured or is below
+    a millisecond."""
     NOT_COMPLETED = "notCompleted"
     """A side has no completed conversation in common with the other."""
-    UNKNOWN = "unknown"
-    """A price is not known, or a duration was not measured or is below a millisecond."""
-    FREE = "free"
-    """The calls of a side cost nothing, so there is no ratio."""
+
+
+class Amount(NamedTuple):
+    """The mean of a side's conversations of a case."""
+
+    logarithm: float
+    mean: float | None
+    """It is in dollars; None of times."""
+
+
+class PairedAmounts(NamedTuple):
+    """Means of both sides."""
+
+    logarithms: PairedValues
+    means: PairedValues | None
+    """They are in dollars; None of times."""
 
 
 class UsageSample(NamedTuple):
-    """The mean logarithms of both sides, by scenario id, and how many common scenarios have none."""
+    """The means of both sides, and why common scenarios have none, by scenario id."""
 
-    scenarios: dict[str, PairedValues]
-    left_out: Counter[LeftOut]
+    scenarios: dict[str, PairedAmounts]
+    left_out: dict[str, LeftOut]
+
+    @property
+    def ratio_of_means(self) -> float | None:
+        """Return the ratio of the mean costs over the scenarios, each of which counts once; None of times."""
+        means = [each.means for each in self.scenarios.values() if each.means]
+        before, after = sum(each.baseline for each in means), sum(each.comparison for each in means)
+        return after / before if before else None
 
 
 def usage_sample(
@@ -46,69 +76,87 @@ def usage_sample(
     comparison: ComparisonSide,
     common: Iterable[MatchedScenario],
 ) -> UsageSample:
-    scenarios, left_out = dict[str, PairedValues](), Counter[LeftOut]()
+    def amounts(case: MatchedCase) -> PairedAmounts | LeftOut:
+        before = _amount(measure, baseline, pair.baseline, case.baseline)
+        after = _amount(measure, comparison, pair.comparison, case.comparison)
+        if LeftOut.NOT_COMPLETED in (before, after):
+            return LeftOut.NOT_COMPLETED
+        if isinstance(before, LeftOut) or isinstance(after, LeftOut):
+            return _main_reason(each for each in (before, after) if isinstance(each, LeftOut))
+        return _paired(before, after)
+
+    sample = UsageSample({}, {})
     for scenario in common:
-        values, reasons = list[PairedValues](), list[LeftOut]()
-        for case in scenario.cases:
-            before = _logarithm(measure, baseline, pair.baseline, case.baseline)
-            after = _logarithm(measure, comparison, pair.comparison, case.comparison)
-            reasons += (each for each in (before, after) if isinstance(each, LeftOut))
-            if not isinstance(before, LeftOut) and not isinstance(after, LeftOut):
-                values.append(PairedValues(before, after))
-        if values:
-            scenarios[scenario.id] = _mean(values)
+        found = [each for each in map(amounts, scenario.cases) if each is not LeftOut.NOT_COMPLETED]
+        reasons = [each for each in found if isinstance(each, LeftOut)]
+        if reasons or not found:
+            sample.left_out[scenario.id] = _main_reason(reasons)
         else:
-            left_out[_main_reason(reasons)] += 1
-    return UsageSample(scenarios, left_out)
+            sample.scenarios[scenario.id] = _mean([each for each in found if not isinstance(each, LeftOut)])
+    return sample
 
 
 def merged_sample(samples: Sequence[UsageSample]) -> UsageSample:
-    """Return each scenario's means over the samples that have it. None of its scenarios is counted as left out."""
-    values: dict[str, list[PairedValues]] = {}
-    for sample in samples:
-        for scenario_id, pair in sample.scenarios.items():
-            values.setdefault(scenario_id, []).append(pair)
-    return UsageSample({scenario_id: _mean(pairs) for scenario_id, pairs in values.items()}, Counter())
+    """Return each scenario's means over the samples, of the scenarios that all of them have."""
+    merged = UsageSample({}, {})
+    for scenario_id in {**samples[0].scenarios, **samples[0].left_out}:
+        reasons = [each.left_out[scenario_id] for each in samples if scenario_id in each.left_out]
+        if reasons:
+            merged.left_out[scenario_id] = _main_reason(reasons)
+        else:
+            merged.scenarios[scenario_id] = _mean([each.scenarios[scenario_id] for each in samples])
+    return merged
 
 
-def _logarithm(
+def _amount(
     measure: UsageMeasure, side: ComparisonSide, columns: Iterable[SideColumn], cases: Sequence[int]
-) -> float | LeftOut:
+) -> Amount | LeftOut:
     """Return the mean over the columns; none of them may be missing, because columns differ in what they take."""
-    logarithms = []
+    amounts = []
     for column in columns:
         total = TargetUsage()
         for case in cases:
             total = total.plus(side.usage(column.number, case))
-        found = _OF_USAGE[measure](total)
+        found = _OF_USAGE[measure](total) if total.completed else LeftOut.NOT_COMPLETED
         if isinstance(found, LeftOut):
             return found
-        logarithms.append(found)
-    return fmean(logarithms)
+        amounts.append(found)
+    means = [each.mean for each in amounts if each.mean is not None]
+    return Amount(fmean(each.logarithm for each in amounts), fmean(means) if means else None)
 
 
-def _log_of_cost(usage: TargetUsage) -> float | LeftOut:
+def _cost(usage: TargetUsage) -> Amount | LeftOut:
     if usage.mean_usd is None:
-        return LeftOut.UNKNOWN if usage.completed else LeftOut.NOT_COMPLETED
-    return log(usage.mean_usd) if usage.mean_usd else LeftOut.FREE
+        return LeftOut.UNKNOWN
+    return LeftOut.FREE if usage.mean_log_usd is None else Amount(usage.mean_log_usd, usage.mean_usd)
 
 
-def _log_of_time(usage: TargetUsage) -> float | LeftOut:
+def _time(usage: TargetUsage) -> Amount | LeftOut:
     if usage.mean_log_ms is None:
-        return LeftOut.UNKNOWN if usage.completed else LeftOut.NOT_COMPLETED
-    return usage.mean_log_ms
+        return LeftOut.CACHED if usage.pico_log_ms == CACHED else LeftOut.UNKNOWN
+    return Amount(usage.mean_log_ms, None)
 
 
-_OF_USAGE: dict[UsageMeasure, Callable[[TargetUsage], float | LeftOut]] = {
-    UsageMeasure.COST: _log_of_cost,
-    UsageMeasure.TIME: _log_of_time,
+_OF_USAGE: dict[UsageMeasure, Callable[[TargetUsage], Amount | LeftOut]] = {
+    UsageMeasure.COST: _cost,
+    UsageMeasure.TIME: _time,
 }
 
 
-def _main_reason(reasons: Sequence[LeftOut]) -> LeftOut:
+def _main_reason(reasons: Iterable[LeftOut]) -> LeftOut:
     """Return the reason that says most about the scenario; without a common case, nothing is completed in common."""
-    return next((each for each in (LeftOut.FREE, LeftOut.UNKNOWN) if each in reasons), LeftOut.NOT_COMPLETED)
+    return min(reasons, key=list(LeftOut).index, default=LeftOut.NOT_COMPLETED)
 
 
-def _mean(pairs: Sequence[PairedValues]) -> PairedValues:
+def _paired(before: Amount, after: Amount) -> PairedAmounts:
+    means = None if before.mean is None or after.mean is None else PairedValues(before.mean, after.mean)
+    return PairedAmounts(PairedValues(before.logarithm, after.logarithm), means)
+
+
+def _mean(amounts: Sequence[PairedAmounts]) -> PairedAmounts:
+    means = [each.means for each in amounts if each.means]
+    return PairedAmounts(_mean_pair([each.logarithms for each in amounts]), _mean_pair(means) if means else None)
+
+
+def _mean_pair(pairs: Sequence[PairedValues]) -> PairedValues:
     return PairedValues(fmean(pair.baseline for pair in pairs), fmean(pair.comparison for pair in pairs))

@@ -4,13 +4,18 @@ An unknown figure is `–`, never 0. Numbers round half away from zero, and one 
 """
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 UNKNOWN = "–"
 _MINUS = "−"
 _LEAST_P = 0.001
 _CENTS = 0.0995
 """From this amount on, money has two decimal places; below, two significant digits."""
+_LEAST_FACTOR = 0.1
+MIN_PERCENT_RATIO, MAX_PERCENT_RATIO = 0.5, 2.0
+"""A ratio beyond these is shown as a factor, because `+199,900%` and `−100.0%` say little."""
+_EXACT = Context(prec=400)
+"""It has digits enough for each number that a float can be."""
 
 
 def format_percent(share: float | None) -> str:
@@ -31,6 +36,30 @@ def format_points_apart(difference: float) -> str:
 def format_signed_percent(share: float) -> str:
     """Return a relative change: `+3.5%` for 0.035."""
     return f"{_signed(100 * share, 1)}%"
+
+
+def format_ratio(ratio: float | None) -> str:
+    """Return by how much an amount changed, `+3.5%` for 1.035, or its factor, `×2.1`."""
+    return UNKNOWN if ratio is None else _form_of_ratios([ratio])(ratio)
+
+
+def format_ratio_interval(interval: Sequence[float] | None) -> str:
+    """Return `−3.1% to +38.0%`, or both bounds as factors, `×0.45 to ×1.30`; empty without an interval."""
+    return format_interval(interval, _form_of_ratios(interval or ()))
+
+
+def format_ratio_words(ratio: float) -> str:
+    """Return `3.5% more`, `20.0% less`, `2.1 times as much` or `5,000 times less`."""
+    if ratio < MIN_PERCENT_RATIO:
+        return f"{_factor(1 / ratio)} times less"
+    if ratio > MAX_PERCENT_RATIO:
+        return f"{_factor(ratio)} times as much"
+    return f"{_fixed(100 * abs(ratio - 1), 1)}% {'less' if ratio < 1 else 'more'}"
+
+
+def is_same_ratio(ratio: float) -> bool:
+    """Return whether the change is shown as `0.0%`."""
+    return not _is_not_zero(_fixed(100 * (ratio - 1), 1))
 
 
 def format_decimal(value: float | None) -> str:
@@ -59,9 +88,9 @@ def format_usd(amount: float | None) -> str:
         return UNKNOWN
     if amount == 0:
         return "$0"
-    size = abs(Decimal(amount))
+    size = Decimal(amount).copy_abs()
     places = 2 if size >= Decimal(_CENTS) else 1 - size.adjusted()
-    digits = f"{size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"
+    digits = f"{size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT):,f}"
     if places > 2:
         digits = digits.rstrip("0")
     return f"{_MINUS if amount < 0 else ''}${digits}"
@@ -78,8 +107,20 @@ def with_interval(value: float | None, interval: Sequence[float] | None, form: C
     return f"{form(value)} ({bounds})" if bounds else form(value)
 
 
+def _form_of_ratios(ratios: Sequence[float]) -> Callable[[float], str]:
+    is_percent = all(MIN_PERCENT_RATIO <= each <= MAX_PERCENT_RATIO for each in ratios)
+    return (lambda ratio: format_signed_percent(ratio - 1)) if is_percent else (lambda ratio: f"×{_factor(ratio)}")
+
+
+def _factor(ratio: float) -> str:
+    """Return no decimal place from 10 on, one from 2 on, two from 0.1 on, and two significant digits below."""
+    if ratio < _LEAST_FACTOR:
+        return _fixed(ratio, 1 - Decimal(ratio).adjusted())
+    return _fixed(ratio, 0 if ratio >= 10 else 1 if ratio >= MAX_PERCENT_RATIO else 2)
+
+
 def _fixed(value: float, places: int) -> str:
-    digits = f"{abs(Decimal(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"
+    digits = f"{Decimal(value).copy_abs().quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT):,f}"
     return f"{_MINUS}{digits}" if value < 0 and _is_not_zero(digits) else digits
 
 
