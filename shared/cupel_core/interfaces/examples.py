@@ -473,10 +473,12 @@ BY_SCHEMA: dict[str, Any] = {
     "ComparisonPlan.varianceWithinScenarios": 0,
     "ComparisonRow.scenarios": 20,
     "ReportRatio.scenarios": 20,
+    "ReportRatio.leftOut": {"unknown": 2},
     "ReportRatio.ratio": 0.699,
     "ReportRatio.interval95": [0.619, 0.79],
     "UsageRatio.verdict": "LOWER",
-    "UsageRatio.sentence": "sober costs 30.1% less than in the baseline (95% CI −38.1% to −21.0%, adjusted p < 0.001).",
+    "UsageRatio.sentence": "In the typical conversation, sober costs 30.1% less than in the baseline "
+    "(95% CI −38.1% to −21.0%, adjusted p < 0.001, 20 scenarios).",
     "UsageRatio.scenarios": 20,
     "UsageRatio.leftOut": {"unknown": 2},
     "UsageRatio.baseline": 0.0051,

@@ -231,7 +231,7 @@ def test_costs_and_times_are_compared_scenario_by_scenario(client: Client) -> No
     assert (time["verdict"], time["ratio"], time["test"]) == (None, pytest.approx(1.5, rel=1e-3), "PAIRED_T")
     low, high = time["interval"]
     assert 1 < low < time["ratio"] < high < 2
-    assert "made at different times" in time["sentence"]
+    assert "Both are different runs" in time["sentence"]
 
 
 def test_unknown_costs_are_not_compared_as_zero(client: Client) -> None:
@@ -251,4 +251,4 @@ def test_targets_of_one_run_have_a_verdict_on_their_times(client: Client) -> Non
     figures = client.get(f"/v1/comparisons/{created['id']}").json()["figures"]
     time = figures["rows"][0]["timeRatio"]
     assert (time["verdict"], time["ratio"]) == ("HIGHER", pytest.approx(1.5, rel=0.02))
-    assert time["sentence"].startswith("sim/bold takes 4")
+    assert time["sentence"].startswith("In the typical conversation, sim/bold takes 4")

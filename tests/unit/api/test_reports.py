@@ -554,11 +554,11 @@ def test_a_report_serves_who_knows_only_names(client: Client) -> None:
     assert (difference["first"], difference["second"], difference["metric"]) == ("sim/steady", "sim/bold", "PASS_RATE")
     cost, time = difference["costRatio"], difference["timeRatio"]
     assert (cost["scenarios"], cost["ratio"], cost["interval95"]) == (5, pytest.approx(0.5), None)
-    assert (time["ratio"], time["adjustedP"]) == (1.0, 1.0)
+    assert (time["ratio"], time["adjustedP"], cost["leftOut"]) == (1.0, None, {"notCompleted": 1})
     cells = {each["scenarioName"]: each["cells"] for each in content["failedScenarios"]}
     assert cells["Capital 0"] == [{"passed": 0, "judged": 1}, {"passed": 1, "judged": 1}]
     shown = html.unescape(newest(client, run, format="html").text)
     for text in ("Capital 0", "What is the capital of country 0?", "City 0", "sim/steady less sim/bold", "0 of 1"):
         assert text in shown
-    assert "−50.0%, adjusted p 0.031" in shown
+    assert "−50.0%, adjusted p 0.031, n = 5" in shown
     assert ">judges<" not in shown  # None was called.

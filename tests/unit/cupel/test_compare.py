@@ -98,7 +98,7 @@ def test_costs_and_times_are_shown_as_ratios(cupel: Cupel) -> None:
     before, after = (run_of("def_shared", "+", **amounts(factor)) for factor in (1.0, 1.5))
     printed = cupel("compare", before.id, after.id).stdout
     assert "+50.0%" in printed
-    assert "sim/steady costs 50.0% more than in the baseline (adjusted p 0.004, 8 scenarios)." in printed
+    assert "In all 8 scenarios, sim/steady costs 50.0% more than in the baseline (adjusted p 0.004)." in printed
     assert "so the provider's load may be the reason." in printed
     assert "paired by scenario; each interval is for its row alone" in printed
 
@@ -107,7 +107,7 @@ def test_costs_without_a_ratio_say_why(cupel: Cupel) -> None:
     before, after = run_of("def_shared", "+", cost_usd=lambda _: None), run_of("def_shared", "+")
     printed = cupel("compare", before.id, after.id).stdout
     assert "Too few scenarios have a known cost above $0 on both sides: 0 of at least 5." in printed
-    assert "scenarios without a ratio of cost: 8 that cost nothing on a side" in printed
+    assert "scenarios without a ratio of cost: 8 with a conversation that cost nothing" in printed
 
 
 @pytest.mark.parametrize(("kind", "code"), [("lower", 1), ("different", 1), ("inconclusive", 0)])

@@ -52,6 +52,12 @@ def test_scenarios_are_matched_by_name():
     assert figures.rows[0].estimate.difference == 0
 
 
+def test_an_evaluation_is_not_compared_with_itself():
+    one = evaluated("2")
+    with pytest.raises(UsageError, match="comparison: is the same as the baseline"):
+        cupel.compare_results(one, one)
+
+
 def test_without_common_scenarios_it_is_refused():
     with pytest.raises(UsageError, match="share neither names nor dimension scores"):
         cupel.compare_results(evaluated("2"), evaluated("2", ["other 1", "other 2"]))

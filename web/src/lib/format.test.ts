@@ -11,6 +11,8 @@ import {
   formatP,
   formatPoints,
   formatPointsApart,
+  formatRatio,
+  formatRatios,
   formatSeconds,
   formatShare,
   formatSigned,
@@ -27,6 +29,8 @@ const FORMS: Record<keyof typeof cases, (value: never) => string> = {
   difference: (value: number | null) => formatSigned(value),
   p: (value: number | null) => formatP(value),
   confidence: (alpha: number) => formatConfidence(alpha),
+  ratio: (value: number | null) => formatRatio(value),
+  "interval of ratios": (value: number[] | null) => formatRatios(value),
   usd: (value: number | null) => formatUsd(value),
   "interval of percents": (value: number[] | null) => formatInterval(value, formatShare),
   "decimal with interval": ([value, interval]: [number | null, number[] | null]) =>

@@ -8,6 +8,8 @@ const MINUS = "−";
 /** From this amount on, money has two decimal places; below, two significant digits. */
 const CENTS = 0.0995;
 const LEAST_P = 0.001;
+/** From this factor on, two decimal places or fewer; below, two significant digits. */
+const LEAST_FACTOR = 0.1;
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export function formatCount(value: number): string {
@@ -47,6 +49,26 @@ export function formatPoints(value: number | null | undefined): string {
 /** How far shares are apart, without a sign: `3.5 percentage points` for 0.035. */
 export function formatPointsApart(difference: number): string {
   return `${fixed(100 * Math.abs(difference), 1)} percentage points`;
+}
+
+/** By how much an amount changed, `+3.5%` for 1.035, or its factor outside 0.5 to 2, `×2.1`. */
+export function formatRatio(ratio: number | null): string {
+  return ratio === null ? UNKNOWN : formOfRatios([ratio])(ratio);
+}
+
+/** `−3.1% to +38.0%`, or both bounds as factors, `×0.45 to ×1.30`; empty without an interval. */
+export function formatRatios(interval: readonly number[] | null): string {
+  return formatInterval(interval, formOfRatios(interval ?? []));
+}
+
+function formOfRatios(ratios: readonly number[]): (ratio: number) => string {
+  const isPercent = ratios.every((each) => each >= 0.5 - 1e-9 && each <= 2 + 1e-9);
+  return (ratio) => (isPercent ? `${signed(100 * (ratio - 1), 1)}%` : `×${factor(ratio)}`);
+}
+
+function factor(ratio: number): string {
+  if (ratio < LEAST_FACTOR) return fixed(ratio, 1 - Number(ratio.toExponential().split("e")[1]));
+  return fixed(ratio, ratio >= 10 ? 0 : ratio >= 2 ? 1 : 2);
 }
 
 /** With two decimal places. */

@@ -1,9 +1,16 @@
 /** How the costs and times of the target's calls changed, paired by scenario, as text. */
 
 import type { ComparisonRow } from "../api/types";
-import { formatCount, formatInterval, formatMs, formatP, formatPoints, formatUsd, UNKNOWN } from "./format";
+import { formatCount, formatMs, formatP, formatRatio, formatRatios, formatUsd } from "./format";
 
 export type UsageRatio = ComparisonRow["costRatio"];
+
+export interface ReportRatio {
+  readonly scenarios: number;
+  readonly ratio: number | null;
+  readonly interval95: readonly number[] | null;
+  readonly adjustedP: number | null;
+}
 
 export interface Ratios {
   readonly costRatio: UsageRatio;
@@ -23,34 +30,27 @@ export function figuresOfRatios({ costRatio, timeRatio }: Ratios): readonly Figu
   ];
 }
 
-/** `+20.0%` for a ratio of 1.2. */
-export function formatChange(ratio: number | null): string {
-  return ratio === null ? UNKNOWN : formatPoints(ratio - 1).replace(" pp", "%");
-}
-
-export function formatChanges(interval: readonly number[] | null): string {
-  return formatInterval(interval, formatChange) || UNKNOWN;
-}
-
-/** `+20.0% (+10.0% to +30.9%), adjusted p 0.003`, as far as it is known. */
-export function changeText(
-  ratio: number | null,
-  interval: readonly number[] | null,
-  adjustedP: number | null,
-): string {
-  const change = formatChange(ratio);
-  if (adjustedP === null) return change;
-  const bounds = formatInterval(interval, formatChange);
-  return `${change}${bounds && ` (${bounds})`}, adjusted p ${formatP(adjustedP)}`;
+/**
+ * `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known; the number of scenarios only if it is
+ * not the one that is passed.
+ */
+export function changeText(ratio: ReportRatio, scenarios: number): string {
+  const change = formatRatio(ratio.ratio);
+  if (ratio.ratio === null) return change;
+  const bounds = formatRatios(ratio.interval95);
+  const p = ratio.adjustedP === null ? "" : `, adjusted p ${formatP(ratio.adjustedP)}`;
+  const n = ratio.scenarios === scenarios ? "" : `, n = ${formatCount(ratio.scenarios)}`;
+  return `${change}${bounds && ` (${bounds})`}${p}${n}`;
 }
 
 const REASONS: Record<string, string> = {
   notCompleted: "not completed on both sides",
   unknown: "unknown",
-  free: "free of charge on a side",
+  cached: "answered from a cache",
+  free: "with a conversation that cost nothing",
 };
 
-/** Why common scenarios have no ratio: `2 unknown, 1 free of charge on a side`; empty if all have one. */
+/** Why common scenarios have no ratio: `2 unknown, 1 with a conversation that cost nothing`; empty if all have one. */
 export function leftOutText(leftOut: Readonly<Record<string, number>>): string {
   return Object.entries(leftOut)
     .map(([reason, count]) => `${formatCount(count)} ${REASONS[reason] ?? reason}`)

@@ -18,7 +18,6 @@ from cupel_core.domain.analysis.usage_samples import LeftOut, UsageMeasure, Usag
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 from cupel_core.domain.statistics import MIN_SCENARIOS
 from cupel_core.domain.text.figures import (
-    MAX_PERCENT_RATIO,
     format_confidence,
     format_p,
     format_ratio_interval,
@@ -135,7 +134,8 @@ def _sentence(ratio: UsageRatio, names: RowNames, alpha: float) -> str:
         where = f"Not enough data: {where[0].lower()}{where[1:]}"
     difference = _difference(ratio.measure, main, names)
     figures = ", ".join(_figures(ratio, ratio.estimate, alpha))
-    return " ".join([f"{where}, {names.subject} {difference} ({figures}).", *_notes(ratio, main)])
+    sentence = f"{where}, {names.subject} {difference}{f' ({figures})' if figures else ''}"
+    return " ".join([f"{sentence}.", *_notes(ratio, main)])
 
 
 def _usual_scenarios(estimate: RatioEstimate) -> str:
@@ -169,7 +169,7 @@ def _difference(measure: UsageMeasure, ratio: float, names: RowNames) -> str:
         amount = "the same" if measure is UsageMeasure.COST else "the same time"
     elif is_same_ratio(ratio):
         amount = "about the same" if measure is UsageMeasure.COST else "about the same time"
-    word = "as" if is_same_ratio(ratio) or ratio > MAX_PERCENT_RATIO else "than"
+    word = "as" if is_same_ratio(ratio) or "as much" in amount else "than"
     return f"{'costs' if measure is UsageMeasure.COST else 'takes'} {amount} {word} {names.reference}"
 
 
@@ -179,4 +179,4 @@ def _figures(ratio: UsageRatio, estimate: RatioEstimate, alpha: float) -> list[s
         figures.append(f"{format_confidence(alpha)} CI {format_ratio_interval(estimate.interval)}")
     if ratio.adjusted_p is not None:
         figures.append(f"adjusted p {format_p(ratio.adjusted_p)}")
-    return [*figures, f"{estimate.scenarios:,} scenarios"]
+    return figures if estimate.usual else [*figures, f"{estimate.scenarios:,} scenarios"]

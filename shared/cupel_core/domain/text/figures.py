@@ -12,8 +12,8 @@ _LEAST_P = 0.001
 _CENTS = 0.0995
 """From this amount on, money has two decimal places; below, two significant digits."""
 _LEAST_FACTOR = 0.1
-MIN_PERCENT_RATIO, MAX_PERCENT_RATIO = 0.5, 2.0
-"""A ratio beyond these is shown as a factor, because `+199,900%` and `−100.0%` say little."""
+_MIN_PERCENT_RATIO, _MAX_PERCENT_RATIO = 0.5 - 1e-9, 2 + 1e-9
+"""A ratio below 0.5 or above 2 is shown as a factor, because `+199,900%` and `−100.0%` say little."""
 _EXACT = Context(prec=400)
 """It has digits enough for each number that a float can be."""
 
@@ -50,9 +50,9 @@ def format_ratio_interval(interval: Sequence[float] | None) -> str:
 
 def format_ratio_words(ratio: float) -> str:
     """Return `3.5% more`, `20.0% less`, `2.1 times as much` or `5,000 times less`."""
-    if ratio < MIN_PERCENT_RATIO:
+    if ratio < _MIN_PERCENT_RATIO:
         return f"{_factor(1 / ratio)} times less"
-    if ratio > MAX_PERCENT_RATIO:
+    if ratio > _MAX_PERCENT_RATIO:
         return f"{_factor(ratio)} times as much"
     return f"{_fixed(100 * abs(ratio - 1), 1)}% {'less' if ratio < 1 else 'more'}"
 
@@ -108,7 +108,7 @@ def with_interval(value: float | None, interval: Sequence[float] | None, form: C
 
 
 def _form_of_ratios(ratios: Sequence[float]) -> Callable[[float], str]:
-    is_percent = all(MIN_PERCENT_RATIO <= each <= MAX_PERCENT_RATIO for each in ratios)
+    is_percent = all(_MIN_PERCENT_RATIO <= each <= _MAX_PERCENT_RATIO for each in ratios)
     return (lambda ratio: format_signed_percent(ratio - 1)) if is_percent else (lambda ratio: f"×{_factor(ratio)}")
 
 
@@ -116,7 +116,7 @@ def _factor(ratio: float) -> str:
     """Return no decimal place from 10 on, one from 2 on, two from 0.1 on, and two significant digits below."""
     if ratio < _LEAST_FACTOR:
         return _fixed(ratio, 1 - Decimal(ratio).adjusted())
-    return _fixed(ratio, 0 if ratio >= 10 else 1 if ratio >= MAX_PERCENT_RATIO else 2)
+    return _fixed(ratio, 0 if ratio >= 10 else 1 if ratio >= 2 else 2)
 
 
 def _fixed(value: float, places: int) -> str:

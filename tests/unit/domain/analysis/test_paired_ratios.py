@@ -65,9 +65,15 @@ def test_scenarios_with_the_same_ratio_have_a_sign_test_and_no_interval():
     assert (estimate.ratio, estimate.interval, estimate.p) == (pytest.approx(0.8), None, pytest.approx(0.5**8))
 
 
-def test_equal_sides_have_a_p_of_one():
+def test_equal_sides_have_no_direction_to_test():
     estimate = ratio_estimate(pairs(*[1.0] * 8), 0.05)
-    assert (estimate.ratio, estimate.interval, estimate.p) == (1.0, None, 1.0)
+    assert (estimate.ratio, estimate.usual, estimate.interval, estimate.p) == (1.0, 1.0, None, None)
+
+
+def test_a_few_scenarios_without_the_usual_ratio_are_counted():
+    estimate = ratio_estimate(pairs(*[1.01] * 19, 50.0), 0.05)
+    assert (estimate.usual, estimate.usual_scenarios) == (pytest.approx(1.01), 19)
+    assert estimate.p == pytest.approx(0.5**20)
 
 
 def test_a_few_scenarios_that_turn_the_mean_leave_no_p():

@@ -4,7 +4,7 @@ import pytest
 
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import Counts, RunCounts, count, scenario_cases, total_counts
-from cupel_core.domain.analysis.target_usage import UNKNOWN, TargetUsage, add_sums
+from cupel_core.domain.analysis.target_usage import CACHED, UNKNOWN, TargetUsage, add_sums
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
 
@@ -26,6 +26,13 @@ def test_a_cell_has_the_mean_cost_and_the_mean_logarithm_of_its_repeats() -> Non
     assert usage.mean_log_ms == pytest.approx(log(10_000) / 3, rel=1e-12)
 
 
+def test_a_cell_has_the_mean_logarithm_of_costs_unless_one_is_zero() -> None:
+    costs = [completed(0, 0.25), completed(1, 4.0), completed(2, 0.000_001)]
+    assert TargetUsage.of(costs).mean_log_usd == pytest.approx(log(0.000_001) / 3, rel=1e-9)
+    with_a_free_one = TargetUsage.of([*costs, completed(3, 0.0)])
+    assert (with_a_free_one.mean_log_usd, with_a_free_one.mean_usd is None) == (None, False)
+
+
 def test_one_unknown_price_makes_the_cost_unknown_and_not_the_time() -> None:
     usage = TargetUsage.of([completed(0), completed(1, None)])
     assert (usage.mean_usd, usage.mean_log_ms) == (None, pytest.approx(log(100)))
@@ -41,9 +48,19 @@ def test_calls_that_cost_nothing_are_known_and_no_calls_are_not() -> None:
     assert TargetUsage.of([completed(0, 0.0, calls=0)]).mean_usd is None
 
 
-def test_answers_from_a_cache_have_an_unknown_cost_and_the_time_of_the_call_before() -> None:
-    usage = TargetUsage.of([completed(0), completed(1)._replace(is_cached=True)])
-    assert (usage.completed, usage.mean_usd, usage.mean_log_ms) == (2, None, pytest.approx(log(100)))
+def test_answers_from_a_cache_have_the_cost_of_the_call_before_and_no_time() -> None:
+    cached = completed(1)._replace(is_cached=True, costs=[CountedCost("target", 1, 0.0, cached_usd=0.75)])
+    usage = TargetUsage.of([completed(0), cached])
+    assert (usage.completed, usage.mean_usd, usage.mean_log_ms) == (2, 0.5, None)
+    assert usage.pico_log_ms == CACHED
+    unpriced = cached._replace(costs=[CountedCost("target", 1, 0.0, cached_usd=None)])
+    assert TargetUsage.of([unpriced]).mean_usd is None
+
+
+def test_calls_that_may_have_been_billed_make_the_cost_unknown() -> None:
+    costs = [CountedCost("target", 1, 0.25), CountedCost("target", 0, 0.0, uncertain_usd=0.1)]
+    usage = TargetUsage.of([completed(0), completed(1)._replace(costs=costs)])
+    assert (usage.mean_usd, usage.mean_log_usd) == (None, None)
 
 
 def test_unusable_answers_are_paid_for() -> None:
@@ -58,6 +75,7 @@ def test_errored_probes_count_neither_for_costs_nor_for_times() -> None:
 
 def test_a_sum_that_does_not_fit_into_a_file_is_unknown() -> None:
     assert (add_sums(2**62, 0), add_sums(2**62, 1), add_sums(UNKNOWN, 5)) == (2**62, UNKNOWN, UNKNOWN)
+    assert (add_sums(CACHED, UNKNOWN), add_sums(5, CACHED)) == (CACHED, CACHED)
 
 
 def test_count_files_have_the_usage_of_each_cell() -> None:

@@ -4,11 +4,12 @@ from math import log
 
 import pytest
 
+from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
 from cupel_core.domain.analysis.comparison_document import figures_json
 from cupel_core.domain.analysis.matching import ComparisonSide
 from cupel_core.domain.analysis.multiple_testing import holm
-from cupel_core.domain.analysis.target_usage import TargetUsage
+from cupel_core.domain.analysis.target_usage import CACHED, TargetUsage
 from cupel_core.domain.analysis.usage_ratios import UsageRatio
 from cupel_core.domain.analysis.usage_samples import LeftOut, UsageMeasure
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
@@ -23,7 +24,9 @@ def used(usd: float | None = 0.01, ms: float | None = 500.0, completed: int = 1)
     def total(value: float | None) -> int:
         return -1 if value is None else round(value * completed * PICO)
 
-    return TargetUsage(completed, total(usd), total(None if ms is None else log(ms)))
+    return TargetUsage(
+        completed, total(usd), total(log(usd * PICO) if usd else None), total(None if ms is None else log(ms))
+    )
 
 
 def usage_side(*columns: Sequence[TargetUsage], run_id: str = "run_a", names: Sequence[str] = ("m",)) -> ComparisonSide:
@@ -55,7 +58,8 @@ def test_a_cost_that_is_higher_in_each_scenario_is_higher() -> None:
     assert cost.estimate.ratio == pytest.approx(1.5, rel=0.01)
     assert cost.estimate.baseline == pytest.approx(0.001 * (1 * 30 * 4 * 11 * 2 * 7) ** (1 / 6), rel=1e-9)
     assert cost.sentence == (
-        "m costs 50.0% more than in the baseline (95% CI +46.3% to +53.7%, adjusted p < 0.001, 6 scenarios)."
+        "In the typical conversation, m costs 50.0% more than in the baseline "
+        "(95% CI +46.3% to +53.7%, adjusted p < 0.001, 6 scenarios)."
     )
 
 
@@ -64,15 +68,16 @@ def test_times_of_two_runs_have_an_interval_and_no_verdict() -> None:
     assert (time.verdict, time.estimate.ratio) == (None, pytest.approx(0.8, rel=0.01))
     assert time.estimate.interval is not None
     assert time.estimate.p is not None
-    assert time.sentence.startswith("m takes 20.0% less time than in the baseline (95% CI")
-    assert time.sentence.endswith("made at different times, so the provider's load may be the reason.")
+    assert time.sentence.startswith("In the typical conversation, m takes 20.0% less time than in the baseline (95% CI")
+    assert time.sentence.endswith(" Both are different runs, so the provider's load may be the reason.")
 
 
 def test_times_of_one_run_have_a_verdict() -> None:
     of_run = compare(usage_side(BEFORE, names=["a"]), usage_side(AFTER, names=["b"]))
     time = of_run.rows[0].usage[UsageMeasure.TIME]
     assert time.verdict is ComparisonVerdict.LOWER
-    assert time.sentence.startswith("b takes 20.0% less time than a (95% CI")
+    assert time.sentence.startswith("In the typical conversation, b takes 20.0% less time than a (95% CI")
+    assert time.sentence.endswith("This holds at the time of this run, and the load may differ between models too.")
 
 
 def test_two_gradings_of_the_same_conversations_are_not_tested() -> None:
@@ -86,7 +91,9 @@ def test_a_difference_by_chance_is_inconclusive() -> None:
     after = [used(0.001 * each * noise) for each, noise in zip(FACTORS, NOISE, strict=True)]
     cost = cost_of(BEFORE, after)
     assert cost.verdict is ComparisonVerdict.INCONCLUSIVE
-    assert cost.sentence.startswith("Not enough data: m costs 0.0% less than in the baseline (95% CI −2.5%")
+    assert cost.sentence.startswith(
+        "Not enough data: in the typical conversation, m costs about the same as in the baseline (95% CI −2.5%"
+    )
 
 
 def test_fewer_than_five_scenarios_cannot_be_compared() -> None:
@@ -94,6 +101,11 @@ def test_fewer_than_five_scenarios_cannot_be_compared() -> None:
     assert (cost.verdict, cost.estimate.p) == (ComparisonVerdict.NOT_COMPARABLE, None)
     assert cost.estimate.ratio == pytest.approx(1.5, rel=0.01)
     assert cost.sentence == "Too few scenarios have a known cost above $0 on both sides: 4 of at least 5."
+    time = time_of(BEFORE[:4], AFTER[:4])
+    assert (time.verdict, time.sentence) == (
+        None,
+        "Too few scenarios have a known time on both sides: 4 of at least 5.",
+    )
 
 
 def test_an_unknown_cost_is_not_zero() -> None:
@@ -123,9 +135,103 @@ def test_a_ratio_that_all_scenarios_share_has_no_interval() -> None:
     cost = cost_of(BEFORE, [used(0.0005 * each) for each in FACTORS])
     assert (cost.verdict, cost.estimate.interval) == (ComparisonVerdict.LOWER, None)
     assert cost.sentence == (
-        "m costs 50.0% less than in the baseline (adjusted p 0.016, 6 scenarios). "
+        "In all 6 scenarios, m costs 50.0% less than in the baseline (adjusted p 0.016). "
         "Nearly all scenarios have the same ratio, so there is no interval."
     )
+
+
+def test_equal_costs_are_said_to_be_the_same() -> None:
+    cost = cost_of(BEFORE, BEFORE)
+    assert (cost.verdict, cost.adjusted_p) == (ComparisonVerdict.INCONCLUSIVE, None)
+    assert cost.sentence == "m costs the same as in the baseline in all 6 scenarios."
+
+
+def test_a_few_other_ratios_neither_carry_nor_turn_the_verdict_of_most() -> None:
+    before = [used(0.001)] * 20
+    more = cost_of(before, [used(0.00101)] * 19 + [used(0.05)])
+    assert more.verdict is ComparisonVerdict.HIGHER
+    assert more.sentence.startswith("In 19 of 20 scenarios, m costs 1.0% more than in the baseline (adjusted p < 0.001")
+    turned = cost_of(before, [used(0.00099)] * 19 + [used(0.05)])
+    assert (turned.verdict, turned.adjusted_p) == (ComparisonVerdict.INCONCLUSIVE, None)
+    assert turned.sentence.startswith("Not enough data: in 19 of 20 scenarios, m costs 1.0% less than in the baseline.")
+    same = cost_of(before, [used(0.001)] * 18 + [used(0.05)] * 2)
+    assert same.verdict is ComparisonVerdict.INCONCLUSIVE
+    assert same.sentence == "m costs the same as in the baseline in 18 of 20 scenarios."
+
+
+def test_a_mean_cost_of_the_other_sign_is_said() -> None:
+    before = [used(0.001 * each) for each in (1, 2, 3, 4, 5, 6, 7, 8, 9, 1_000)]
+    ratios = (1.5, 1.6, 1.7, 1.4, 1.5, 1.6, 1.5, 1.7, 1.5, 0.4)
+    after = [used(0.001 * each * ratio) for each, ratio in zip((1, 2, 3, 4, 5, 6, 7, 8, 9, 1_000), ratios, strict=True)]
+    sentence = cost_of(before, after).sentence
+    assert "in the typical conversation, m costs 35.6% more than in the baseline (95% CI" in sentence
+    note = "On average over these scenarios it costs 2.2 times less: a few expensive scenarios decide."
+    assert sentence.endswith(note)
+    assert "On average" not in cost_of(BEFORE, AFTER).sentence
+
+
+def test_large_changes_are_factors() -> None:
+    noisy = [used(0.001 * each * noise, 100 * each) for each, noise in zip(FACTORS, NOISE, strict=True)]
+    cheap = [used(0.000_000_2 * each, 200_000 * each) for each in FACTORS]
+    less = cost_of(noisy, cheap).sentence
+    assert "m costs 4,999 times less than in the baseline (95% CI ×0.00020 to ×0.00021, " in less
+    assert "m costs 4,999 times as much as in the baseline (95% CI ×4,877 to ×5,124, " in cost_of(cheap, noisy).sentence
+    assert "m takes 2,000 times as much time as in the baseline" in time_of(noisy, cheap).sentence
+
+
+def test_the_spread_of_answers_does_not_make_the_typical_one_more_expensive() -> None:
+    """Both sides have the same mean logarithm, and the second one a far greater mean."""
+    before = [TargetUsage.of([outcome_of(0.01 * each)] * 2) for each in FACTORS]
+    after = [TargetUsage.of([outcome_of(0.001 * each), outcome_of(0.1 * each)]) for each in FACTORS]
+    cost = cost_of(before, after)
+    assert (cost.estimate.ratio, cost.ratio_of_means) == (pytest.approx(1.0), pytest.approx(5.05))
+    assert cost.sentence == "m costs the same as in the baseline in all 6 scenarios."
+
+
+def outcome_of(usd: float) -> CountedOutcome:
+    return CountedOutcome(0, is_completed=True, duration_ms=1, costs=[CountedCost("target", 1, usd)])
+
+
+def test_a_scenario_with_an_unknown_case_is_left_out() -> None:
+    listed = [scenario(f"s{number}", {"x": 2 * number, "y": 2 * number + 1}) for number in range(6)]
+    before = replace(usage_side([used(0.001)] * 12), scenarios=listed)
+    after = replace(usage_side([used(0.002), used(None)] + [used(0.002)] * 10, run_id="run_b"), scenarios=listed)
+    cost = compare(before, after).rows[0].usage[UsageMeasure.COST]
+    assert (cost.estimate.scenarios, cost.left_out) == (5, {LeftOut.UNKNOWN: 1})
+
+
+def test_times_of_answers_from_a_cache_are_not_compared() -> None:
+    cached = [each._replace(pico_log_ms=CACHED) for each in AFTER]
+    time = time_of(BEFORE, cached)
+    assert (time.estimate.scenarios, time.left_out) == (0, {LeftOut.CACHED: 6})
+
+
+def test_all_pairs_together_have_the_scenarios_that_every_pair_has() -> None:
+    names = ["a", "b"]
+    some = [used(None), *AFTER[1:]]
+    figures = compare(usage_side(BEFORE, BEFORE, names=names), usage_side(AFTER, some, run_id="run_b", names=names))
+    assert figures.overall is not None
+    cost = figures.overall.usage[UsageMeasure.COST]
+    assert (cost.estimate.scenarios, cost.left_out) == (5, {LeftOut.UNKNOWN: 1})
+    none = usage_side(AFTER, [used(None)] * 6, run_id="run_b", names=names)
+    without = compare(usage_side(BEFORE, BEFORE, names=names), none)
+    assert without.overall is not None
+    assert without.overall.usage[UsageMeasure.COST].estimate.ratio is None
+
+
+def test_pairs_of_the_same_conversations_count_for_no_other_test() -> None:
+    before = usage_side(BEFORE, BEFORE, names=["a", "b"])
+    after = usage_side(BEFORE, AFTER, run_id="run_a/scr_1", names=["a", "c"])
+    columns = (after.columns[0], after.columns[1]._replace(number=2))
+    numbered = replace(after, columns=columns, cell=lambda _, case: before.cell(0, case))
+    compared_again = compare(before, replace(numbered, usage=lambda column, case: (BEFORE, [], AFTER)[column][case]))
+    assert compared_again.overall is not None
+    same, tested = (row.usage[UsageMeasure.COST] for row in compared_again.rows)
+    overall = compared_again.overall.usage[UsageMeasure.COST]
+    assert (same.verdict, same.adjusted_p) == (None, None)
+    assert overall.estimate == tested.estimate
+    assert tested.estimate.p is not None
+    assert tested.adjusted_p == pytest.approx(2 * tested.estimate.p)
 
 
 def test_personas_are_averaged_and_only_common_ones_count() -> None:

@@ -1,9 +1,7 @@
 import { VERDICTS } from "../../lib/comparison";
-import { formatCount, formatP, UNKNOWN, visible } from "../../lib/format";
+import { formatCount, formatP, formatRatio, formatRatios, UNKNOWN, visible } from "../../lib/format";
 import {
   figuresOfRatios,
-  formatChange,
-  formatChanges,
   leftOutText,
   type Ratios as RatiosOfRow,
 } from "../../lib/usage_ratios";
@@ -40,8 +38,8 @@ export function Ratios({
                 <td className="figure">{formatCount(ratio.scenarios)}</td>
                 <td className="figure">{format(ratio.baseline)}</td>
                 <td className="figure">{format(ratio.comparison)}</td>
-                <td className="figure">{formatChange(ratio.ratio)}</td>
-                <td className="figure">{formatChanges(ratio.interval)}</td>
+                <td className="figure">{formatRatio(ratio.ratio)}</td>
+                <td className="figure">{formatRatios(ratio.interval) || UNKNOWN}</td>
                 <td className="figure">{formatP(ratio.adjustedP)}</td>
                 <td>{ratio.verdict ? VERDICTS[ratio.verdict].join(" ") : UNKNOWN}</td>
               </tr>

@@ -26,7 +26,6 @@ function cost(figures: ReportFigures): number | null {
   return figures.costs.reduce((sum, each) => sum + (each.usd ?? 0), 0);
 }
 
-type ReportDifference = NonNullable<ReportContent["differences"]>[number];
 
 interface TableProps {
   title: string;
@@ -230,16 +229,12 @@ export function Differences({ content }: { content: ReportContent }) {
           <td className="figure">{formatDifference(each.metric, each.difference)}</td>
           <td>{formatDifferences(each.metric, each.interval95)}</td>
           <td className="figure">{formatP(each.adjustedP)}</td>
-          <td>{ratioText(each.costRatio)}</td>
-          <td>{ratioText(each.timeRatio)}</td>
+          <td>{changeText(each.costRatio, each.scenarios)}</td>
+          <td>{changeText(each.timeRatio, each.scenarios)}</td>
         </tr>
       ))}
     </TableSection>
   );
-}
-
-function ratioText({ ratio, interval95, adjustedP }: ReportDifference["costRatio"]): string {
-  return changeText(ratio, interval95, adjustedP);
 }
 
 /** Of each failed scenario, how many answers of each target passed. */
