@@ -560,5 +560,5 @@ def test_a_report_serves_who_knows_only_names(client: Client) -> None:
     shown = html.unescape(newest(client, run, format="html").text)
     for text in ("Capital 0", "What is the capital of country 0?", "City 0", "sim/steady less sim/bold", "0 of 1"):
         assert text in shown
-    assert "−50.0%, adjusted p 0.031, n = 5" in shown
+    assert "−50.0%, adjusted p 0.031" in shown
     assert ">judges<" not in shown  # None was called.

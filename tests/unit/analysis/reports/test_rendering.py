@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.analysis.reports.charts import MAX_BARS, Bar, bar_chart
+from cupel_core.analysis.reports.formats import difference_table
 from cupel_core.analysis.reports.markup import element
 from cupel_core.analysis.reports.render_markdown import fenced, inline
+from cupel_core.contract.reports import ReportContentResponse, ReportDifferenceResponse, ReportRatioResponse
+from cupel_core.domain.analysis.metrics import Metric
 
 HOSTILE = st.text(alphabet="`~<>&\"'[]()!*_#|\\\n\x1b\x00 a:/", max_size=60)
 
@@ -77,3 +80,25 @@ def test_a_chart_without_values_has_empty_bars(maximum: float) -> None:
 )
 def test_a_label_is_cut_where_wide_letters_would_leave_the_chart(label: str, shown: str) -> None:
     assert f">{shown}</text>" in bar_chart("Win rate", [Bar(label, 0.5, "50%")], 1.0).render()
+
+
+def test_a_ratio_names_its_scenarios_if_the_difference_has_others() -> None:
+    def shown(scenarios: int) -> str:
+        ratio = ReportRatioResponse(
+            scenarios=5, left_out={"unknown": 3}, ratio=3.0, interval=[1.5, 6.0], adjusted_p=0.02
+        )
+        difference = ReportDifferenceResponse(
+            first="a",
+            second="b",
+            metric=Metric.PASS_RATE,
+            scenarios=scenarios,
+            difference=0.1,
+            interval=None,
+            adjusted_p=None,
+            cost_ratio=ratio,
+            time_ratio=ratio,
+        )
+        return difference_table(ReportContentResponse.model_construct(differences=[difference])).rows[0][-1]
+
+    assert shown(8) == "×3.0 (×1.50 to ×6.0), adjusted p 0.020, n = 5"
+    assert shown(5) == "×3.0 (×1.50 to ×6.0), adjusted p 0.020"
