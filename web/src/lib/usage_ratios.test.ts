@@ -11,7 +11,9 @@ test("a change is shown with its interval and p, as far as they are known", () =
 });
 
 test("a number of scenarios that differs is shown", () => {
-  expect(changeText({ ...ratio, scenarios: 5 }, 8)).toBe("+20.0% (+10.0% to +30.0%), adjusted p 0.003, n = 5");
+  expect(changeText({ ...ratio, scenarios: 5 }, 8)).toBe(
+    "+20.0% (+10.0% to +30.0%), adjusted p 0.003, n = 5",
+  );
 });
 
 test("scenarios without a ratio say why", () => {

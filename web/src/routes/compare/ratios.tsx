@@ -1,10 +1,6 @@
 import { VERDICTS } from "../../lib/comparison";
 import { formatCount, formatP, formatRatio, formatRatios, UNKNOWN, visible } from "../../lib/format";
-import {
-  figuresOfRatios,
-  leftOutText,
-  type Ratios as RatiosOfRow,
-} from "../../lib/usage_ratios";
+import { figuresOfRatios, leftOutText, type Ratios as RatiosOfRow } from "../../lib/usage_ratios";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";

@@ -26,7 +26,6 @@ function cost(figures: ReportFigures): number | null {
   return figures.costs.reduce((sum, each) => sum + (each.usd ?? 0), 0);
 }
 
-
 interface TableProps {
   title: string;
   /** The cells of its head. */
