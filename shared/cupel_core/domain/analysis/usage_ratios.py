@@ -40,7 +40,7 @@ class UsageRatio:
     left_out: Mapping[LeftOut, int]
     """It counts the common scenarios without a ratio."""
     ratio_of_means: float | None = None
-    """That of the mean costs over the same scenarios; None of times."""
+    """It is that of the mean costs over the same scenarios; None of times."""
     adjusted_p: float | None = None
     verdict: ComparisonVerdict | None = None
     """None for times of two runs, and if both sides are the same conversations."""
