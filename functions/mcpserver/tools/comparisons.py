@@ -101,7 +101,7 @@ class RatioBrief(ResultModel):
     sentence: str
     scenarios: int
     left_out: dict[str, int]
-    ratio: Annotated[float | None, Field(description="To the baseline")] = None
+    ratio: Annotated[float | None, Field(description="Comparison divided by baseline")] = None
     interval: list[float] | None = None
     adjusted_p: float | None = None
 
@@ -115,7 +115,7 @@ class ComparisonRowBrief(ResultModel):
     baseline_mean: float | None = None
     comparison_mean: float | None = None
     difference: float | None = None
-    interval: Annotated[list[float] | None, Field(description="Of the difference")] = None
+    interval: list[float] | None = None
     test: str
     adjusted_p: float | None = None
     effect_size: float | None = None
