@@ -22,7 +22,7 @@ _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}"
 """It names the count of a cell for each decision code, of which all others are `other`."""
 
 
-type _UnscoredCause = tuple[str, str | None, str | None]
+type _CauseFields = tuple[str, str | None, str | None]
 """The code of an unscored answer, its model, and the provider's code. A newer server may send a code unknown here."""
 
 
@@ -83,8 +83,8 @@ class ModelTotals:
     uncertain_usd: float = 0.0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
-    causes: Counter[_UnscoredCause] = field(default_factory=Counter)
-    unscored_examples: dict[_UnscoredCause, str] = field(default_factory=dict)
+    causes: Counter[_CauseFields] = field(default_factory=Counter)
+    unscored_examples: dict[_CauseFields, str] = field(default_factory=dict)
 
     def add_transcript(self, transcript: Json) -> None:
         code, result = transcript.get("decisionCode"), transcript.get("result")
@@ -423,5 +423,5 @@ def cause_name(cause: Json) -> str:
     return UnscoredReason(*_cause_of(cause), 1, "").name
 
 
-def _cause_of(cause: Json) -> _UnscoredCause:
+def _cause_of(cause: Json) -> _CauseFields:
     return cause["code"], cause.get("model"), cause.get("providerCode")

@@ -101,7 +101,7 @@ class RatioBrief(ResultModel):
     sentence: str
     scenarios: int
     left_out: dict[str, int]
-    ratio: Annotated[float | None, Field(description="Comparison divided by baseline")] = None
+    ratio: float | None = None
     interval: list[float] | None = None
     adjusted_p: float | None = None
 
