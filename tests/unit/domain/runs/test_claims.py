@@ -6,7 +6,7 @@ from cupel_core.domain.runs.claims import Claim, divide_slice
 
 NOW = 1_000.0
 offsets = st.frozensets(st.integers(0, 99))
-claims = st.lists(st.builds(Claim, offsets, st.sampled_from([NOW - 1, NOW + 60])), max_size=4)
+claims = st.lists(st.builds(Claim, offsets, st.sampled_from([NOW - 1, NOW + 60]), st.just(NOW - 30)), max_size=4)
 
 
 @given(offsets, offsets, claims, offsets)
