@@ -136,7 +136,7 @@ def _package_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
     if with_lists:
         yield "  arrows, with the number of imports"
         yield from (f"    {source} -> {target}: {count}" for (source, target), count in sorted(between.items()))
-    yield from _listed("import cycles of packages", cycles(_package_graph(between)))
+    yield from _cycle_section("import cycles of packages", cycles(_package_graph(between)))
 
 
 def _package_graph(between: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -146,10 +146,12 @@ def _package_graph(between: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def _cycle_lines(sources: Sources) -> Iterator[str]:
     """Name import cycles of files: of imports at the start, with those inside functions, and with those for types."""
     at_start = [each for each in sources.imports if each.kind is ImportKind.START]
-    yield from _listed("import cycles of files when they are imported", cycles(as_graph(at_start)))
-    yield from _listed("import cycles of files with imports inside functions", cycles(as_graph(sources.executed)))
+    yield from _cycle_section("import cycles of files when they are imported", cycles(as_graph(at_start)))
+    yield from _cycle_section(
+        "import cycles of files with imports inside functions", cycles(as_graph(sources.executed))
+    )
     with_types = cycles(as_graph(sources.imports))
-    yield from _listed("import cycles of files with imports for types, too", with_types)
+    yield from _cycle_section("import cycles of files with imports for types, too", with_types)
 
 
 def _module_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
@@ -172,18 +174,18 @@ def _module_lines(sources: Sources, *, with_lists: bool) -> Iterator[str]:
 def _web_lines(folder: Path) -> Iterator[str]:
     imports = [each for each in typescript_imports(folder) if ".test." not in each.source]
     values = [each for each in imports if each.kind is not ImportKind.TYPES]
-    yield from _listed("import cycles of files in web/src", cycles(as_graph(values)))
-    yield from _listed("import cycles of files in web/src with imports of types", cycles(as_graph(imports)))
+    yield from _cycle_section("import cycles of files in web/src", cycles(as_graph(values)))
+    yield from _cycle_section("import cycles of files in web/src with imports of types", cycles(as_graph(imports)))
     folders = (each._replace(source=_folder(each.source), target=_folder(each.target)) for each in imports)
     between = [each for each in folders if each.source != each.target]
-    yield from _listed("import cycles of folders in web/src with imports of types", cycles(as_graph(between)))
+    yield from _cycle_section("import cycles of folders in web/src with imports of types", cycles(as_graph(between)))
 
 
 def _folder(name: str) -> str:
     return str(Path(name).parent)
 
 
-def _listed(title: str, found: list[list[str]]) -> Iterator[str]:
+def _cycle_section(title: str, found: list[list[str]]) -> Iterator[str]:
     yield ""
     yield f"{title}: {len(found)}"
     yield from (f"  {' <-> '.join(each)}" for each in found)

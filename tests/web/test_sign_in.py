@@ -12,7 +12,7 @@ from cupel_core.store.settings import Settings, settings
 from cupel_core.workspace.access import oidc
 from tests.issuer import Issuer
 from tests.unit.api.client import Client
-from tests.web.conftest import WIDTHS, Open, check_screen, settled, violations
+from tests.web.conftest import WIDTHS, Open, check_screen, end_sessions, settled, violations
 from tests.web.samples import sample_run
 from tests.web.server import Server
 
@@ -33,16 +33,6 @@ def issuer(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Issuer]
         yield served
     settings.cache_clear()
     oidc.clear_key_cache()
-
-
-def end_sessions() -> str:
-    """Revoke the tokens that pages have; returns one that is valid."""
-    client = Client(None)
-    admin = client.issue()
-    for each in client.get("/v1/tokens", token=admin).json()["items"]:
-        if each["name"].startswith("web page"):
-            client.delete(f"/v1/tokens/{each['id']}", token=admin)
-    return admin
 
 
 def test_the_issuers_token_signs_in_and_leads_back_to_the_address(

@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useMatchRoute } from "@tanstack/react-router";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { issuer } from "../api/issuer";
 import { isSessionEnded, leaveEndedSession, watchSession } from "../api/session";
@@ -6,10 +7,11 @@ import { Dialog } from "./dialog";
 import { IssuerLink, TokenForm } from "./sign_in_form";
 import { Failure } from "./states";
 
-/** Asks to sign in again over the screen that is open, which keeps what was typed into it. */
+/** Asks to sign in again over the screen that is open, which keeps what was typed into it; the login asks by itself. */
 export function SessionEnded() {
   const hasEnded = useSyncExternalStore(watchSession, isSessionEnded);
-  return hasEnded ? <SignInAgain /> : null;
+  const isAtLogin = useMatchRoute()({ to: "/login" }) !== false;
+  return hasEnded && !isAtLogin ? <SignInAgain /> : null;
 }
 
 function SignInAgain() {
