@@ -30,9 +30,9 @@ def short_timeouts(aws: Aws, queue: str) -> Iterator[None]:
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(VISIBILITY_SECONDS)})
     try:
         yield
-    finally:
-        _configure(functions, before["Timeout"], variables)
-        sqs.set_queue_attributes(QueueUrl=url, Attributes=visibility)
+    finally:  # With new clients: a restart of the cloud changes its access key.
+        _configure(aws("lambda"), before["Timeout"], variables)
+        aws("sqs").set_queue_attributes(QueueUrl=url, Attributes=visibility)
 
 
 def _configure(functions: Any, timeout: int, variables: dict[str, str]) -> None:
