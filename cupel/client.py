@@ -366,7 +366,7 @@ class Client:
         return self._send("POST", "/scale-runs", scale_run, is_repeatable=True)
 
     def estimate_scale_run(self, scale_run: Json) -> Json:
-        """What the scale run would cost and how long it would take; nothing is started."""
+        """Return what the scale run would cost and how long it would take, without starting it."""
         return self._send("POST", "/scale-runs/estimate", scale_run)
 
     def list_runs(

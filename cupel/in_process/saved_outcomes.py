@@ -32,7 +32,10 @@ _FORMAT = 2
 
 
 class FileHeader(NamedTuple):
-    """What was planned when a file was begun. `digests` has one for each part of the plan."""
+    """It identifies the evaluation that was planned when a file was begun.
+
+    `digests` has a digest of each part of the plan.
+    """
 
     id: str
     seed: int
@@ -41,19 +44,22 @@ class FileHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedEvaluation:
-    """What a file contains. Only completed probes are restored: errored ones have no answer, and are repeated."""
+    """It has the contents of a file.
+
+    Only completed probes are restored: errored ones have no answer, and are repeated.
+    """
 
     id: str
     seed: int
     digests: Mapping[str, str]
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
-    """Probes whose transcripts contain the results of comparisons."""
+    """The transcripts of these probes contain the results of comparisons."""
     spending: tuple[Spending, ...]
-    """Of each conversation that was recorded, also of those that ended with an error and were repeated."""
+    """It has an entry for each recorded conversation, also for those that ended with an error and were repeated."""
     continuations: int
     size: int
-    """Of the file when it was read, in bytes."""
+    """The file had this many bytes when it was read."""
 
     @property
     def next_round(self) -> int:
@@ -191,7 +197,10 @@ def _open_locked(path: Path, size: int) -> IO[bytes]:
 
 
 def _is_locked(file: IO[bytes]) -> bool:
-    """Whether it could be locked. Some file systems have no locks; there, and on Windows, it counts as locked."""
+    """Return whether the file could be locked.
+
+    Some file systems have no locks; there, and on Windows, it counts as locked.
+    """
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -219,7 +228,7 @@ def _errors() -> TypeAdapter[ProbeError]:
 
 
 def _adapter[T](kind: type[T]) -> TypeAdapter[T]:
-    """With the type that conversations name without importing it."""
+    """Return an adapter that knows the type that conversations name without importing it."""
     adapter = TypeAdapter(kind)
     adapter.rebuild(_types_namespace={PipelineState.__name__: PipelineState})
     return adapter

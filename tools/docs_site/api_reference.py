@@ -73,14 +73,14 @@ def _schema(name: str, schema: Json) -> list[str]:
 
 
 def _content(holder: Json) -> str:
-    """The schema of a request or response, as a link."""
+    """Return the schema of a request or response, as a link."""
     return ", ".join(
         f"{_type(each['schema'])} as `{media_type}`" for media_type, each in holder.get("content", {}).items()
     )
 
 
 def _content_examples(title: str, holder: Json, schemas: Json) -> list[str]:
-    """Of a request or response in JSON."""
+    """Return the examples of a request or response in JSON."""
     contents = holder.get("content", {}).items()
     return [
         line for kind, each in contents if kind.endswith("json") for line in _example(title, each["schema"], schemas)
@@ -88,7 +88,7 @@ def _content_examples(title: str, holder: Json, schemas: Json) -> list[str]:
 
 
 def _example(title: str, schema: Json, schemas: Json) -> list[str]:
-    """A collapsed block; nothing for a schema without properties, such as an enumeration."""
+    """Return a collapsed block, or nothing for a schema without properties, such as an enumeration."""
     example = example_of(schema, schemas)
     if not isinstance(example, dict | list):
         return []

@@ -19,7 +19,7 @@ MAX_NAME_LENGTH = 80
 
 
 class _Names(NamedTuple):
-    """How LiteLLM names the models of one of Cupel's providers: by its own provider, and a prefix of the name."""
+    """LiteLLM lists the models of a provider of Cupel under its own `provider`, with `prefix` before their names."""
 
     provider: str
     prefix: str = ""
@@ -68,7 +68,7 @@ MODELS = """\\
 
 
 def lines(models: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """The lines of the file, sorted."""
+    """Yield the lines of the file, sorted."""
     for provider, sources in _PROVIDERS.items():
         found = {name: entry for names in sources for name, entry in _models_of(names, models)}
         for name, entry in sorted(found.items()):

@@ -1,4 +1,4 @@
-"""A workspace's accounts with providers: its settings over each provider's defaults, and its API key."""
+"""Loads and updates a workspace's provider accounts: settings that override the provider's defaults, and API keys."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -27,11 +27,11 @@ from cupel_core.store import governor, providers, secrets
 from cupel_core.store.settings import settings
 
 MAX_OWN_SERVERS = 30
-"""Of a workspace: each may have a secret, and a list of its providers reads all."""
+"""A workspace has at most this many servers of its own: each may have a secret, and listing the providers reads all."""
 
 
 def load_account(workspace: str, provider: str) -> Account:
-    """The account as it is now; only its key is cached, by version. NotFound for an unknown provider."""
+    """Return the account as it is now; only its key is cached, by version. Raises NotFound for an unknown provider."""
     stored = providers.get(workspace, provider)
     view = _view(_registered(provider), stored)
     return Account(
@@ -55,23 +55,23 @@ def load_accounts(
     own_prices: Prices | None = None,
     load: Callable[[str, str], Account] = load_account,
 ) -> dict[str, Account]:
-    """The accounts of these models' providers, by provider; with these prices instead of the present ones, if given."""
+    """Return the accounts of these models' providers, by provider; `own_prices` replace the present ones if given."""
     names = sorted({model.partition("/")[0] for model in models})
     return {provider: with_prices(load(workspace, provider), own_prices) for provider in names}
 
 
 def with_prices(account: Account, own_prices: Prices | None) -> Account:
-    """An account with the prices of a run that began when they applied; unchanged without."""
+    """Return the account with the prices that applied when a run began, or unchanged if `own_prices` is None."""
     return account if own_prices is None else replace(account, prices=own_prices.get(account.provider, ()))
 
 
 def load_own_prices(workspace: str) -> Prices:
-    """The prices that the workspace has set."""
+    """Return the prices that the workspace has set, by provider."""
     return {name: stored.prices for name, stored in providers.list_providers(workspace).items() if stored.prices}
 
 
 def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
-    """None if there is none, or if it is being deleted or was just written: the next call looks again."""
+    """Return the key; None if there is none, or if it is being deleted or was just written: later calls look again."""
     if version is None:
         return None
     try:
@@ -82,7 +82,7 @@ def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
 
 @lru_cache(maxsize=256)
 def _get_key(workspace: str, provider: str, version: str) -> str:
-    """Raises NotFound, which is not cached."""
+    """Return the stored key. Raises NotFound, which is not cached."""
     key = secrets.get(workspace, provider, version)
     if key is None:
         raise NotFound(f"the key of provider {provider} is not stored")
@@ -95,19 +95,19 @@ def clear_key_cache() -> None:
 
 
 def get_provider(workspace: str, name: str) -> ProviderView:
-    """A provider with the workspace's settings. NotFound for an unknown one."""
+    """Return a provider with the workspace's settings. Raises NotFound for an unknown one."""
     return _view(_registered(name), providers.get(workspace, name))
 
 
 def update_provider(
     workspace: str, name: str, changes: ProviderChanges, precondition: Precondition = UNCONDITIONAL
 ) -> ProviderView:
-    """Update the workspace's settings for a provider. NotFound for an unknown one.
+    """Update the workspace's settings for a provider.
 
+    Raises NotFound for an unknown provider, and Conflict if a new address is written while anything else changes.
     Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared;
     for a new server of the workspace's own without an address; and for a new address without a key, because a stored
     key is sent to no other address than the one it was set for.
-    Conflict if a new address is written while anything else changes.
     """
     provider = _registered(name)
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
@@ -161,14 +161,14 @@ def _check_address(provider: Provider, before: providers.StoredProvider, changes
 
 
 def list_providers(workspace: str) -> tuple[ProviderView, ...]:
-    """Every provider in the registry's order and the workspace's own servers, with its settings if it has any."""
+    """List every provider in the registry's order, then the workspace's own servers, each with its settings if any."""
     stored = providers.list_providers(workspace)
     names = (*PROVIDERS, *_own_servers(stored))
     return tuple(_view(_registered(name), stored.get(name, providers.StoredProvider())) for name in names)
 
 
 def provider_names(workspace: str) -> tuple[str, ...]:
-    """The providers that `list_providers` lists."""
+    """Return the names of the providers that `list_providers` lists."""
     return (*PROVIDERS, *_own_servers(providers.list_providers(workspace)))
 
 
@@ -182,7 +182,7 @@ def _is_own_server(name: str) -> bool:
 
 
 def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
-    """The models with a price of every provider, or of one. Invalid for an unknown provider."""
+    """List the models with a price, of every provider or of one. Raises Invalid for an unknown provider."""
     if provider is not None and find_provider(provider) is None:
         raise Invalid.field("provider", unknown_provider_message(provider))
     views = [view for view in list_providers(workspace) if provider in (None, view.name)]
@@ -190,7 +190,7 @@ def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView,
 
 
 def _models_of(view: ProviderView) -> Iterator[ModelView]:
-    """Those of the price list, and the others that the workspace has prices for."""
+    """Yield the provider's models in the price list, then the others that the workspace has set prices for."""
     own = {f"{view.name}/{price.model}": price for price in view.prices if price.model is not None}
     of_others = next((price for price in view.prices if price.model is None), None)
     for model in prices.known_models(view.name):
@@ -221,10 +221,10 @@ def _model_view(
 
 
 class ModelChecks:
-    """Why a workspace cannot call models; None for those that it can. The account of each provider is read once.
+    """Checks whether a workspace can call models: each check returns the reason why not, or None.
 
-    With `tolerates_missing_access`, a key or an address that the workspace has not set yet is noted in `missing_access`
-    instead of being an error: what calls would cost is known without them.
+    The account of each provider is read once. With `tolerates_missing_access`, a key or an address that the workspace
+    has not set yet is noted in `missing_access` instead of being an error: what calls would cost is known without them.
     """
 
     def __init__(self, workspace: str, *, tolerates_missing_access: bool = False) -> None:
@@ -234,11 +234,14 @@ class ModelChecks:
         self._account = cache(partial(load_account, workspace))
 
     def model_error(self, model: str) -> str | None:
-        """Why this model cannot answer messages."""
+        """Return why this model cannot answer messages, or None if it can."""
         return self.account_error(model) or simulated_model_error(model)
 
     def account_error(self, model: str) -> str | None:
-        """Why the workspace's account cannot call this model. Simulated ones of any name make vectors."""
+        """Return why the workspace's account cannot call this model, or None if it can.
+
+        A model of the provider `sim` may have any name, because simulated models of any name make vectors.
+        """
         provider = model.partition("/")[0]
         if error := model_name_error(model):
             return error
@@ -252,7 +255,7 @@ class ModelChecks:
         return error
 
     def _role_error(self, model: str) -> str | None:
-        """Why a model of Bedrock cannot be called without a key."""
+        """Return an error if the account has no key and the stack's own AWS role may not call this Bedrock model."""
         provider, _, name = model.partition("/")
         if not _is_open_to_role(provider) or settings().may_call_as_role(name) or self._account(provider).api_key:
             return None
@@ -261,17 +264,17 @@ class ModelChecks:
 
 
 def model_error(workspace: str, model: str) -> str | None:
-    """Why this model cannot answer messages; None if it can."""
+    """Return why this model cannot answer messages, or None if it can."""
     return ModelChecks(workspace).model_error(model)
 
 
 def account_error(workspace: str, model: str) -> str | None:
-    """Why the workspace's account cannot call this model; None if it can."""
+    """Return why the workspace's account cannot call this model, or None if it can."""
     return ModelChecks(workspace).account_error(model)
 
 
 def _access_error(account: Account) -> str | None:
-    """Say what the account lacks to call models; None if it lacks nothing."""
+    """Return what the account lacks to call models, or None if it lacks nothing."""
     provider, name = _registered(account.provider), account.provider
     if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"
@@ -281,7 +284,7 @@ def _access_error(account: Account) -> str | None:
 
 
 def _is_open_to_role(provider: str) -> bool:
-    """Whether some models of the provider may be called without a key, as the stack's own AWS role."""
+    """Return whether some models of the provider may be called without a key, as the stack's own AWS role."""
     return provider == "bedrock" and bool(settings().bedrock_models)
 
 

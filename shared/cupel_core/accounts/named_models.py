@@ -1,5 +1,8 @@
-"""Whether a workspace can call the models that definitions, scenarios and rescores name themselves, besides those of a
-run's configuration. Without this check, every result that needs such a model would be an error."""
+"""Checks whether a workspace can call the models that definitions, scenarios and rescores name themselves.
+
+These are called besides those of a run's configuration. Without this check, every result that needs such a model would
+be an error.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -14,7 +17,7 @@ from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.store import scenarios
 
 MAX_ERRORS = 20
-"""That are reported: a definition may name as many models as it has assertions."""
+"""A response reports at most this many errors: a definition may name as many models as it has assertions."""
 
 
 class UncallableModel(NamedTuple):
@@ -29,8 +32,10 @@ class UncallableModel(NamedTuple):
 def check_named_models(
     checks: ModelChecks, content: Content, manifest: Manifest, positions: Sequence[int], field: str = "definitionId"
 ) -> None:
-    """Raises Invalid, with errors of this field, if the definition or its scenarios at these positions name models that
-    cannot be called. Reads the account of each provider once, and the pages of such scenarios."""
+    """Raise Invalid if the definition or its scenarios at these positions name models that cannot be called.
+
+    The errors are of this field. The account of each provider is read once, and only the pages with such scenarios.
+    """
     found = find_uncallable(checks, content_models(content), manifest, positions)
     if found:
         raise Invalid.fields(FieldError(field, each.message) for each in found)
@@ -39,14 +44,14 @@ def check_named_models(
 def find_uncallable(
     checks: ModelChecks, uses: Iterable[ModelUse], manifest: Manifest, positions: Sequence[int]
 ) -> list[UncallableModel]:
-    """Of these uses and those by the scenarios at these positions."""
+    """Return each uncallable model of these uses, and of the scenarios at these positions, with its first use."""
     find_error = _find_error(checks)
     named = scenarios.iterate_naming(manifest, positions, lambda model: find_error(model, True) is not None)
     return _first_of_each(chain(uses, chain.from_iterable(map(scenario_models, named))), find_error)
 
 
 def list_uncallable(workspace: str, uses: Iterable[ModelUse]) -> list[UncallableModel]:
-    """Each model once, with its first use."""
+    """Return each uncallable model once, with its first use."""
     return _first_of_each(uses, _find_error(ModelChecks(workspace)))
 
 

@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 MAX_THREADS = 32
-"""For calls of AWS, which block. asyncio's own number is six on a function: a worker's heartbeats would wait behind the
-checkpoints of its conversations. The clients of `store/clients.py` have as many connections."""
+"""Calls of AWS block, so they run in this many threads. asyncio's own number is six on a function: a worker's
+heartbeats would wait behind the checkpoints of its conversations. The clients of `store/clients.py` have as many
+connections."""
 
 
 @cache

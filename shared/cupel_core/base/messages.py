@@ -54,7 +54,7 @@ class Cause(DeferredModel):
     cause: str = ""
 
     def describe(self) -> str:
-        """Error and cause, cut to 1,000 characters so that they fit an item and an event."""
+        """Return error and cause, cut to 1,000 characters so that they fit an item and an event."""
         return f"{self.error}: {self.cause}"[:1_000]
 
 
@@ -62,18 +62,18 @@ class DispatchRequest(RunMessage):
     """Send slices for the probes that the run's barrier is missing."""
 
     attempts_without_room: Annotated[int, Field(ge=0)] = 0
-    """How often in a row no queue had room for a slice."""
+    """It counts consecutive attempts in which no queue had room for a slice."""
 
 
 class ProbeSlice(RunMessage):
-    """Up to 100 probes of one leaf and one provider."""
+    """Carry out up to 100 probes of one leaf and one provider."""
 
     leaf: Annotated[int, Field(ge=0)]
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     handoffs: int = 0
-    """How often these probes were requeued because a provider asked for a longer wait than an invocation can take."""
+    """These probes were requeued so often because a provider asked for a longer wait than an invocation can take."""
     failures: int = 0
-    """How often in a row an internal error stopped these probes."""
+    """It counts how often in a row an internal error stopped these probes."""
     begun: list[int] = Field(default_factory=list)
     """The conversations of these `indexes` have begun already."""
 
@@ -100,7 +100,7 @@ class TurnOrder(QueueMessage):
     chat_id: str
     turn_id: str
     waits: Annotated[int, Field(ge=0)] = 0
-    """How often in a row it had to wait, because its workspace has enough turns in progress."""
+    """It counts how often in a row the turn was postponed because its workspace has enough turns in progress."""
 
 
 class RunCallback(QueueMessage):
@@ -121,7 +121,7 @@ class ProbeCallback(RunCallback):
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     created_at: str
     attempts: Annotated[int, Field(ge=0)] = 0
-    """How many attempts have failed."""
+    """It counts the failed attempts."""
 
 
 @cache

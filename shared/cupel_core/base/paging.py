@@ -22,7 +22,7 @@ class Page[T]:
     items: tuple[T, ...]
     next_cursor: str | None = None
     cursors: tuple[str, ...] = ()
-    """By item: continues the list at it. Empty for a list that is in memory as a whole."""
+    """Each item has a cursor that continues the list at it. A list that is in memory as a whole has none."""
 
     def map[R](self, change: Callable[[T], R]) -> "Page[R]":
         return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
@@ -37,12 +37,12 @@ class Page[T]:
 
 @dataclass(frozen=True)
 class Creation:
-    """Which items of a list that is sorted by creation time, and in which order."""
+    """Selects items of a list that is sorted by creation time, and their order."""
 
     after: datetime | None = None
-    """Created then or later."""
+    """Selects items created then or later."""
     before: datetime | None = None
-    """Created earlier."""
+    """Selects items created earlier."""
     oldest_first: bool = False
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ def decode_cursor(cursor: str) -> str:
 
 
 def decode_index(cursor: str | None) -> int:
-    """For lists addressed by index: the index to continue at, 0 without a cursor."""
+    """Return the index at which a list addressed by index continues; 0 without a cursor."""
     return 0 if cursor is None else parse_index(decode_cursor(cursor))
 
 

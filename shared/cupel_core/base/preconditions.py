@@ -45,7 +45,7 @@ class Precondition:
 
     @property
     def is_set(self) -> bool:
-        """Whether the request has an `If-Match`, so that what is written depends on what was read."""
+        """Return whether the request has an `If-Match`, so that what is written depends on what was read."""
         return self.tags is not None
 
     def check(self, current: str) -> None:
@@ -55,7 +55,7 @@ class Precondition:
 
     @contextmanager
     def guard_write(self) -> Iterator[None]:
-        """For the write after `check`: PreconditionFailed instead of Conflict if the state changed in between."""
+        """Raise PreconditionFailed instead of Conflict if the state changed between `check` and this write."""
         try:
             yield
         except Conflict as conflict:

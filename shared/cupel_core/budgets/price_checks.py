@@ -13,30 +13,30 @@ from cupel_core.store import evaluation_settings
 
 
 def is_workspace_limited(workspace: str) -> bool:
-    """Whether it has a budget for a day or a month."""
+    """Return whether the workspace has a budget for a day or a month."""
     return evaluation_settings.get_budgets(workspace).is_set
 
 
 def needs_prices(run: Run) -> bool:
-    """Whether a budget limits what is called for the run after its end, and whoever started the run has not agreed to
-    unknown prices."""
+    """Return whether a budget limits what is called for the run after its end, and whoever started the run has not
+    agreed to unknown prices."""
     return is_workspace_limited(run.workspace) if run.budget is None else not run.budget.allows_unpriced
 
 
 def has_price(workspace: str, model: str, own_prices: Prices | None = None) -> bool:
-    """At the workspace's present prices, unless others are given."""
+    """Return whether the price of the model is known, by the workspace's present prices unless others are given."""
     account = with_prices(load_account(workspace, model.partition("/")[0]), own_prices)
     return cost_usd(model, Usage(1, 1), account) is not None
 
 
 def may_cost(workspace: str, model: str) -> bool:
-    """Whether its calls are not free, or may not be. Not of a name that is no model's."""
+    """Return whether calls of the model cost something, or may do so; False for a name that is not a model's."""
     if model_error(workspace, model):
         return False
     return cost_usd(model, Usage(1, 1), load_account(workspace, model.partition("/")[0])) != 0
 
 
 def refuse_unpriced(models: Iterable[str]) -> None:
-    """Raises Invalid if there are any of them."""
+    """Raise Invalid if there are any models."""
     if named := sorted(models):
         raise Invalid.field("allowUnpriced", unpriced_message(named))

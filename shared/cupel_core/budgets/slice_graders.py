@@ -20,22 +20,22 @@ from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.store.settings import settings
 
 type OnSpend = Callable[[str | None, Spend], None]
-"""Told of recorded spend and of the configured judge, whose provider the metric names."""
+"""It is called with the configured judge, whose provider the metric names, and the recorded spend."""
 
 
 def ignore_spend(model: str | None, spend: Spend) -> None:
-    """For tasks whose spend no metric counts."""
+    """Do nothing, for tasks whose spend no metric counts."""
 
 
 MAX_CONCURRENT = 50
-"""Transcripts that are graded at the same time."""
+"""It limits how many transcripts are graded at the same time."""
 MAX_WAIT_SECONDS = 60.0
 RESERVE_SECONDS = 5.0
-"""Reserved at the end of an invocation for storing results."""
+"""This many seconds at the end of an invocation are reserved for storing results."""
 
 
 class GraderCalls(NamedTuple):
-    """How the calls of graders are made."""
+    """Graders call models and make embeddings with these functions."""
 
     attempt: Attempt = complete
     embed_attempt: EmbedAttempt = embed
@@ -46,12 +46,12 @@ class TimeIsUp(CallPrevented):
 
 
 def slice_leases(seconds_left: Callable[[], float], priority: Priority) -> LeasePool:
-    """Leases for the calls of a workflow task, which wait for an account as long as there is time."""
+    """Return leases for the calls of a workflow task, which wait for an account as long as there is time."""
     return LeasePool(priority=priority, max_wait_seconds=lambda: max(0.0, spare_seconds(seconds_left)), patient=True)
 
 
 def spare_seconds(seconds_left: Callable[[], float]) -> float:
-    """How long a call may still wait before it starts."""
+    """Return how many seconds a call may still wait before it starts."""
     return seconds_left() - settings().call_timeout_seconds - RESERVE_SECONDS
 
 
@@ -64,9 +64,10 @@ def slice_graders(
     calls: GraderCalls = GraderCalls(),  # noqa: B008 - immutable
     prices: Prices | None = None,
 ) -> GraderFactory:
-    """A factory whose graders raise TimeIsUp instead of starting a call too late.
+    """Return a factory whose graders raise TimeIsUp instead of starting a call too late.
 
-    Reads the accounts of `models` and the evaluator's headers right away: an event loop must not wait for them later.
+    The accounts of `models` and the evaluator's headers are read right away: an event loop must not wait for them
+    later.
     """
 
     async def check_time() -> None:
@@ -90,7 +91,7 @@ def slice_graders(
 
 
 def grader_models(config: GraderConfig, assertions: Iterable[Assertion]) -> frozenset[str]:
-    """The models that grading by this configuration and these assertions may call."""
+    """Return the models that grading by this configuration and these assertions may call."""
     named = {config.judge_model, config.embedding_model}
     named.update(assertion.provider for assertion in flatten(tuple(assertions)))
     return frozenset(model for model in named if model is not None)

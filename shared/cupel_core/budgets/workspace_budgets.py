@@ -30,19 +30,20 @@ from cupel_core.store.period_budgets import ReportResult, StoredMonth
 
 logger = Logger(child=True)
 FIELDS = {BudgetScope.DAY: "budgets.dayUsd", BudgetScope.MONTH: "budgets.monthUsd"}
-"""Of PUT /v1/settings."""
+"""It maps each budget to the field of PUT /v1/settings that sets it."""
 
 
 class BudgetKey(NamedTuple):
-    """Which budgets limit the calls of a worker that have one purpose."""
+    """It identifies the budgets that limit the calls that a worker makes for one purpose."""
 
     workspace: str
     run: RunRef | None
-    """None for calls that belong to no run."""
+    """It is None for calls that belong to no run."""
     owner: BudgetOwner | None
-    """Whose own budget limits them: that of the run, of a rescore of it, or of a generation of scenarios."""
+    """The calls are limited by the budget of this run, rescore of the run or generation of scenarios; None if it has no
+    budget of its own."""
     day: date | None
-    """None if the workspace has no budget."""
+    """The workspace's budgets for this day and its month limit the calls; None if the workspace has no budget."""
 
 
 @dataclass
@@ -52,7 +53,7 @@ class PeriodAccount:
     workspace: str
     day: date
     run: RunRef | None = None
-    """Which is told when a share of a limit is used."""
+    """An event is written for this run if it is the first to use a certain share of a limit."""
     _stored: StoredMonth | None = None
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
@@ -92,7 +93,7 @@ def open_account(key: BudgetKey) -> AccountStore:
 
 
 def key_of_run(run: Run, limits: PeriodLimits, now: float) -> BudgetKey | None:
-    """None if nothing limits the run's calls."""
+    """Return the key of the budgets that limit the run's calls, or None if nothing limits them."""
     if run.budget is None and not limits.is_set:
         return None
     ref, day = RunRef(run.workspace, run.id), limits.day_at(now) if limits.is_set else None
@@ -126,7 +127,7 @@ def pause_for_period(run: Run, needed: int, now: datetime) -> None:
 
 
 class BudgetUse(NamedTuple):
-    """What is used of the budgets of a day and of its month."""
+    """It says how much of a workspace's budgets for a day and for its month is used."""
 
     day: date
     limits: PeriodLimits
@@ -134,7 +135,7 @@ class BudgetUse(NamedTuple):
 
 
 def get_use(workspace: str, now: datetime) -> BudgetUse:
-    """Today, by the workspace's time zone."""
+    """Return the use of the budgets for today, by the workspace's time zone."""
     return _read_use(workspace, evaluation_settings.get_budgets(workspace), now)
 
 
@@ -144,7 +145,8 @@ def _read_use(workspace: str, limits: PeriodLimits, now: datetime) -> BudgetUse:
 
 
 def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:
-    """The scarcer of the workspace's budgets, and what is left of it; None without a budget. May be negative."""
+    """Return the scarcer of the workspace's budgets and what is left of it, which may be negative. Return None without
+    a budget."""
     limits = evaluation_settings.get_budgets(workspace)
     if not limits.is_set:
         return None
@@ -154,7 +156,8 @@ def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:
 
 
 def awaited_scope(workspace: str, run_id: str, now: datetime) -> BudgetScope | None:
-    """The workspace's budget for which calls of the run wait, because what is left of it is reserved for others."""
+    """Return the workspace's budget for which calls of the run wait, because what is left of it is reserved for
+    others."""
     limits = evaluation_settings.get_budgets(workspace)
     if not limits.is_set:
         return None
@@ -163,7 +166,7 @@ def awaited_scope(workspace: str, run_id: str, now: datetime) -> BudgetScope | N
 
 
 def shortage(workspace: str, needed: int, now: datetime) -> str | None:
-    """Why no call of the workspace can be made that needs so much; None if one can."""
+    """Return why the workspace can make no call that needs this many nano-dollars, or None if it can make one."""
     limits = evaluation_settings.get_budgets(workspace)
     if not limits.is_set:
         return None

@@ -84,7 +84,7 @@ CHAT_DESCRIPTIONS = {
         }.items()
     },
 }
-"""By schema and field."""
+"""The keys name a schema and its field."""
 
 _CREATED = "2026-11-20T09:30:00Z"
 _BRANCH_ID = "br_01k1f0aa"
@@ -275,4 +275,4 @@ CHAT_EXAMPLES: dict[str, Any] = {
     "UpdateMessage.revision": 3,
     "UpdateMessage.selected": 1,
 }
-"""By schema and field."""
+"""The keys name a schema and its field."""

@@ -46,7 +46,7 @@ TAGS = {
 
 
 class Replay(StrEnum):
-    """What a request that is repeated with its Idempotency-Key is answered with."""
+    """It says how a request that is repeated with its Idempotency-Key is answered."""
 
     STARTED = auto()
     """The run or rescore as it was started: stored in the same transaction as the run itself."""
@@ -69,25 +69,25 @@ class Operation:
     minimum_role: AccessRole | None
     summary: str
     response: str
-    """What a successful response contains."""
+    """It describes what a successful response contains."""
     description: str | None = None
     location: str | None = None
     """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
     replay: Replay | None = None
     """None for an operation that takes no Idempotency-Key: it creates nothing, or repeating it changes nothing."""
     calls_others: bool = False
-    """Whether it waits for a server of others, such as a model's: then it counts as a request that waits."""
+    """If true, the operation waits for a server of others, such as a model's, and counts as a request that waits."""
 
     @property
     def is_public(self) -> bool:
         return self.minimum_role is None
 
     def permits(self, role: AccessRole) -> bool:
-        """Whether a caller with this role may call it."""
+        """Return whether a caller with this role may call the operation."""
         return self.minimum_role is None or role.includes(self.minimum_role)
 
     def serves(self, segments: list[str]) -> bool:
-        """Whether a request path, split at `/`, matches the path of this operation."""
+        """Return whether a request path, split at `/`, matches the path of this operation."""
         own = self.path.split("/")
         return len(own) == len(segments) and all(
             segment if expected.startswith("{") else expected == segment
@@ -1868,7 +1868,7 @@ _WORD = 2
 
 @cache
 def _by_shape(*, of_openai: bool) -> dict[tuple[int, str], list[Operation]]:
-    """By the number of segments and a word, so that a request is compared with a few operations only.
+    """Group operations by the number of segments and a word of their paths: a request is compared with a few only.
 
     Paths with fewer parameters come later, and so take precedence: `/imports/promptfoo` over `/imports/{format}`.
     """

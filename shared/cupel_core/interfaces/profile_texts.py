@@ -47,7 +47,7 @@ PROFILE_DESCRIPTIONS = {
     "TurnPlans.generate": "For a new message of the user",
     "TurnPlans.regenerate": "For another answer to the last message",
 }
-"""By schema and field."""
+"""The keys name a schema and its field."""
 
 _STEP = {
     "operationId": "tone",
@@ -94,4 +94,4 @@ PROFILE_EXAMPLES: dict[str, Any] = {
     "TurnPlans.generate": _PLAN,
     "TurnPlans.regenerate": _PLAN,
 }
-"""By schema and field."""
+"""The keys name a schema and its field."""

@@ -1,4 +1,4 @@
-"""What prevents every call of a target, of a run or a chat."""
+"""Finds what prevents every call of a target of a run or a chat."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from cupel_core.store.settings import settings
 
 
 def target_error(workspace: str, target: Target, checks: ModelChecks) -> str | None:
-    """Why the target's model or connector cannot answer messages; None if it can."""
+    """Return why the target's model or connector cannot answer messages; None if it can."""
     if target.connector_id is None:
         return checks.model_error(target.model)
     try:

@@ -1,4 +1,4 @@
-"""The operation profile of a run: whether its targets and the workspace's accounts can execute it."""
+"""Checks whether a run's targets and the workspace's accounts can execute its operation profile."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from cupel_core.store.settings import settings
 
 
 def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[str, Any]:
-    """As a snapshot stores it. Raises Invalid for an unknown profile or version."""
+    """Return the profile as a snapshot stores it. Raises Invalid for an unknown profile or version."""
     try:
         profile = profiles.get(workspace, profile_id, version)
     except NotFound as unknown:

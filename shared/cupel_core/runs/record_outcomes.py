@@ -1,4 +1,4 @@
-"""Recording outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated.
+"""Records outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated.
 
 Every outcome is stored before the barrier counts its probe. A page that no log names was written by a worker that died
 in between; whoever takes its probes over appends the page, if both of its items are there. The message for the webhook
@@ -25,7 +25,8 @@ from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.settings import settings
 
 _UNREADABLE = ConversationState((), turns=1, cost_usd=None)
-"""Of a damaged checkpoint, or one whose object is gone: at least one call was answered, for an unknown price."""
+"""It stands for a damaged checkpoint, or one whose object is gone: at least one call was answered, for an unknown
+price."""
 
 
 def record(
@@ -62,7 +63,10 @@ def _find_unreported(run: Run, node: Node, item: LeafItem) -> list[OutcomePage]:
 
 
 def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePage]]) -> None:
-    """Before the barrier: after a crash in between, the probes are still missing there, and this is repeated."""
+    """Request webhook calls for the probes before the barrier counts them.
+
+    After a crash in between, the probes are still missing in the barrier, and this is repeated.
+    """
     if run.callbacks is not CallbackScope.PROBES:
         return
     counted = {
@@ -112,7 +116,7 @@ def record_dropped(run: Run, probe_slice: ProbeSlice) -> None:
 
 
 def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: datetime) -> ConversationState:
-    """A probe's conversation up to its last checkpoint; empty if it has none."""
+    """Return a probe's conversation up to its last checkpoint; it is empty if there is none."""
     try:
         return checkpoints.load(ref, index, conversation_round, now) or ConversationState(())
     except (NotFound, zlib.error, LookupError, TypeError, ValueError):
@@ -122,7 +126,7 @@ def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: d
 def probe_error_of_run(
     run: Run, index: int, code: ProbeErrorCode, message: str, attempts: int, now: datetime
 ) -> ProbeError:
-    """The error of one of the run's probes, with the ids of its scenario, model and persona."""
+    """Return the error of one of the run's probes, with the ids of its scenario, model and persona."""
     probe = run.plan.probe(index)
     case = snapshots.get_case(run.snapshot_key, probe.case)
     return ProbeError(

@@ -33,7 +33,7 @@ from cupel_core.store.snapshots import Snapshot
 
 
 def needs_selection(snapshot: Snapshot) -> bool:
-    """Whether the definition or any scenario compares answers; pages are marked, so none is read."""
+    """Return whether the definition or any scenario compares answers. Pages are marked, so none is read."""
     assertions = Content.from_json(snapshot.definition).assertions
     return bool(comparisons(assertions)) or any(page.needs_selection for page in snapshot.manifest.pages)
 
@@ -52,10 +52,10 @@ class SelectionRunner:
     ref: RunRef
     plan: Plan
     scoring_id: str
-    """RUN_SCORING, or the id of a rescore."""
+    """It is RUN_SCORING, or the id of a rescore."""
     retry_round: int
     graders: GraderFactory | None = None
-    """None if only scores are compared."""
+    """It is None if only scores are compared."""
     _locks: defaultdict[tuple[int, int], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     _selections: dict[tuple[int, int], Selection] = field(default_factory=dict)
 
@@ -101,7 +101,8 @@ class SelectionRunner:
         assertion: Assertion,
         variables: Mapping[str, Any],
     ) -> Selection:
-        """The selection as stored. An earlier one among the same candidates is reused, unless it failed."""
+        """Make a selection and return it as stored. An earlier one among the same candidates is reused, unless it
+        failed."""
         candidates = await asyncio.to_thread(self._list_candidates, siblings)
         answers = {candidate.probe_index: last_answer(candidate.messages) for candidate in candidates}
         if earlier is not None and earlier.error is None and earlier.candidates == tuple(answers):
@@ -131,7 +132,8 @@ class SelectionRunner:
         return recorded.without_content()
 
     def _list_candidates(self, siblings: Sequence[int]) -> list[Transcript]:
-        """The siblings that completed in this or an earlier retry round and still have their content, ascending."""
+        """List the siblings that completed in this or an earlier retry round and still have their content,
+        ascending."""
         stored = outcomes.get_many(self.ref, siblings)
         transcripts = [readable_at(stored[index], utc_now()) for index in siblings if index in stored]
         return [
@@ -142,6 +144,6 @@ class SelectionRunner:
 
 
 def _expiry(candidates: Sequence[Transcript]) -> datetime | None:
-    """The earliest expiry of the conversations that the judge may quote."""
+    """Return the earliest expiry of the conversations that the judge may quote."""
     expiries = (candidate.content_expires_at for candidate in candidates)
     return min((expiry for expiry in expiries if expiry), default=None)

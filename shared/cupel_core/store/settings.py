@@ -61,9 +61,9 @@ class Settings:
     """Comma-separated patterns, with `*`, of the models of Bedrock that every workspace may call as the stack's role,
     whose account pays. None if empty."""
     allow_private_endpoints: bool = False
-    """Whether connectors, webhooks, evaluators and providers may have addresses in a private network."""
+    """If true, connectors, webhooks, evaluators and providers may have addresses in a private network."""
     requests_per_second: float = 50.0
-    """Of one token or user; `request_burst` may be sent at once."""
+    """One token or user may send this many requests per second, and `request_burst` at once."""
     request_burst: int = 100
     workspace_turns: int = 16
     """Turns of chats that one workspace may have in progress."""
@@ -76,13 +76,13 @@ class Settings:
     oidc_issuer: str = ""
     oidc_audience: str = ""
     oidc_client_id: str = ""
-    """Of the web page, whose users send the ID tokens that were issued for it."""
+    """It identifies the web page, whose users send the ID tokens that were issued for it."""
     oidc_origins: str = ""
     """Only the page function uses these, for its content security policy."""
 
     @property
     def oidc_audiences(self) -> tuple[str, ...]:
-        """Of the JWTs that are accepted."""
+        """Return the audiences of the JWTs that are accepted."""
         return tuple(each for each in (self.oidc_audience, self.oidc_client_id) if each)
 
     @classmethod
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def retention(self) -> timedelta | None:
-        """How long the content of conversations is stored; None means forever."""
+        """Return how long the content of conversations is stored; None means forever."""
         return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
 
     @property
@@ -144,15 +144,15 @@ class Settings:
         return f"{self.finish_machine_arn.removesuffix('finish')}score"
 
     def queue_url(self, arn: str) -> str:
-        """The URL of a queue of this stack, from its ARN."""
+        """Return the URL of a queue of this stack, from its ARN."""
         return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
 
     def has_queues(self, provider: str) -> bool:
-        """Whether the stack can evaluate this provider's models. Judges and simulated users need no queue."""
+        """Return whether the stack can evaluate this provider's models. Judges and simulated users need no queue."""
         return not self.providers or provider in self.providers.split(",")
 
     def may_call_as_role(self, bedrock_model: str) -> bool:
-        """Whether workspaces without a key of their own may call this model of Bedrock, given by Bedrock's name."""
+        """Return whether workspaces without a key of their own may call the model that has this name at Bedrock."""
         patterns = (pattern.strip() for pattern in self.bedrock_models.split(","))
         return any(fnmatchcase(bedrock_model, pattern) for pattern in patterns if pattern)
 

@@ -1,9 +1,9 @@
-"""A worker's lease on part of what an account allows: which calls may start now, and what the governor is told.
+"""Holds a worker's lease on part of an account's limits, which decides which calls may start, and renews it.
 
 Every call of a model holds a slot of its account's lease while it runs, whether it is a target's, a judge's or another
 grader's. Calls that find no free slot wait in order. Conversations hold no slot between their calls, so that one that
-waits for an account never blocks another account; and because waiting calls come first, a conversation starts only
-when a slot is free and no call waits.
+waits for an account never blocks another account; and because waiting calls come first, a conversation starts only when
+a slot is free and no call waits.
 
 No request is made per model call. A lease is renewed when a slice arrives and every one to three seconds after that
 (`renewal_schedule.py`), or less often when there are many workers. In between, the worker relies on its grant, on the
@@ -47,16 +47,16 @@ MAX_WAIT_SECONDS = 3.0
 MAX_INFORMATION_AGE_SECONDS = 5.0
 """A worker that has not heard of the governor for longer starts no call: the account may have been paused."""
 RECENT_SECONDS = 5.0
-"""For how long an account counts as used after its last call."""
+"""An account counts as used for this many seconds after its last call."""
 MIN_HEADROOM = 2
 MIN_CROWD = 10
-"""Waiting calls that do not keep conversations from starting, however few slots are granted."""
+"""Up to this many waiting calls do not keep conversations from starting, however few slots are granted."""
 MAX_STARVED_SECONDS = 5.0
 """A worker that may start nothing for longer requeues its probes."""
 CROWDED_DELAY_SECONDS = 2.0
-"""When an account has more workers of one priority than parallel calls."""
+"""Probes are requeued for this long when an account has more workers of one priority than parallel calls."""
 OUTRANKED_DELAY_SECONDS = 10.0
-"""After which a lower priority checks again whether a higher one leaves capacity."""
+"""A worker of a lower priority checks again after this long whether a higher one leaves capacity."""
 MIN_PAUSE_DELAY_SECONDS = 5.0
 MAX_DELAY_SECONDS = 900.0
 _INITIAL_TOKENS_PER_CALL = 1_000.0
@@ -69,13 +69,13 @@ class LeaseKey:
 
     workspace: str
     limited: str | RunRef
-    """The provider of the account; or the run, whose slots are conversations."""
+    """It is the provider of an account, or a run, whose slots are conversations."""
     worker_id: str
     priority: Priority
     is_interactive: bool = False
-    """Whether a person waits for the calls."""
+    """It is true if a person waits for the calls."""
     hands_back: bool = False
-    """Whether calls that only the owner of the account can repair are made again later."""
+    """It is true if calls that only the owner of the account can repair are made again later."""
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ def _refused(call: WaitingCall, reason: str, retry_after_seconds: float) -> Prov
 
 
 class Reservation:
-    """A conversation's right to make its first call at once: the slot was free when the conversation started."""
+    """Lets a conversation make its first call at once, in a slot that was free when the conversation started."""
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release = release
@@ -108,7 +108,7 @@ class Reservation:
 
 @dataclass
 class PendingProbes:
-    """Probes that have not started, and their models, one of which may be a breaker's trial.
+    """Counts the probes that have not started, and lists their models, one of which may be a breaker's trial.
 
     Their number is needed at once, their models only with a report.
     """
@@ -118,29 +118,29 @@ class PendingProbes:
 
 
 class LeaseHolder:
-    """One worker's lease on one account."""
+    """Holds one worker's lease on one account."""
 
     def __init__(self, key: LeaseKey, clock: Callable[[], float] = time.time, rng: Random | None = None) -> None:
         self.in_flight = 0
-        """Slots that are held by calls, or reserved by conversations that make their first call."""
+        """It counts the slots of calls, and those reserved by conversations that make their first call."""
         self.open_conversations = 0
-        """Conversations with this account that have started and not ended."""
+        """It counts the conversations with this account that have started and not ended."""
         self.pending = PendingProbes()
         self.limits = Limits(1)
-        """The account's configured limits, as far as known."""
+        """They are replaced by the account's configured limits when these are known."""
         self._key = key
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
         self._waiting = WaitingCalls()
         self._peak = 0
-        """The most calls in flight or waiting at the same time since the last report."""
+        """It is the highest number of calls in flight or waiting at the same time since the last report."""
         self._used_at = float("-inf")
         self._stored: StoredGovernor | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._schedule = RenewalSchedule(key.worker_id)
         self._informed_at = float("-inf")
         self._unconfirmed_in_flight: int | None = None
-        """The calls in flight that the last report named, while it is uncertain whether it arrived; other workers leave
+        """The last report named this many calls in flight, and it is uncertain whether it arrived; other workers leave
         at least that much capacity."""
         self._starved_since: float | None = None
         self._observations = Observations()
@@ -164,7 +164,7 @@ class LeaseHolder:
 
     @property
     def granted_slots(self) -> int:
-        """How many calls may be in flight at the same time."""
+        """Return how many calls may be in flight at the same time."""
         lease = self._lease
         if lease is None or not self._is_current(lease):
             return 0
@@ -176,9 +176,9 @@ class LeaseHolder:
         return now < lease.until and now < self._informed_at + MAX_INFORMATION_AGE_SECONDS
 
     def attainable_slots(self, workers: int) -> int:
-        """How many calls may be in flight if there are probes for them: as many workers as these share the account.
+        """Return how many calls may be in flight if there are probes for them and `workers` workers share the account.
 
-        More than are granted if the last report got all that it asked for.
+        These are more than are granted if the last report got all that it asked for.
         """
         lease, granted = self._lease, self.granted_slots
         if lease is None or not granted or granted < lease.demand:
@@ -187,7 +187,7 @@ class LeaseHolder:
 
     @property
     def free_slots(self) -> int:
-        """How many calls may start now."""
+        """Return how many calls may start now."""
         lease = self._lease
         if lease is None or self._is_blocked:
             return 0
@@ -205,12 +205,12 @@ class LeaseHolder:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so many calls wait that a further one would wait for a good part of a call's duration."""
+        """Return whether so many calls wait that a further one would wait for a good part of a call's duration."""
         return self.waiting_calls > max(MIN_CROWD, self.granted_slots // 4)
 
     @property
     def _is_blocked(self) -> bool:
-        """Whether the account starts no calls at all, because it is paused or its provider asked to wait."""
+        """Return whether the account starts no calls at all, because it is paused or its provider asked to wait."""
         return self._governor.paused_at is not None or self._blocked_until > self._clock()
 
     @property
@@ -218,7 +218,7 @@ class LeaseHolder:
         return self._governor.blocked_until
 
     def requeue_delay_seconds(self) -> float | None:
-        """After how long all pending probes should be redelivered; None if they may start or waiting is worth it."""
+        """Return the seconds until all pending probes should be redelivered; None if they may start or should wait."""
         now, delay_seconds = self._clock(), self._closed_seconds()
         if delay_seconds is not None:
             return delay_seconds
@@ -230,7 +230,7 @@ class LeaseHolder:
         return self._starved_delay_seconds(now)
 
     def _closed_seconds(self) -> float | None:
-        """For how long no call may start at all; None if it may soon."""
+        """Return the seconds for which no call may start at all, or None if one may start soon."""
         now, lease = self._clock(), self._lease
         if (paused_at := self._governor.paused_at) is not None:
             # A recent pause may end soon; one of several days is checked rarely.
@@ -257,7 +257,7 @@ class LeaseHolder:
         return any(lease.demand and lease.priority.rank < own for lease in self._governor.live_leases(now).values())
 
     def _refill_seconds(self, now: float) -> float:
-        """Until the account's rates allow another call."""
+        """Return the seconds until the account's rates allow another call."""
         lease, governor, waits = self._lease, self._governor, [0.0]
         if lease and governor.requests and self.limits.requests_per_minute and not lease.requests:
             due = governor.requests.at + governor.requests.seconds_until(1, self.limits.requests_per_minute)
@@ -268,17 +268,17 @@ class LeaseHolder:
         return max(waits)
 
     def is_outdated(self, model: str, changed_at: float) -> bool:
-        """Whether the model's breaker may have been closed at this Unix time, and the next renewal will tell."""
+        """Return whether the model's breaker may have closed at this Unix time, which the next renewal will show."""
         breaker = self._breakers.get(model)
         return breaker is not None and (breaker.opened_at or changed_at) < changed_at >= self._informed_at
 
     def refusal(self, model: str) -> str | None:
-        """Why runs that call the model must be paused; None if it may be called, or tried."""
+        """Return why runs that call the model must be paused, or None if it may be called or tried."""
         breaker = self._breakers.get(model)
         return breaker.reason if breaker and breaker.is_refusing and self._clock() < breaker.until else None
 
     def suspended_seconds(self, model: str) -> float | None:
-        """How long a probe of this model must wait: None when it may start, 0 until the lease is renewed."""
+        """Return the seconds that a probe of this model must wait: None if it may start, 0 until the next renewal."""
         breaker, now = self._breakers.get(model), self._clock()
         if breaker is None or not breaker.is_open:
             return None
@@ -450,7 +450,7 @@ class LeaseHolder:
 
     @property
     def demand(self) -> int:
-        """How many calls could be in flight until the next report.
+        """Return how many calls could be in flight until the next report.
 
         Conversations with the account may all call it again. Otherwise it is used for grading, and the demand follows
         the calls of the last seconds.

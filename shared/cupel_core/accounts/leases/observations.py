@@ -1,4 +1,4 @@
-"""What a worker has observed of an account since its last report to the governor."""
+"""Collects what a worker has observed of an account since its last report to the governor."""
 
 from dataclasses import field
 

@@ -1,4 +1,4 @@
-"""The leases of one worker: one for each account that it calls, taken with the first call and renewed until the end."""
+"""Manages a worker's leases, one for each account that it calls: taken with the first call, renewed until the end."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from cupel_core.providers.completion import Attempt, complete
 
 CHECK_INTERVAL_SECONDS = 0.1
 MAX_WAIT_SECONDS = 30.0
-"""For a slot. Conversations that wait longer for one of their calls go back to the queue."""
+"""A call waits at most this long for a slot. Conversations whose calls would wait longer go back to the queue."""
 
 
 def _ignore() -> None:
@@ -28,7 +28,7 @@ def _ignore() -> None:
 
 
 class LeasePool:
-    """A CallLimiter that makes each call within a lease on its account. Leases are renewed while the pool is open."""
+    """Makes each call within a lease on its account, as a CallLimiter. Leases are renewed while the pool is open."""
 
     def __init__(
         self,
@@ -43,10 +43,12 @@ class LeasePool:
         patient: bool = False,
         on_change: Callable[[], None] = _ignore,
     ) -> None:
-        """An interactive pool may use the slots that are reserved for calls for which a person waits. Of a pool that
-        `hands_back`, calls that only the owner of an account can repair are made again later.
+        """Create a pool of leases, which are renewed once it is entered.
 
-        `max_wait_seconds` is for a slot; a `patient` pool also waits that long while an account is paused.
+        An interactive pool may use the slots that are reserved for calls for which a person waits. A pool that
+        `hands_back` makes calls again later that only the owner of an account can repair.
+
+        `max_wait_seconds` limits the wait for a slot; a `patient` pool also waits that long while an account is paused.
 
         `on_change` is called when calls may be possible that were not before.
         """
@@ -77,12 +79,12 @@ class LeasePool:
             await asyncio.gather(*(holder.leave() for holder in self._holders.values()))
 
     def lease_holder(self, workspace: str, account: Account) -> LeaseHolder:
-        """The lease on this account, with its limits as they are now."""
+        """Return the lease on this account, with its limits as they are now."""
         limits = Limits(account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute)
         return self._lease_holder(workspace, account.provider, limits)
 
     def run_lease_holder(self, run: RunRef, max_concurrency: int) -> LeaseHolder:
-        """The lease on a run that limits how many of its conversations are in progress; each holds one slot."""
+        """Return the lease on a run that limits how many of its conversations are in progress; each uses one slot."""
         return self._lease_holder(run.workspace, run, Limits(max_concurrency))
 
     def _lease_holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
@@ -97,8 +99,10 @@ class LeasePool:
         return holder
 
     async def recheck(self, workspace: str, account: Account) -> None:
-        """For a call that has a slot and has waited for something else since. Raises CallPostponed if the account was
-        paused meanwhile, or the lease has expired."""
+        """Check whether a call that has a slot, and has waited for something else since, may still start.
+
+        Raises CallPostponed if the account was paused meanwhile, or the lease has expired.
+        """
         self.lease_holder(workspace, account).postpone_if_closed()
 
     @asynccontextmanager
@@ -130,14 +134,14 @@ class LeasePool:
         timeout_seconds: float,
         attempt: Attempt = complete,
     ) -> Reply:
-        """One attempt of a call outside a conversation, within a lease."""
+        """Make one attempt of a call outside a conversation, within a lease."""
         async with self.slot(workspace, account, model) as on_answer:
             reply = await attempt(account, model, request, timeout_seconds)
             on_answer(reply)
             return reply
 
     def is_crowded(self, workspace: str) -> bool:
-        """Whether calls of this workspace queue up for any account, such as a slow judge's."""
+        """Return whether calls of this workspace queue up for any account, such as a slow judge's."""
         return any(holder.is_crowded for (owner, _), holder in self._holders.items() if owner == workspace)
 
     async def renew(self, holder: LeaseHolder) -> None:
@@ -147,7 +151,7 @@ class LeasePool:
             self._on_change()
 
     async def _renew_periodically(self) -> None:
-        """Side by side: an account whose renewal takes long delays no other."""
+        """Renew leases side by side, so that an account whose renewal takes long delays no other."""
         renewals: set[asyncio.Task[None]] = set()
         while True:
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""When a worker renews its lease: regularly, and sooner when a report may free slots for others or bring it some."""
+"""Decides when a worker renews its lease: regularly, and sooner if a report may free slots for others or bring some."""
 
 from math import ceil
 
@@ -11,14 +11,14 @@ from cupel_core.domain.limits.governor import (
 )
 
 CHECK_INTERVAL_SECONDS = 1.0
-"""While a worker waits for slots of others, or others may wait for slots of this worker."""
+"""A lease is renewed at this interval while its worker waits for slots of others, or others may wait for its slots."""
 _MAX_DOUBLINGS = 4
-"""Of the shortest interval: 0.2 s become 3.2 s, after which a lease is renewed in any case."""
+"""The shortest interval is doubled at most this many times: 0.2 s become 3.2 s; a lease is renewed by then anyway."""
 
 
 @dataclass(frozen=True)
 class LeaseUse:
-    """What a worker does with its lease."""
+    """Describes what a worker does with its lease."""
 
     demand: int
     in_flight: int
@@ -29,22 +29,23 @@ class LeaseUse:
 
 
 class RenewalSchedule:
-    """The renewals of one worker's lease."""
+    """Schedules the renewals of one worker's lease."""
 
     def __init__(self, worker_id: str) -> None:
         self.is_urgent = False
-        """Whether something was observed that others should know soon."""
+        """It is true if something was observed that others should know soon."""
         self.started_at = float("-inf")
-        """When the last renewal began."""
+        """The last renewal began at this Unix time."""
         self._worker_id = worker_id
         self._reported_demand = 0
         self._is_unconfirmed = False
-        """Whether the last report may not have arrived."""
+        """It is true while the last report may not have arrived."""
         self._doublings = 0
-        """Of the shortest interval: one more after each renewal that failed, or after which slots may be exchanged."""
+        """It says how often the shortest interval is doubled: once more after each renewal that failed, or after which
+        slots may be exchanged."""
 
     def is_due(self, governor: Governor, parallel: int, use: LeaseUse, now: float) -> bool:
-        """Whether to renew now; `parallel` is the account's configured limit."""
+        """Return whether to renew now; `parallel` is the account's configured limit."""
         since, workers = now - self.started_at, len(governor.leases)
         if since < min_renew_interval_seconds(workers):
             return False
@@ -71,12 +72,12 @@ class RenewalSchedule:
         return float("inf")
 
     def start(self, demand: int, now: float) -> None:
-        """A report with this demand is sent."""
+        """Record that a report with this demand is sent."""
         self.started_at, self._reported_demand, self.is_urgent = now, demand, False
         self._is_unconfirmed = True
 
     def fail(self) -> None:
-        """The report may not have arrived; it is repeated, less and less often."""
+        """Record that the report may not have arrived; it is repeated, less and less often."""
         self._doublings = min(_MAX_DOUBLINGS, self._doublings + 1)
 
     def succeed(self, governor: Governor, parallel: int) -> None:
@@ -85,7 +86,7 @@ class RenewalSchedule:
         self._doublings = min(_MAX_DOUBLINGS, self._doublings + 1) if may_exchange else 0
 
     def _may_exchange_slots(self, governor: Governor, parallel: int) -> bool:
-        """Whether the worker waits for slots of others; or is the only one, and must release some if another comes."""
+        """Return whether the worker waits for slots of others, or is alone and must release some if another comes."""
         lease = governor.leases.get(self._worker_id)
         if lease is None:
             return False

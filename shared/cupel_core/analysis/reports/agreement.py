@@ -1,4 +1,4 @@
-"""How far a run's own scoring agrees with its rescores and with corrections by users."""
+"""Measures how far a run's own scoring agrees with its rescores and with corrections by users."""
 
 from collections.abc import Iterator
 

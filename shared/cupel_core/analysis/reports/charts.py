@@ -1,4 +1,4 @@
-"""Charts of a report as SVG within its HTML, without scripts; each has a text for those who do not see it."""
+"""Draws charts of a report as SVG within its HTML, without scripts; each has a text for those who do not see it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from cupel_core.analysis.reports.markup import Element, element
 
 _WIDTH, _LABELS, _ROW, _BAR = 720, 240, 26, 14
 _VALUES = 90
-"""For the figure to the right of a bar."""
+"""This width is reserved for the figure to the right of a bar."""
 _WIDE_LETTERS = frozenset("mwMW@%—…")
 _MAX_LETTERS = 32
 _LETTER, _CAPITAL, _WIDE = 8.5, 10.0, 13.5
-"""Widths in the chart's units, at most, in common fonts of its size; most letters are narrower."""
+"""Characters are at most this wide in common fonts of the chart's size, in its units; most letters are narrower."""
 MAX_BARS = 30
 
 
@@ -20,14 +20,14 @@ class Bar(NamedTuple):
     label: str
     value: float
     text: str
-    """The value, for people."""
+    """It is the value as people read it."""
     low: float | None = None
     high: float | None = None
-    """Bounds of its interval."""
+    """`low` and `high` are the bounds of the value's interval."""
 
 
 def bar_chart(title: str, bars: Sequence[Bar], maximum: float) -> Element:
-    """Horizontal bars from 0 to `maximum`, with the bounds of intervals as whiskers."""
+    """Draw horizontal bars from 0 to `maximum`, with the bounds of intervals as whiskers."""
     shown = bars[:MAX_BARS]
     height = _ROW * len(shown) + 8
     rows = [part for number, bar in enumerate(shown) for part in _row(number, bar, maximum)]
@@ -62,7 +62,7 @@ def _length(value: float, maximum: float) -> float:
 
 
 def _label(text: str) -> str:
-    """As much of its beginning and its end as fits to the left of the bars: names often differ at their end."""
+    """Shorten a label to as much of its start and end as fits left of the bars: names often differ at their end."""
     if _fits(text):
         return text
     shortened = (f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}" for kept in range(_MAX_LETTERS, 0, -1))

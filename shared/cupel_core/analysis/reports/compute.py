@@ -31,12 +31,12 @@ from cupel_core.store import reports, runs
 from cupel_core.store.settings import settings
 
 MAX_SUMMARY_WAIT_SECONDS = 120.0
-"""For an account that is paused, as after an outage: the report is made again on request."""
+"""A summary waits at most this long for a paused account, as after an outage: the report is made again on request."""
 STAGES = ("measuring", "reading samples", "summarizing", "storing")
 
 
 def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[[], float]) -> None:
-    """Raises NotFound if the run was deleted, and Conflict if it goes on again.
+    """Compute the report and store it. Raises NotFound if the run was deleted, and Conflict if it goes on again.
 
     Repeating it stores the same figures, as long as the run has the same outcomes, and asks no summarizer again whose
     answer was stored.
@@ -70,7 +70,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
 
 
 def _start_trial(record: ReportRecord) -> None:
-    """Before the job is ended: a crash in between repeats it."""
+    """Start the trial that the run requests, before the job is ended: a crash in between repeats it."""
     from cupel_core.analysis.reports.requested_trials import start_if_wanted  # imports what starts runs
 
     with suppress(NotFound):
@@ -93,7 +93,7 @@ def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> Non
 
 
 def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:
-    """That of a worker that was interrupted after storing it, or a new one; None without a summarizer."""
+    """Return the summary that an interrupted worker has stored, or write a new one; None without a summarizer."""
     if record.summarizer_model is None:
         return None
     stored = reports.find_texts(record)
@@ -104,7 +104,7 @@ def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[]
 
 
 def _summary_seconds(seconds_left: Callable[[], float], clock: Callable[[], float] = monotonic) -> Callable[[], float]:
-    """The seconds left for a summary, none of whose calls starts after MAX_SUMMARY_WAIT_SECONDS."""
+    """Return a function for the seconds left for a summary: no call of it starts after MAX_SUMMARY_WAIT_SECONDS."""
     latest_start = clock() + MAX_SUMMARY_WAIT_SECONDS
     call_seconds = settings().call_timeout_seconds + RESERVE_SECONDS
     return lambda: min(seconds_left(), latest_start - clock() + call_seconds)
@@ -123,7 +123,10 @@ def _end(record: ReportRecord) -> None:
 
 
 def _announce(record: ReportRecord) -> None:
-    """Before the job is ended: a crash in between repeats the event instead of losing it. A deleted run has none."""
+    """Append the event that the report has ended; a deleted run gets none.
+
+    This is done before the job is ended: a crash in between repeats the event instead of losing it.
+    """
     data: dict[str, object] = {"reportId": record.id, "status": record.status}
     with suppress(NotFound):
         runs.append_event(RunRef(record.workspace, record.run_id), RunEventType.REPORT_FINISHED, utc_now(), data)
@@ -135,8 +138,10 @@ def _record(workspace: str, result_id: str) -> ReportRecord:
 
 
 def _estimated(run: Run) -> EstimateInterval | None:
-    """What the run without its report was expected to cost. None if a price is unknown, or if something that the
-    estimate reads was deleted."""
+    """Return what the run was expected to cost without its report.
+
+    This is None if a price is unknown, or if something that the estimate reads was deleted.
+    """
     try:
         estimate = estimate_run_again(replace(run, report=False))
     except (Invalid, NotFound):
@@ -145,5 +150,5 @@ def _estimated(run: Run) -> EstimateInterval | None:
 
 
 def _json(document: ResponseModel) -> bytes:
-    """By the names of fields, as it is read again."""
+    """Return the document as JSON by the names of its fields, by which it is read again."""
     return document.model_dump_json().encode()

@@ -1,4 +1,4 @@
-"""Parts of sample transcripts, bounded in number and length."""
+"""Reads parts of sample transcripts, bounded in number and length."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -36,7 +36,7 @@ MAX_FAILED_ANSWERS = 50
 class ReadExcerpts(NamedTuple):
     texts: ReportTextsResponse
     expires_at: datetime | None
-    """When the first of the quoted conversations expires."""
+    """It is when the first of the quoted conversations expires, or None if none does."""
 
 
 def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], failed: Sequence[str], now: datetime) -> ReadExcerpts:
@@ -64,7 +64,7 @@ def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], failed: Sequen
 
 
 def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
-    """The probes whose conversations are quoted, or were read by the summarizer."""
+    """Return the probes whose conversations are quoted, or were read by the summarizer."""
     shown = texts.summary.shown_conversation_ids if texts.summary else []
     excerpts = (each.conversation_id for each in texts.excerpts)
     failed = (each.conversation_id for each in texts.failed_answers)
@@ -73,7 +73,7 @@ def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
 
 
 def readable_indexes(ref: RunRef, indexes: frozenset[int], now: datetime) -> frozenset[int]:
-    """Those whose conversations have neither been deleted nor have expired."""
+    """Return those of these probes whose conversations have neither been deleted nor have expired."""
     found = outcomes.get_many(ref, indexes)
     return frozenset(index for index in indexes if _readable(found.get(index), now))
 
@@ -120,9 +120,10 @@ def _excerpt(run: Run, snapshot: Snapshot, names: Sequence[str], tag: str, trans
 
 
 def shown_messages(messages: Sequence[Message], max_length: int) -> Iterator[tuple[str, str]]:
-    """The opening and the last two exchanges, without the system prompt; a line says how many messages are left out.
+    """Yield the opening and the last two exchanges, without the system prompt.
 
-    Calls of functions are apart from texts, so that no text can pretend to be one.
+    A line says how many messages are left out. Calls of functions are apart from texts, so that no text can pretend to
+    be one.
     """
     spoken = [message for message in messages if message.role is not MessageRole.SYSTEM]
     omitted = len(spoken) - 1 - _LAST_MESSAGES
@@ -137,7 +138,7 @@ def shown_messages(messages: Sequence[Message], max_length: int) -> Iterator[tup
 
 
 def shortened(text: str, max_length: int) -> str:
-    """The beginning and the end of a long text; the cut is marked."""
+    """Return the beginning and the end of a long text, with the cut marked."""
     if len(text) <= max_length:
         return text
     half = max_length // 2

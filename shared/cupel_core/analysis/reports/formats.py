@@ -1,4 +1,4 @@
-"""Figures of a report as texts for people."""
+"""Formats the figures of a report as texts for people."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -38,7 +38,7 @@ from cupel_core.domain.text.figures import format_usd as usd
 
 
 class ReportTable(NamedTuple):
-    """A table for Markdown and HTML; the first column is text, the others are figures."""
+    """Represents a table in Markdown and HTML; the first column is text, the others are figures."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -57,7 +57,7 @@ FINDINGS = {
     "goal_failures": "Missed goals",
     "inconsistencies": "Inconsistencies",
 }
-"""Headings by the field of a summary."""
+"""These are headings by the field of a summary."""
 
 
 def summary_of(report: ReportResponse) -> ReportSummaryResponse | None:
@@ -65,14 +65,14 @@ def summary_of(report: ReportResponse) -> ReportSummaryResponse | None:
 
 
 def findings_of(summary: ReportSummaryResponse) -> Iterator[tuple[str, FindingResponse]]:
-    """Each finding with its heading."""
+    """Yield each finding with its heading."""
     for field, heading in FINDINGS.items():
         for finding in getattr(summary, field):
             yield heading, finding
 
 
 def summary_note(summary: ReportSummaryResponse) -> str:
-    """Who wrote it, from what, and what was left out."""
+    """Say who wrote the summary, from what, and what was left out."""
     if summary.error:
         return f"{summary.model} gave no summary: {summary.error}."
     quotes = count_of(summary.dropped_quotes, "quotation")
@@ -82,7 +82,7 @@ def summary_note(summary: ReportSummaryResponse) -> str:
 
 
 def trial_lines(report: ReportResponse) -> list[str]:
-    """What the trial found, how, and what limits that; or why there is none although it was asked for."""
+    """Say what the trial found, how, and what limits that; or why there is none although it was requested."""
     if report.trial is not None:
         return _trial_lines(report.trial)
     return [f"It did not start: {report.trial_refusal}"] if report.trial_refusal else []
@@ -106,7 +106,7 @@ def title_of(content: ReportContentResponse) -> str:
 
 
 def share_text(share: ShareEstimateResponse) -> str:
-    """The share with its interval."""
+    """Return the share with its interval."""
     return with_interval(share.share, share.interval, percent)
 
 
@@ -119,7 +119,7 @@ def number(value: float | None) -> str:
 
 
 def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportFiguresResponse]]:
-    """Each target and prompt, and all together if there are several."""
+    """Yield the figures of each target and prompt, and of all together if there are several."""
     for column in content.columns:
         yield column.name, column.figures
     if len(content.columns) > 1:
@@ -144,7 +144,7 @@ def outcome_table(content: ReportContentResponse) -> ReportTable:
 
 
 def unscored_table(content: ReportContentResponse) -> ReportTable:
-    """Why conversations were not scored; empty if all were."""
+    """Show why conversations were not scored; the table is empty if all were."""
     rows = (
         (DESCRIPTIONS[each.code], each.code, each.model or NONE, each.provider_code or NONE, number(each.probes))
         for each in content.unscored_reasons
@@ -193,7 +193,7 @@ def token_table(content: ReportContentResponse) -> ReportTable:
 
 
 def role_table(content: ReportContentResponse) -> ReportTable:
-    """What models other than the target were called for."""
+    """Show the calls and tokens of models other than the targets, by what they were called for."""
     rows = (
         (ROLE_NAMES[each.role], number(each.calls), number(each.input_tokens), number(each.output_tokens))
         for each in content.overall.costs
@@ -230,7 +230,7 @@ def cost_sentence(cost: ReportCostResponse) -> str:
 
 
 def _unpriced_sentence(unpriced: Sequence[UnpricedModelResponse]) -> str:
-    """Empty if all prices are known."""
+    """Name the models whose price is unknown; the sentence is empty if all prices are known."""
     named = (f"{each.model} ({', '.join(each.roles)}, {_unpriced_calls(each.calls)})" for each in unpriced)
     return f"Not in the cost, because their price is unknown: {'; '.join(named)}." if unpriced else ""
 
@@ -349,7 +349,7 @@ def failure_table(content: ReportContentResponse) -> ReportTable:
 
 
 def _short_id(conversation_id: str) -> str:
-    """Without the id of the run, which the report begins with."""
+    """Return the id without that of the run, which the report begins with."""
     return f"…-{conversation_id.rpartition('-')[2]}"
 
 

@@ -1,4 +1,4 @@
-"""The figures of a report, from the counts that all statistics of a run are computed from."""
+"""Computes the figures of a report from the counts that all statistics of a run are computed from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -54,14 +54,14 @@ from cupel_core.store.snapshots import Snapshot
 MAX_CHECKS = 100
 MAX_BREAKDOWNS = 4
 MAX_VALUES = 12
-"""A report breaks down by what has at most so many values; a command shows the others."""
+"""A report breaks down by fields with at most this many values; a command shows the others."""
 SAMPLES_PER_TAG = 5
 
 
 class Measured(NamedTuple):
     content: ReportContentResponse
     scan: Scan
-    """The pass over the outcomes that samples were chosen from."""
+    """It is the pass over the outcomes that samples were chosen from."""
 
 
 def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: EstimateInterval | None) -> Measured:
@@ -111,7 +111,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
 
 
 def _breakdowns(counts: RunCounts, snapshot: Snapshot) -> Iterator[ReportBreakdownResponse]:
-    """None of a run that is too large for them."""
+    """Yield the pass rates of groups of cases, by each of a few fields; nothing for a run that is too large."""
     if counts.plan.total // counts.plan.repeats > MAX_CELLS:
         return
     cases = case_properties(snapshot)
@@ -213,7 +213,10 @@ def _own_prices(run: Run) -> Prices | None:
 
 
 def _has_price(workspace: str, own_prices: Callable[[], Prices | None], model: str) -> bool:
-    """At the run's own prices. A server of the workspace's own may have been removed since."""
+    """Return whether the model has a price, at the run's own prices.
+
+    This is False if the model is of a server of the workspace's own that has been removed since.
+    """
     try:
         return has_price(workspace, model, own_prices())
     except (Invalid, NotFound):
@@ -221,7 +224,10 @@ def _has_price(workspace: str, own_prices: Callable[[], Prices | None], model: s
 
 
 def _budget(run: Run) -> ReportBudgetResponse | None:
-    """As the workers have last reported. It also counts calls whose answers were lost, and earlier summaries."""
+    """Return what was spent of the run's budget, as the workers have last reported.
+
+    It also counts calls whose answers were lost, and earlier summaries.
+    """
     if run.budget is None:
         return None
     account = budgets.get(RunRef(run.workspace, run.id))
@@ -308,7 +314,7 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
 
 
 def _why(totals: ColumnTotals) -> str:
-    """`the judge gave no usable reply (judge_reply, sim/judge): 12`, for the most frequent causes."""
+    """Return `the judge gave no usable reply (judge_reply, sim/judge): 12`, for the most frequent causes."""
     return "; ".join(f"{_name(each.cause)}: {each.probes:,}" for each in totals.unscored_causes[:3])
 
 

@@ -1,4 +1,4 @@
-"""A report as Markdown. Texts of others are inert: as text within a line, or in code blocks that they cannot end."""
+"""Renders a report as Markdown. Others' texts are inert: within a line, or in code blocks that they cannot end."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from cupel_core.domain.text.transcript_lines import transcript_lines
 
 MAX_CONVERSATIONS = 50
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$:@]|(?<=www)\.)", re.IGNORECASE)
-"""With colons, @ and `www.`, because some renderers make links of bare addresses."""
+"""Colons, @ and `www.` are escaped because some renderers make links of bare addresses."""
 _AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)](?=\s|$))")
-"""What would begin a list, a heading or a rule."""
+"""These characters would begin a list, a heading or a rule."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FENCES = re.compile(r"`{3,}")
 
@@ -30,13 +30,13 @@ def render_markdown(report: ReportResponse, content: ReportContentResponse) -> s
 
 
 def inline(text: str) -> str:
-    """The text within a line, so that nothing in it is Markdown, HTML or a link."""
+    """Return the text within a line, so that nothing in it is Markdown, HTML or a link."""
     escaped = "".join(_ENTITIES.get(character, character) for character in single_line(text))
     return _AT_THE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", escaped))
 
 
 def fenced(text: str) -> str:
-    """The text as a code block whose fence is longer than any in it."""
+    """Return the text as a code block whose fence is longer than any in it."""
     shown = without_control_characters(text)
     longest = max((len(match[0]) for match in _FENCES.finditer(shown)), default=2)
     fence = "`" * (longest + 1)

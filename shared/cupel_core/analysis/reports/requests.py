@@ -1,4 +1,4 @@
-"""Reports as they are asked for and read."""
+"""Queues reports of runs, and reads them."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,18 +27,18 @@ from cupel_core.store import queues, reports, rescores, runs
 from cupel_core.store.settings import settings
 
 MAX_RESCORES = 5
-"""The newest completed ones, whose agreement with the run is reported."""
+"""A report shows the run's agreement with at most this many of its newest completed rescores."""
 
 
 class Default(Enum):
-    """What is meant by a field that is not there."""
+    """Stands for a field that a request leaves out."""
 
     CONFIGURED = auto()
-    """The `summarizerModel` of the run, or else the workspace's, or else the run's judge; none without any of them."""
+    """The `summarizerModel` of the run is used, or else the workspace's, or else the run's judge, or else no model."""
 
 
 class ReportView(NamedTuple):
-    """A report with its documents as JSON, as far as there are any."""
+    """Combines a report with its documents as JSON, as far as there are any."""
 
     record: ReportRecord
     is_stale: bool
@@ -50,7 +50,7 @@ class ReportView(NamedTuple):
 class RequestedReport(NamedTuple):
     view: ReportView
     is_queued: bool
-    """Whether it was queued by this request; otherwise it existed."""
+    """It is true if the report was queued by this request, and false if it existed before."""
 
 
 def request(
@@ -63,8 +63,8 @@ def request(
 ) -> RequestedReport:
     """Queue the report of a run that has ended, unless there is one of the same outcomes and summarizer.
 
-    Conflict while the run goes on; Invalid for a summarizer that cannot be called, and for one without a known price if
-    a budget pays for it, unless that is allowed.
+    Raises Conflict while the run goes on, and Invalid for a summarizer that cannot be called, or for one without a
+    known price if a budget pays for it, unless that is allowed.
     """
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
@@ -93,9 +93,10 @@ def _create(run: Run, model: str | None, now: datetime) -> RequestedReport:
 
 
 def request_if_wanted(ref: RunRef, now: datetime) -> None:
-    """For a run that has just completed and was started with `report`, by the model that its start has estimated.
+    """Queue the report of a run that has just ended if it was started with `report`.
 
-    Its start has asked about unknown prices, and a model that cannot be called any more is an error of the summary.
+    It is summarized by the model that the start of the run has estimated. That start has asked about unknown prices,
+    and a model that cannot be called any more is an error of the summary.
     """
     run = runs.find(ref)
     if run is not None and run.report and run.status in TERMINAL:
@@ -110,14 +111,14 @@ def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:
 
 
 def get(workspace: str, run_id: str, report_id: str, now: datetime) -> ReportView:
-    """With its documents, if it is completed."""
+    """Return a report, with its documents if it is completed."""
     ref = RunRef(workspace, run_id)
     run, record = runs.get(ref), reports.get(ref, report_id)
     return _view(run, record, now)
 
 
 def get_newest(workspace: str, run_id: str, now: datetime) -> ReportView:
-    """The newest completed report of a run. NotFound, with the way to one, if there is none."""
+    """Return the newest completed report of a run. Raises NotFound, which says how to get one, if there is none."""
     ref = RunRef(workspace, run_id)
     run, found = runs.get(ref), reports.list_all(ref)
     completed = next((record for record in found if record.status is JobStatus.COMPLETED), None)
@@ -127,7 +128,7 @@ def get_newest(workspace: str, run_id: str, now: datetime) -> ReportView:
 
 
 def list_reports(workspace: str, run_id: str) -> list[ReportView]:
-    """Newest first, without their documents."""
+    """List the reports of a run, newest first and without their documents."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     return [ReportView(record, _is_stale(run, record)) for record in reports.list_all(ref)]
@@ -136,7 +137,7 @@ def list_reports(workspace: str, run_id: str) -> list[ReportView]:
 def list_conversations(
     workspace: str, run_id: str, report_id: str, cursor: str | None
 ) -> Iterator[Entry[ReportConversationResponse]]:
-    """The completed conversations of the run, as they are now."""
+    """Yield the completed conversations of the run, as they are now."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     reports.get(ref, report_id)

@@ -1,4 +1,4 @@
-"""One pass over the outcomes of a run: sample conversations, the first conversations, and pairs of graders."""
+"""Reads the outcomes of a run once, for sample conversations, the first conversations, and pairs of graders."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -18,13 +18,13 @@ from cupel_core.store.outcome_items import StoredOutcome
 
 MAX_CONVERSATIONS = 1_000
 MAX_TAGS = 20
-"""Of a conversation."""
+"""A conversation is listed with at most this many failure tags."""
 RUN, CORRECTIONS = "run", "corrections"
-"""Graders beside rescores."""
+"""These names stand for graders other than rescores."""
 
 
 class CompletedOutcome(NamedTuple):
-    """A completed probe, without what was said."""
+    """Represents a completed probe, without what was said."""
 
     stored: StoredOutcome
     counted: CountedOutcome
@@ -35,7 +35,7 @@ class CompletedOutcome(NamedTuple):
 
     @property
     def own_success(self) -> bool | None:
-        """As the run itself has scored it, before any correction."""
+        """Return the run's own verdict, before any correction, or None if the conversation was not scored."""
         success: bool | None = (self.stored.body.get("scored") or {}).get("success")
         return success
 
@@ -47,15 +47,15 @@ class CompletedOutcome(NamedTuple):
 
 @dataclass
 class Scan:
-    """What one pass has found."""
+    """Collects what one pass has found."""
 
     run: Run
     tags: frozenset[str]
-    """Of which candidates are collected."""
+    """Candidates are collected of failed conversations with these tags."""
     rescore_ids: Sequence[str] = ()
     conversations: list[ReportConversationResponse] = field(default_factory=list)
     candidates: dict[str, CandidatePool] = field(default_factory=dict)
-    """Of failed conversations, by tag."""
+    """It maps a tag to the failed conversations that have it."""
     passed: CandidatePool = field(default_factory=CandidatePool)
     pairs: dict[tuple[str, str], GraderPairs] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class Scan:
 
 
 def list_completed(ref: RunRef, indexes: range) -> Iterator[CompletedOutcome]:
-    """Those of these probes that are completed, ascending; read lazily, without what was said."""
+    """Yield the completed ones of these probes in ascending order, read lazily and without what was said."""
     for stored in outcomes.list_stored(ref, indexes):
         if stored.completed:
             yield CompletedOutcome(stored, counted(stored))

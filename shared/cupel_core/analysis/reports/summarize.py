@@ -1,4 +1,4 @@
-"""The summary of a report by a model: chooses what it is shown within a budget of tokens, and checks what it says."""
+"""Summarizes a report by a model: chooses what it is shown within a budget of tokens, and checks what it says."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -44,21 +44,21 @@ from cupel_core.store import outcomes, snapshots
 
 MAX_TRANSCRIPTS = 24
 _TRANSCRIPT_TOKENS = (1_200, 600)
-"""Of each; the second if too few fit otherwise."""
+"""Each transcript has at most so many tokens; the second limit applies if too few transcripts fit otherwise."""
 _FEW = 4
 _MAX_SHOWN_MESSAGES = 5
-"""The opening and the last two exchanges."""
+"""They are the opening and the last two exchanges."""
 _MAX_TAG_LENGTH = 100
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
 TOO_LONG, NOTHING_TO_READ = "over the token budget", "there is no conversation to read"
-"""Why there is no summary, where another request would find the same."""
+"""These say why there is no summary, where another request would find the same."""
 
 
 class WrittenSummary(NamedTuple):
     summary: ReportSummaryResponse
     expires_at: datetime | None = None
-    """When the first of the shown conversations expires."""
+    """It is when the first of the shown conversations expires, or None if none does."""
 
 
 class _Shown(NamedTuple):
@@ -73,7 +73,7 @@ def write_summary(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
 ) -> WrittenSummary:
-    """A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
+    """Write the summary. A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
     shown = _choose(content, scan, utc_now())
     if shown is None:
         return WrittenSummary(_without(model, TOO_LONG))
@@ -89,7 +89,7 @@ def write_summary(
 
 
 def summary_expires_at(scan: Scan, summary: ReportSummaryResponse) -> datetime | None:
-    """When the first of the conversations expires that it was written from."""
+    """Return when the first of the conversations expires that the summary was written from, or None if none does."""
     indexes = [int(each.rpartition("-")[2]) for each in summary.shown_conversation_ids]
     found = outcomes.get_many(RunRef(scan.run.workspace, scan.run.id), indexes)
     return earliest(outcome.content_expires_at for outcome in found.values())
@@ -115,7 +115,7 @@ async def _summarize(
 
 
 def _choose(content: ReportContentResponse, scan: Scan, now: datetime) -> _Shown | None:
-    """The material within the budget; None if not even a few transcripts fit beside the system prompt."""
+    """Return the material within the budget, or None if not even a few transcripts fit beside the system prompt."""
     system = Content.from_json(snapshots.get(scan.run.snapshot_key).definition).system
     figures = _figures(content)
     left = MAX_SHOWN_TOKENS - estimated_tokens(system or "") - estimated_tokens(as_json(figures))
@@ -142,7 +142,7 @@ def _transcripts(content: ReportContentResponse, scan: Scan, now: datetime) -> l
 
 
 def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) -> dict[str, ShownTranscript]:
-    """The first transcripts that fit, by id."""
+    """Return the first transcripts that fit, by conversation id."""
     fitting: dict[str, ShownTranscript] = {}
     for transcript in chosen:
         shown = _shown_transcript(transcript, limit)
@@ -154,7 +154,7 @@ def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) ->
 
 
 def _shown_transcript(transcript: Transcript, limit: int) -> ShownTranscript:
-    """The verdict, and the conversation in messages that together have the limit of tokens."""
+    """Return the verdict, and the conversation in messages that together have at most the limit of tokens."""
     result, length = transcript.result, limit * _CHARACTERS_PER_TOKEN // _MAX_SHOWN_MESSAGES
     return ShownTranscript(
         "not judged" if result is None else "passed" if result.success else "failed",

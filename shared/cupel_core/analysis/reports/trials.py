@@ -1,4 +1,4 @@
-"""Trials: the revised prompt of a report against the original, on the same scenarios, both run anew.
+"""Runs trials: the revised prompt of a report against the original, on the same scenarios, both run anew.
 
 The arms are ordinary runs that repeat a part of the report's run, one of them with the revised prompt. They belong to
 an experiment whose baseline is the original, so that the end of both queues their comparison.
@@ -54,7 +54,7 @@ class PlannedTrial(NamedTuple):
     unseen_scenarios: int
     max_budget_usd: float | None
     estimate: RunEstimate
-    """Of both arms together."""
+    """It covers both arms together."""
     arms: tuple[BuiltRun, BuiltRun]
 
 
@@ -64,19 +64,22 @@ class StartedTrial(NamedTuple):
 
 
 class _TrialSource(NamedTuple):
-    """What a trial is made of."""
+    """Collects what a trial is made of."""
 
     run: Run
     source: RerunSource
     content: ReportContentResponse
     revised: str
     groups: tuple[list[int], list[int], list[int]]
-    """Positions of scenarios: those that the run does not have, those of which no conversation was shown to the
-    summarizer, and the others."""
+    """They are positions of scenarios: those that the run does not have, those of which no conversation was shown to
+    the summarizer, and the others."""
 
 
 def plan(workspace: str, run_id: str, report_id: str, request: TrialRequest, now: datetime) -> PlannedTrial:
-    """What a trial would be. Conflict if the report has no prompt to try, or its run nothing to compare."""
+    """Return what a trial would be, without starting it.
+
+    Raises Conflict if the report has no prompt to try, or its run nothing to compare.
+    """
     material = _load(workspace, run_id, report_id, now)
     planned = _planned(workspace, material, request, _size(material, request), now)
     in_hand_usd = ARMS * planned.estimate.reserved_usd
@@ -150,7 +153,7 @@ def _create(record: ReportRecord, trial: Trial, experiment: Resource, arms: list
 
 
 def _arms(workspace: str, planned: PlannedTrial, request: TrialRequest, started_by: StartedBy) -> Iterator[Run]:
-    """The runs, with the budget divided as the arms are expected to spend it, and enough for the last call of each."""
+    """Yield the runs. The budget is divided as they are expected to spend it, with enough for the last call of each."""
     total, scope = planned.estimate.usd.expected, webhooks.callback_scope(workspace)
     for name, built in zip(ARM_NAMES, planned.arms, strict=True):
         budget = None
@@ -224,7 +227,7 @@ def _size(material: _TrialSource, request: TrialRequest, in_hand_usd: float = 0.
 
 
 def _max_probes(material: _TrialSource, request: TrialRequest, in_hand_usd: float) -> int:
-    """Of an arm: what the budget pays for, or half of what the run had."""
+    """Return the most probes that an arm may have: what the budget pays for, or half of what the run had."""
     overall, cost = material.content.overall, material.content.cost
     held = overall.completed + overall.errored
     if request.max_budget_usd is None or not cost.priced_usd:
@@ -234,7 +237,10 @@ def _max_probes(material: _TrialSource, request: TrialRequest, in_hand_usd: floa
 
 
 def _spec(run: Run, size: TrialSize) -> RunSpec:
-    """Of either arm, without a budget, which both share. What both cost together is checked when they start."""
+    """Return the specification of either arm, without a budget, which both share.
+
+    What both cost together is checked when they start.
+    """
     return replace(
         rerun_spec(run.workspace, run.id),
         sample_percentage=100,
@@ -252,7 +258,7 @@ def _spec(run: Run, size: TrialSize) -> RunSpec:
 
 
 def _cases(workspace: str, material: _TrialSource, positions: list[int]) -> RunCases:
-    """Those of these scenarios, by position; the run's with its personas, others with their own."""
+    """Return the cases of these scenarios, by position: the run's with its personas, others with their own."""
     wanted, cases = set(positions), material.source.cases
     numbers = [number for number, position in enumerate(cases.scenario_positions) if position in wanted]
     personas = tuple(cases.case_personas[number] for number in numbers) if cases.case_personas else ()

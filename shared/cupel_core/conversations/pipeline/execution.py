@@ -24,14 +24,14 @@ class HookExecution:
     perform: PerformStep
     on_paid: OnPaid
     results: dict[str, StepResult] = field(default_factory=dict)
-    """Those that an earlier attempt has recorded are not made again."""
+    """Operations whose results an earlier attempt has recorded are not executed again."""
     answers: dict[str, PaidAnswer] = field(default_factory=dict)
-    """What `perform` was answered, also by an earlier attempt, and may not have made a result of."""
+    """It has the answers that models gave to `perform`, also in an earlier attempt; not all have become results."""
     _running: dict[str, asyncio.Task[StepResult]] = field(default_factory=dict, init=False)
 
     async def run(self) -> Results:
-        """The results of all operations. What prevents or postpones a call passes through, once every call in flight
-        has ended and what it cost is stored."""
+        """Return the results of all operations. An exception that prevents or postpones a call passes through, once
+        every call in flight has ended and what it cost is stored."""
         try:
             while self._start_next():
                 if not any(task.done() for task in self._running.values()):
@@ -43,7 +43,7 @@ class HookExecution:
         return self.results
 
     def _start_next(self) -> bool:
-        """Whether any operation is running."""
+        """Start the operations that are ready, and return whether any operation is running."""
         self.results = settle(self.steps, self.results)
         loop = asyncio.get_running_loop()
         for step in ready_steps(self.steps, self.results, self._running.keys(), self.mode):

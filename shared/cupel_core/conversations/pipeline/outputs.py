@@ -1,4 +1,4 @@
-"""What of a model's answer is the value of an operation."""
+"""Read the value of an operation from a model's answer: its text, or the JSON in it."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class UnusableOutput(ValueError):
 
 
 async def read_output(text: str, output: OutputSpec) -> Any:
-    """The text, or its JSON. Raises UnusableOutput and ComputationPostponed.
+    """Return the text, or its JSON. Raises UnusableOutput and ComputationPostponed.
 
     Schemas and patterns are applied in the sandbox: their text does not show what they cost.
     """
@@ -46,7 +46,7 @@ async def read_output(text: str, output: OutputSpec) -> Any:
 
 
 def read_task(text: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A task of the sandbox: the value, or why there is none."""
+    """Return the value, or why there is none. The sandbox runs this as a task."""
     try:
         return {"value": _read(text, OutputSpec.from_json(spec))}
     except UnusableOutput as error:

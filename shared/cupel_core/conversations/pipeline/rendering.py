@@ -1,4 +1,4 @@
-"""Rendering the templates and expressions of operations: in this process if that is quick, else in a sandbox."""
+"""Render the templates and expressions of operations: in this process if that is quick, else in a sandbox."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,8 @@ from cupel_core.providers.errors import RetryLater
 from cupel_core.sandbox.templating.errors import RenderError
 
 MAX_QUICK_CONTEXT = 50_000
-"""About how many characters the messages and values have that a template sees."""
+"""Quick templates are rendered in this process if the messages and values they see have at most about so many
+characters."""
 _TASK = "cupel_core.sandbox.templating.operation_templates:render_task"
 
 
@@ -25,8 +26,11 @@ class ComputationPostponed(RetryLater):
 
 
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Raises RenderError with the reason, also beyond the limits of CPU time, memory and output, and
-    ComputationPostponed."""
+    """Return the rendered template.
+
+    Raises RenderError with the reason, also if the template exceeds the limits of CPU time, memory and output, and
+    ComputationPostponed.
+    """
     # Imports Jinja, which few workers need.
     from cupel_core.sandbox.templating.operation_templates import is_quick, render
 
@@ -41,7 +45,7 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
 
 
 def is_small(context: Mapping[str, Any]) -> bool:
-    """Whether quick templates are quick with these messages and values."""
+    """Return whether the messages and values are small enough for quick templates to be quick with them."""
     try:
         if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:  # Much faster than to count, and never less for texts.
             return True
@@ -51,7 +55,7 @@ def is_small(context: Mapping[str, Any]) -> bool:
 
 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
-    """Whether an expression is true. Raises what `render_template` raises."""
+    """Return whether an expression is true. Raises what `render_template` raises."""
     from cupel_core.sandbox.templating.operation_templates import condition_template
 
     return bool(await render_template(condition_template(expression), context, strict=strict))

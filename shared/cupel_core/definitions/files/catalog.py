@@ -22,12 +22,12 @@ UPLOAD_SECONDS = 900
 DOWNLOAD_SECONDS = 300
 _ERASING_SECONDS = 60.0
 _PATIENCE = timedelta(hours=23)
-"""How long a deleted file is left to runs that started before; within a day it must be gone."""
+"""Active runs may read a deleted file for this long; within a day it must be gone."""
 _CHECK_AGAIN_AFTER = timedelta(minutes=10)
 
 
 class AnnouncedFile(NamedTuple):
-    """What a client is about to upload."""
+    """A client names these properties of a file before it uploads the content."""
 
     name: str
     format: FileFormat

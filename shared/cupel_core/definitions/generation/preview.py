@@ -1,4 +1,4 @@
-"""What a generation by the matrix would write, without writing it."""
+"""Previews the scenarios that a generation by the matrix would write, without writing them."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from cupel_core.domain.definitions.scenarios import Scenario
 
 class ScenarioPreview(NamedTuple):
     total: int
-    """How many scenarios there would be."""
+    """A generation would write this many scenarios."""
     scenarios: tuple[Scenario, ...]
-    """Some of them, from the first to the last one. They have no ids yet."""
+    """These are some of them, from the first to the last one. They have no ids yet."""
 
 
 def preview(
@@ -30,7 +30,7 @@ def preview(
 
 
 def _spread(size: int, count: int) -> list[int]:
-    """At most `count` indexes at equal distances, the first and the last one among them."""
+    """Return at most `count` indexes at equal distances, including the first and the last."""
     if size <= count:
         return list(range(size))
     return [0] if count == 1 else [number * (size - 1) // (count - 1) for number in range(count)]

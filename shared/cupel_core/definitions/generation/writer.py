@@ -39,12 +39,12 @@ from cupel_core.store import definition_scenarios, generations, queues, scenario
 from cupel_core.store.settings import settings
 
 CHUNK_SIZE = 100
-"""Texts written before they are stored."""
+"""This many texts are written before they are stored."""
 MAX_CONCURRENT = 50
 MAX_WAIT_SECONDS = 20.0
 MIN_CHUNK_SECONDS = 30.0
 RESERVE_SECONDS = 15.0
-"""Kept free at the end of an invocation to store a chunk and enqueue the request again."""
+"""An invocation reserves this time at its end to store a chunk and enqueue the request again."""
 MAX_FAILED_ATTEMPTS = 10
 _FIRST_BACKOFF_SECONDS = 15
 _CONFLICT_DELAY_SECONDS = 5
@@ -52,7 +52,7 @@ _MAX_EMPTY_REPLIES = 3
 
 
 class WriteResult(StrEnum):
-    """How an invocation ended."""
+    """It says how an invocation ended."""
 
     NOTHING = "nothing"
     """The generation has ended, or another invocation holds its lease."""
@@ -96,7 +96,7 @@ class ScenarioWriter:
     attempt: Attempt
     """Makes each attempt within a lease on the account."""
     max_output_tokens: int | None = None
-    """Of a text."""
+    """A text may have at most this many tokens."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
         """Write the texts of these combinations, or as many as possible within the time."""

@@ -42,7 +42,7 @@ class FailureCriteriaMode(StrEnum):
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a judge checks after each answer; with neither criterion there is nothing to judge."""
+    """A judge checks these criteria after each answer; with neither criterion there is nothing to judge."""
 
     success: str | None = None
     failure: str | None = None
@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def of_reply(self) -> ReplyVerdict:
-        """Without what the judge replied word for word."""
+        """Return the verdict without what the judge replied word for word."""
         return ReplyVerdict(self.success_met, self.failure_met, self.confidence, self.reasoning)
 
     @classmethod
@@ -99,17 +99,19 @@ class ConversationRules:
     criteria: Criteria = field(default_factory=Criteria)
     has_judge: bool = False
     has_user_model: bool = False
-    """Whether a model is configured that writes the user's messages; a judge does if no other model is."""
+    """If true, a model is configured that writes the user's messages; if no other model is, a judge writes them."""
     has_user_role: bool = False
-    """Whether a persona or instructions say how the simulated user continues, even without criteria."""
+    """If true, a persona or instructions say how the simulated user continues, even without criteria."""
     max_messages: int = DEFAULT_MAX_MESSAGES
-    """User and assistant messages together, including the scenario's own; at least one answer is always requested."""
+    """It limits user and assistant messages together, including the scenario's own. At least one answer is
+    always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
     has_profile: bool = False
-    """Whether operations run before and after the target's calls."""
+    """If true, operations run before and after the target's calls."""
     max_tool_rounds: int = 0
-    """How often, in one answer, calls are executed and the target goes on; with 0 its first calls are the answer."""
+    """It limits how often, in one answer, calls are executed and the target goes on; with 0 its first calls are the
+    answer."""
 
     @property
     def is_judged(self) -> bool:
@@ -117,15 +119,15 @@ class ConversationRules:
 
     @property
     def simulates_user(self) -> bool:
-        """Whether a model continues for the user once the script is used up."""
+        """Return whether a model continues for the user once the script is used up."""
         return self.is_judged or (self.has_user_model and self.has_user_role)
 
 
 class StopReason(StrEnum):
-    """Why an answer ended although its model would have gone on."""
+    """It says why an answer ended although its model would have gone on."""
 
     MAX_TOOL_ROUNDS = "max_tool_rounds"
-    """Its last calls of tools were not executed."""
+    """The answer's last calls of tools were not executed, because it already had the maximum of tool rounds."""
 
 
 class ReplyCount(NamedTuple):
@@ -143,66 +145,69 @@ class ConversationState:
 
     messages: tuple[Message, ...]
     turns: int = 0
-    """Answers of the target; each ends with a message whose calls are not executed."""
+    """The target has given this many answers; each ends with a message whose calls are not executed."""
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     cost_usd: float | None = 0.0
     model_version: str | None = None
     finish_reason: str | None = None
     verdict: Verdict | None = None
-    """On the last answer; None until it is judged."""
+    """The judge gave this verdict on the last answer; None until it is judged."""
     unjudged: AssertionResult | None = None
-    """Takes the place of the verdict on the last answer if the judge's replies were unusable."""
+    """It takes the place of the verdict on the last answer if the judge's replies were unusable."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
     unusable: Spend = field(default_factory=Spend)
-    """Calls of the target that were, or may have been, billed and gave no usable answer."""
+    """It sums up the calls of the target that were, or may have been, billed and gave no usable answer."""
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
-    """Of the assertions that a model has graded so far, by their path (`scoring/grade_log.py`)."""
+    """It maps the paths of the assertions that a model has graded so far to their grades (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
-    """The time at which its first call began; None before it."""
+    """The conversation's first call began at this time; None before it."""
     thread_id: str | None = None
-    """The agent's id of this conversation."""
+    """The agent identifies this conversation by this id."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
-    """Structured output that an agent returned with its text."""
+    """An agent returned this structured output with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
-    """What any request to the target left out because the target rejects it; sorted."""
+    """Some request to the target left these out because the target rejects them; they are sorted."""
     cached_turns: int = 0
-    """How many answers of the target came from a cache; `cost_usd` is that of the others."""
+    """This many answers of the target came from a cache; `cost_usd` is the cost of the others."""
     cached_cost_usd: float | None = 0.0
     simulated_user_prompt: str | None = None
-    """The system prompt from persona and scenario by which a model wrote user messages; None if none did."""
+    """A model wrote user messages by this system prompt, made from persona and scenario; None if none did."""
     tool_rounds: int = 0
-    """Replies of the target whose calls were, or are to be, executed."""
+    """The target has given this many replies whose calls were, or are to be, executed."""
     open_rounds: int = 0
-    """Those of the answer that the target has begun; 0 once it is complete."""
+    """This many of these replies belong to the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
     pipeline: "PipelineState | None" = None
-    """Of the run's operation profile; None without one."""
+    """It is the state of the run's operation profile; None without one."""
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
-    """Of the target's calls, in order; without the verdict on the last answer."""
+    """They record the target's calls, in order, without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
     """It maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 
     @property
     def full_cost_usd(self) -> float | None:
-        """What the target's answers cost, whether or not they came from a cache; what assertions compare."""
+        """Return what the target's answers cost, whether or not they came from a cache. Assertions compare this
+        cost."""
         return added_costs(self.cost_usd, self.cached_cost_usd)
 
     @property
     def target_calls(self) -> int:
-        """Replies of the target; they are the conversation's last assistant messages."""
+        """Return the number of the target's replies; they are the conversation's last assistant messages."""
         return self.turns + self.tool_rounds
 
     @property
     def message_count(self) -> int:
-        """Of the user and the assistant; several replies that make one answer are one message."""
+        """Return the number of messages of the user and the assistant; several replies that make one answer are one
+        message."""
         spoken = sum(message.role in (MessageRole.USER, MessageRole.ASSISTANT) for message in self.messages)
         return spoken - self.tool_rounds
 
     @property
     def answer_word_count(self) -> int:
-        """Words of the target's answers, separated by white space; an opening's assistant messages are not its own."""
+        """Return the number of words in the target's answers, separated by white space. An opening's assistant messages
+        are not answers of the target."""
         answers = [message.content for message in self.messages if message.role is MessageRole.ASSISTANT]
         return sum(len(answer.split()) for answer in answers[max(0, len(answers) - self.target_calls) :])
 
@@ -216,7 +221,7 @@ class ConversationState:
 
     @property
     def pending_calls(self) -> tuple[ToolCall, ...]:
-        """The calls of the target's last reply that are to be executed and have no result yet."""
+        """Return the calls of the target's last reply that are to be executed and have no result yet."""
         if not self.open_rounds:
             return ()
         reply, *results = self.messages[self._last_reply :]
@@ -225,7 +230,8 @@ class ConversationState:
 
     @property
     def reply_records(self) -> Mapping[int, ReplyRecord]:
-        """Of the target's replies, by the positions of their messages; empty if the content is gone."""
+        """Return the records of the target's replies by the positions of their messages; empty if the content is
+        gone."""
         positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
         replies = self.judged_replies
         if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
@@ -234,7 +240,8 @@ class ConversationState:
 
     @property
     def judged_replies(self) -> tuple[ReplyRecord, ...]:
-        """`replies` with the verdict on the last answer. The figures of a single reply are the conversation's own."""
+        """Return `replies` with the verdict on the last answer. The figures of a single reply are the conversation's
+        own."""
         replies = self.replies
         if not replies and self.target_calls == 1:
             replies = (ReplyRecord(self.usage, self.duration_ms, self.cost_usd),)
@@ -244,7 +251,8 @@ class ConversationState:
 
     @property
     def turn_durations_ms(self) -> tuple[int, ...]:
-        """Of each answer of the target, in all calls that made it; empty if the content of several is gone."""
+        """Return how long each answer of the target took, in all calls that made it; empty if the content of several is
+        gone."""
         if self.turns == 1:
             return (self.duration_ms,)
         records, durations, is_first = self.reply_records, list[int](), True
@@ -257,7 +265,7 @@ class ConversationState:
         return tuple(durations)
 
     def with_result(self, result: Message) -> "ConversationState":
-        """With the result of a pending call, among the others in the order of the calls."""
+        """Return the conversation with the result of a pending call, among the others in the order of the calls."""
         position, results = self._last_reply, [*self.messages[self._last_reply + 1 :], result]
         order = {call.id: number for number, call in enumerate(self.messages[position].tool_calls)}
         results.sort(key=lambda each: order[each.tool_call_id or ""])
@@ -265,11 +273,12 @@ class ConversationState:
 
     @property
     def _last_reply(self) -> int:
-        """Its position among the messages."""
+        """Return the position of the last reply among the messages."""
         return max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
 
     def count_reply(self, message: Message, rules: ConversationRules) -> ReplyCount:
-        """With the target's reply, which completes its answer unless it has calls that are to be executed."""
+        """Return the counts with the target's reply, which completes its answer unless it has calls that are to be
+        executed."""
         if message.tool_calls and self.open_rounds < rules.max_tool_rounds:
             return ReplyCount(self.turns, self.tool_rounds + 1, self.open_rounds + 1, self.stop_reason)
         is_stopped = bool(message.tool_calls) and self.open_rounds > 0
@@ -295,7 +304,7 @@ class ConversationOutcome(StrEnum):
 
 
 def next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
-    """The next step. A pure function of state and rules, so a resumed conversation takes the same step."""
+    """Return the next step. It depends on state and rules alone, so a resumed conversation takes the same step."""
     turn = state.pipeline.turn if state.pipeline else None
     if turn is not None and turn.is_answered:
         return NextStep.COMMIT_TURN if turn.is_reviewed else NextStep.RUN_AFTER
@@ -321,7 +330,7 @@ def _next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
 
 
 def outcome_of(state: ConversationState, rules: ConversationRules) -> ConversationOutcome:
-    """The outcome that the last verdict implies; raises ValueError when the last answer has not been judged."""
+    """Return the outcome that the last verdict implies. Raises ValueError when the last answer has not been judged."""
     if state.verdict is None:
         raise ValueError("the last answer has no verdict")
     return apply_verdict(state.verdict, rules.criteria, is_last=not _can_continue(state, rules))
@@ -340,7 +349,8 @@ def apply_verdict(verdict: Verdict, criteria: Criteria, *, is_last: bool) -> Con
 
 
 def _can_continue(state: ConversationState, rules: ConversationRules) -> bool:
-    """Whether the limits allow another exchange and there is a user message, scripted or generated, to start it."""
+    """Return whether the limits allow another exchange and there is a user message, scripted or generated, to start
+    it."""
     if rules.max_turns is not None and state.turns >= rules.max_turns:
         return False
     has_room = state.message_count + 2 <= rules.max_messages

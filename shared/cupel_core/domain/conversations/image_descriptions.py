@@ -1,4 +1,5 @@
-"""What simulated models say of a file: format, size and, of small PNGs, the average color. All of it can be checked."""
+"""Simulated models describe a file by its format, its size and, if it is a small PNG, its average color. All of it can
+be checked."""
 
 from cupel_core.domain.conversations.parts import FilePart
 from cupel_core.domain.files.formats import FileFormat, FileInfo
@@ -6,11 +7,11 @@ from cupel_core.domain.files.png_colors import Undecodable, average_color, color
 
 _MAX_REMEMBERED = 1_000
 _colors: dict[str, str] = {}
-"""By file id, which follows from the content, so that each image is decoded once."""
+"""It maps ids of files, which follow from the content, to colors, so that each image is decoded once."""
 
 
 def describe(number: int, part: FilePart, content: bytes) -> str:
-    """`Image 1 (cat.png): PNG, 640×480 pixels, average color #fa8011 (orange).`"""
+    """Return, for example, `Image 1 (cat.png): PNG, 640×480 pixels, average color #fa8011 (orange).`"""
     name = f" ({part.name})" if part.name else ""
     info = part.info
     if info is None or not info.format.is_image:

@@ -13,11 +13,11 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.tools import Tool, ToolChoice
 
 type ParameterFields = Mapping[str, Any]
-"""By the names of the HTTP contract (`topP`), validated there; null removes a default."""
+"""It has parameters by their names in the HTTP contract (`topP`), which validates them; null removes a default."""
 
 
 class ReasoningEffort(StrEnum):
-    """How much a reasoning model thinks before it answers."""
+    """It says how much a reasoning model thinks before it answers."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -30,7 +30,7 @@ class ReasoningEffort(StrEnum):
 class FormatType(StrEnum):
     TEXT = "text"
     JSON = "json"
-    """Any JSON object."""
+    """The answer may be any JSON object."""
     JSON_SCHEMA = "json_schema"
 
 
@@ -38,7 +38,7 @@ class FormatType(StrEnum):
 class ResponseFormat:
     type: FormatType
     schema: dict[str, object] | None = None
-    """Of the JSON object; set if the type is `json_schema`."""
+    """The JSON object must match this schema, which is set if the type is `json_schema`."""
     name: str = "answer"
 
     @classmethod
@@ -56,7 +56,7 @@ class ResponseFormat:
 
 @dataclass(frozen=True)
 class ModelParameters:
-    """For what is None or empty, the provider's default applies."""
+    """The provider's default applies to each parameter that is None or empty."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -71,9 +71,9 @@ class ModelParameters:
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice | None = None
     keep_reasoning: bool | None = None
-    """Whether reasoning in the text stays part of the answer. Not sent: it says how the answer is read."""
+    """If true, reasoning in the text stays part of the answer. It is not sent: it says how the answer is read."""
     extra_body: Mapping[str, object] | None = None
-    """Further fields of the request's body, for servers of the user's own."""
+    """The request's body has these further fields, for servers of the user's own."""
 
     @classmethod
     def from_json(cls, data: ParameterFields) -> "ModelParameters":
@@ -97,7 +97,7 @@ class ModelParameters:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the parameters that are set, as in the HTTP contract."""
+        """Return the names of the parameters that are set, as in the HTTP contract."""
         return frozenset(
             PARAMETER_NAMES[each.name] for each in fields(self) if getattr(self, each.name) not in (None, ())
         )
@@ -119,11 +119,12 @@ PARAMETER_NAMES = {
     "keep_reasoning": "keepReasoning",
     "extra_body": "extraBody",
 }
-"""Of each field, its name in the HTTP contract and in stored items."""
+"""It maps each field to its name in the HTTP contract and in stored items."""
 
 
 LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
-"""Set like parameters, but not sent: they say who executes what the model calls, and how often it goes on then."""
+"""They are set like parameters, but not sent: they say who executes what the model calls, and how often it goes on
+then."""
 
 
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:

@@ -26,28 +26,28 @@ class MessageRole(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
-    """The result of a tool call."""
+    """The message is the result of a tool call."""
 
 
 @dataclass(frozen=True)
 class Message:
     role: MessageRole
     content: str
-    """The text; of a message with files, its texts with a note in place of each file."""
+    """It is the text of the message; a message with files has a note in place of each file."""
     tool_calls: tuple[ToolCall, ...] = ()
-    """Of an assistant: the functions it called, besides what it said."""
+    """An assistant called these functions, besides what it said."""
     tool_call_id: str | None = None
-    """Of a tool's result: the call that it answers."""
+    """A tool's result answers the call with this id."""
     is_error: bool = False
-    """Of a tool's result: whether it says why the call failed."""
+    """If true, the message is a tool's result that says why the call failed."""
     parts: tuple[MessagePart, ...] = ()
-    """Of a user's message with files: all of it, in order."""
+    """A user's message with files has all of its parts here, in order."""
     reasoning: str = ""
     """An assistant wrote it to itself. It is stored and shown, but neither graded nor sent back."""
 
     @classmethod
     def of_parts(cls, role: MessageRole, parts: Iterable[MessagePart]) -> "Message":
-        """Texts alone are one text."""
+        """Return a message of these parts; if all of them are texts, they become one text."""
         given = tuple(parts)
         return cls(role, as_text(given), parts=given if any(files_of(given)) else ())
 
@@ -57,11 +57,11 @@ class Message:
 
     @property
     def spoken_text(self) -> str:
-        """Its texts without notes of files."""
+        """Return the texts of the message without notes of files."""
         return as_text(part for part in self.parts if isinstance(part, TextPart)) if self.parts else self.content
 
     def with_texts(self, change: Callable[[str], str]) -> "Message":
-        """With each text changed."""
+        """Return the message with each text changed."""
         if self.parts:
             return Message.of_parts(self.role, map_texts(self.parts, change))
         return replace(self, content=change(self.content))
@@ -79,7 +79,7 @@ class Message:
 
     @property
     def calls_text(self) -> str:
-        """The JSON of the functions it calls."""
+        """Return the JSON of the functions that the message calls."""
         calls = [
             {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in self.tool_calls
@@ -87,7 +87,8 @@ class Message:
         return json.dumps(calls, ensure_ascii=False)
 
     def to_json(self) -> dict[str, Any]:
-        """As in stored items; only an assistant's calls and a tool's results have more than role and content."""
+        """Return the message as stored items have it; fields besides role and content are left out if they are
+        empty."""
         calls = {"toolCalls": [call.to_json() for call in self.tool_calls]} if self.tool_calls else {}
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
         failed = {"isError": True} if self.is_error else {}
@@ -107,29 +108,30 @@ class Message:
 
 @dataclass(frozen=True)
 class SimulationKey:
-    """Identifies the probe. Read only by simulated models, whose answer is a function of it."""
+    """It identifies the probe. Only simulated models read it: their answer is a function of it."""
 
     scenario_id: str = ""
     dimensions: dict[str, float] = field(default_factory=dict)
     repeat: int = 0
     seed: int = 0
     variant: str = ""
-    """The target's label and the prompt, where there are several: the same model answers differently under each."""
+    """It has the target's label and the prompt, where there are several: the same model answers differently under
+    each."""
 
 
 @dataclass(frozen=True)
 class AgentThread:
-    """Identifies a conversation to an agent. The id is a UUID made by Cupel until the agent assigns its own."""
+    """It identifies a conversation to an agent. The id is a UUID made by Cupel until the agent assigns its own."""
 
     id: str
     turn: int = 0
-    """Number of answers the agent has given in it so far."""
+    """The agent has given this many answers in the conversation so far."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Headers of the current persona; secrets."""
+    """They are the headers of the current persona, and secret."""
     persona: str | None = None
-    """Name of the current persona."""
+    """The current persona has this name."""
     variables: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Those of the scenario."""
+    """They are the variables of the scenario."""
 
 
 class RequestParameter(StrEnum):
@@ -147,45 +149,46 @@ class RequestParameter(StrEnum):
     TOOLS = "tools"
     TOOL_CHOICE = "toolChoice"
     EXTRA_BODY = "extraBody"
-    """A default of the definition or the run that only servers of the user's own take."""
+    """A default of the definition or the run was left out, because only servers of the user's own take it."""
     SYSTEM_ROLE = "systemRole"
     """The system prompt was put before the first user message instead."""
     JSON_SCHEMA = "jsonSchema"
     """The schema, or the request for any JSON object, was put into the prompt instead."""
     PERSONA_HEADERS = "personaHeaders"
-    """They were made for other connectors."""
+    """The headers of a persona were left out, because they were made for other connectors."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """Messages so far (a system message, if any, comes first) and how the next one is sampled."""
+    """It has the messages so far (a system message, if any, comes first) and says how the next one is sampled."""
 
     messages: tuple[Message, ...]
     parameters: ModelParameters = field(default_factory=ModelParameters)
     simulation_key: SimulationKey = SimulationKey()
     thread: AgentThread | None = None
-    """Used only by agents behind a connector; models receive every message each time."""
+    """It is used only by agents behind a connector; models receive every message each time."""
     role: ModelRole = ModelRole.TARGET
-    """What the model is called for."""
+    """The model is called in this role."""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """The content of the files in the messages, by id."""
+    """It maps the ids of the files in the messages to their content."""
     renames_limit: bool = False
-    """Whether the limit of tokens is sent under its other name, because the model refused the first."""
+    """If true, the limit of tokens is sent under its other name, because the model refused the first."""
 
     @property
     def is_graders(self) -> bool:
-        """Whether a judge or a simulated user makes it, and not the target."""
+        """Return whether the called model is not the target but, for example, a judge or a simulated user."""
         return self.role is not ModelRole.TARGET
 
     @property
     def wants_json(self) -> bool:
-        """Whether the answer is to be one JSON object, through the provider's native support where there is any."""
+        """Return whether the answer is to be one JSON object, through the provider's native support where there is
+        any."""
         reply_format = self.parameters.response_format
         return reply_format is not None and reply_format.type is not FormatType.TEXT
 
     @property
     def json_schema(self) -> dict[str, object] | None:
-        """Of the JSON object that the answer is to be; None if it may be any object, or text."""
+        """Return the schema of the JSON object that the answer is to be; None if it may be any object, or text."""
         reply_format = self.parameters.response_format
         return None if reply_format is None else reply_format.schema
 
@@ -194,13 +197,16 @@ class ModelRequest:
 
     @property
     def system(self) -> str | None:
-        """Of the system messages that lead."""
+        """Return the text of the leading system messages, or None if there are none."""
         return "\n\n".join(m.content for m in self.messages[: self._leading_count]) or None
 
     @property
     def exchanges(self) -> tuple[Message, ...]:
-        """What follows the system prompt, for formats that have one in a field of its own and no other system message:
-        one that does not lead is the user's, and joins the user's message beside it."""
+        """Return what follows the system prompt, for formats that have one in a field of its own and no other system
+        message.
+
+        A system message that does not lead becomes the user's, and joins the user's message beside it.
+        """
         rest = self.messages[self._leading_count :]
         if all(message.role is not MessageRole.SYSTEM for message in rest):
             return rest
@@ -224,7 +230,7 @@ class ModelRequest:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Two messages of a role as one, with the files of both."""
+    """Return two messages of a role as one, with the files of both."""
     parts = [part for each in (first, second) for part in (each.parts or (TextPart(each.content),))]
     if first.parts or second.parts:
         return Message.of_parts(first.role, parts)
@@ -238,11 +244,11 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_input_tokens: int = 0
-    """Read from the cache, which costs less."""
+    """This many tokens were read from the cache, which costs less."""
     cache_write_tokens: int = 0
-    """Written to it, which may cost more."""
+    """This many tokens were written to the cache, which may cost more."""
     unreported_calls: int = 0
-    """Calls whose usage nobody has reported, so that their tokens are in none of the counts."""
+    """Nobody has reported the usage of this many calls, so their tokens are in none of the counts."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -255,7 +261,7 @@ class Usage:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Usage":
-        """Of a document with `inputTokens`, `outputTokens` and perhaps more."""
+        """Read the usage from a document with `inputTokens`, `outputTokens` and perhaps more."""
         cached, written = data.get("cacheTokens", (0, 0))
         return cls(data["inputTokens"], data["outputTokens"], cached, written, data.get("unreportedCalls", 0))
 
@@ -283,7 +289,7 @@ class ExhaustedAllowance:
     """The account's allowance is exhausted, as the rate limit headers of a successful reply say."""
 
     wait_seconds: float
-    """Until enough of the allowance is restored for another call."""
+    """Enough of the allowance is restored for another call after this many seconds."""
 
 
 @dataclass(frozen=True)
@@ -296,24 +302,24 @@ class Reply:
     """It is None if it was not reported; what the call has used and cost is unknown then."""
     finish_reason: str | None = None
     exhausted_allowance: ExhaustedAllowance | None = None
-    """None while the account has some allowance left."""
+    """It is None while the account has some allowance left."""
     thread_id: str | None = None
-    """The agent's own id of the conversation, if it assigned one."""
+    """The agent assigned this id to the conversation; None if it assigned none."""
     output: Mapping[str, object] | None = None
-    """Structured output that an agent returned with its text."""
+    """An agent returned this structured output with its text."""
     tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
-    """What was left out of the request because the model rejects it."""
+    """They were left out of the request because the model rejects them."""
     cost_usd: float | None = None
-    """What the call cost, if the provider reports it."""
+    """The call cost this much according to the provider; None if it does not report a cost."""
     cached_duration_ms: int | None = None
-    """Of a reply from a cache: how long the call took that it answered."""
+    """The call whose answer was cached took this long; None if the reply is not from a cache."""
     reasoning: str = ""
     """The model wrote it to itself; it is not part of `text`."""
 
     @property
     def counted_usage(self) -> Usage:
-        """Its usage, which says so if it is unknown."""
+        """Return the usage, or `UNKNOWN_USAGE` if it was not reported."""
         return UNKNOWN_USAGE if self.usage is None else self.usage
 
     @property
@@ -322,7 +328,7 @@ class Reply:
 
 
 class ProbeErrorCode(StrEnum):
-    """Why a probe has no transcript. The values are the same in stored items, metrics, API and UI."""
+    """It says why a probe has no transcript. The values are the same in stored items, metrics, API and UI."""
 
     RATE_LIMITED = "rate_limited"
     TIMEOUT = "timeout"
@@ -332,19 +338,20 @@ class ProbeErrorCode(StrEnum):
     CONTENT_FILTERED = "content_filtered"
     NETWORK = "network"
     JUDGE_ERROR = "judge_error"
-    """The judge could not be called or returned no usable reply; says nothing about the target."""
+    """The judge could not be called or returned no usable reply; this says nothing about the target."""
     SIMULATED_USER_ERROR = "simulated_user_error"
-    """The same of the model that writes the simulated user's messages."""
+    """The model that writes the simulated user's messages could not be called or returned no usable reply."""
     TOOL_ERROR = "tool_error"
-    """What executes the calls of tools could not be called or gave no usable answer; says nothing about the target."""
+    """The executor of tool calls could not be called or gave no usable answer; this says nothing about the target."""
     OPERATION_ERROR = "operation_error"
-    """A required operation of the run's profile was not done; says nothing about the target."""
+    """A required operation of the run's profile was not done; this says nothing about the target."""
     EXPRESSION_LIMIT = "expression_limit"
     """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"
     """A file in the messages was deleted."""
     BUDGET = "budget"
-    """No call was made, because the budget is used up. Of summaries and selections; on a stack, probes wait instead."""
+    """No call was made, because the budget is used up. Summaries and selections end with this error; on a
+    stack, probes wait instead."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 

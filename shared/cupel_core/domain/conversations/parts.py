@@ -16,11 +16,11 @@ class PartType(StrEnum):
     TEXT = "text"
     IMAGE = "image"
     FILE = "file"
-    """A PDF."""
+    """The file is a PDF."""
 
 
 class ImageDetail(StrEnum):
-    """How closely OpenAI's models look at an image; other providers have no such choice."""
+    """It says how closely OpenAI's models look at an image; other providers have no such choice."""
 
     AUTO = "auto"
     LOW = "low"
@@ -48,7 +48,7 @@ class FilePart:
 
     @property
     def note(self) -> str:
-        """What a reader or a judge sees of it: `[image cat.png, 640×480 PNG]`."""
+        """Return what a reader or a judge sees of the file: `[image cat.png, 640×480 PNG]`."""
         name = f"{self.type} {self.name}" if self.name else str(self.type)
         return f"[{name}, {self.info.description}]" if self.info else f"[{name}]"
 
@@ -83,7 +83,7 @@ def part_from_json(data: Mapping[str, Any]) -> MessagePart:
 
 
 def as_text(parts: Iterable[MessagePart]) -> str:
-    """The texts, with a note in place of each file."""
+    """Return the texts, with a note in place of each file."""
     return "\n".join(part.text if isinstance(part, TextPart) else part.note for part in parts)
 
 
@@ -96,7 +96,7 @@ def map_texts(parts: Iterable[MessagePart], change: Callable[[str], str]) -> tup
 
 
 type LargestFiles = Mapping[FileFormat, int]
-"""The size in bytes of the largest file of each format."""
+"""It maps each format to the size in bytes of the largest file of that format."""
 
 
 def largest_files(parts: Iterable[MessagePart]) -> dict[FileFormat, int]:

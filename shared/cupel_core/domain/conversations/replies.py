@@ -1,4 +1,4 @@
-"""What single replies of a target used and took, and what a judge decided on them."""
+"""A `ReplyRecord` says what a single reply of a target used and took, and what a judge decided on it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,9 +22,9 @@ class ReplyRecord:
     usage: Usage
     duration_ms: int
     cost_usd: float | None
-    """None for a model without a known price."""
+    """It is None for a model without a known price."""
     verdict: ReplyVerdict | None = None
-    """None for replies that no judge was asked about."""
+    """It is None for replies that no judge was asked about."""
 
     def judged(self, verdict: ReplyVerdict) -> "ReplyRecord":
         return replace(self, verdict=verdict)

@@ -1,15 +1,15 @@
-"""What models are called for."""
+"""Models are called in different roles, such as target and judge."""
 
 from enum import StrEnum
 
 
 class ModelRole(StrEnum):
-    """What a model is called for. The values are the same in stored items and the API."""
+    """A model is called in one of these roles. The values are the same in stored items and the API."""
 
     TARGET = "target"
     JUDGE = "judge"
     PERSONA = "persona"
     SUMMARY = "summary"
     REPORT = "report"
-    """The summary of a run's report."""
+    """The model writes the summary of a run's report."""
     OPERATION = "operation"

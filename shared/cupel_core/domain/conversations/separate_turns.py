@@ -1,4 +1,5 @@
-"""Turns of which each is a request of its own: without the earlier ones, but their answers may be part of a message."""
+"""Separate turns are requests of their own: each leaves out the earlier turns, but their answers may be part of its
+message."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,18 +12,18 @@ type Messages = tuple[Message, ...]
 
 
 def placeholder(turn: int) -> str:
-    """What stands for the answer of this turn, from 1, in a later message."""
+    """Return what stands for the answer of this turn in a later message. The first turn is 1."""
     return f"[answer {turn}]"
 
 
 def later_answers(follow_ups: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(position, turn) of each placeholder of an answer that does not precede its message."""
+    """Yield (position, turn) of each placeholder of an answer that does not precede its message."""
     for position, text in enumerate(follow_ups):
         yield from ((position, turn) for turn in _turns_in(text) if turn > position + 1)
 
 
 def with_answers(text: str, opening: Messages, messages: Messages, max_length: int) -> str:
-    """The message with the answers of earlier turns. Raises ValueError if it is longer than `max_length`."""
+    """Return the message with the answers of earlier turns. Raises ValueError if it is longer than `max_length`."""
     answers = _answers(opening, messages)
     used = [turn for turn in _turns_in(text) if turn <= len(answers)]
     length = len(text) + sum(len(answers[turn - 1]) for turn in used)
@@ -32,7 +33,7 @@ def with_answers(text: str, opening: Messages, messages: Messages, max_length: i
 
 
 def request_messages(opening: Messages, messages: Messages) -> Messages:
-    """The opening without its question, then the present turn."""
+    """Return the opening without its question, then the messages of the present turn."""
     begins = [number for number, message in enumerate(messages) if message.role is MessageRole.USER]
     if not begins:
         return messages
@@ -45,7 +46,7 @@ def _turns_in(text: str) -> list[int]:
 
 
 def _answers(opening: Messages, messages: Messages) -> list[str]:
-    """The last text of each turn after the opening."""
+    """Return the last text of each turn after the opening."""
     answers = [""]
     for message in messages[len(opening) :]:
         if message.role is MessageRole.USER:

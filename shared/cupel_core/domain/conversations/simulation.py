@@ -28,7 +28,7 @@ DEFAULT_LABEL = "Rating"
 
 
 def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") -> Random:
-    """The random generator of one turn of one probe: the same in every process and on every redelivery."""
+    """Return the random generator of one turn of one probe: the same in every process and on every redelivery."""
     answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
     name = "steady" if model_name == "flaky" else model_name
     key = request.simulation_key
@@ -37,14 +37,14 @@ def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") ->
 
 
 def should_fail(model_name: str, request: ModelRequest) -> bool:
-    """Whether the model fails this probe. Depends on the probe, not the turn: a probe fails as a whole."""
+    """Return whether the model fails this probe. It depends on the probe, not the turn: a probe fails as a whole."""
     key = request.simulation_key
     rng = _seeded("failure", _scenario(request), key.repeat, key.seed)
     return model_name == "flaky" and rng.random() < FAILURE_RATE
 
 
 def _scenario(request: ModelRequest) -> str:
-    """The scenario's id; outside of a run, the first two messages instead."""
+    """Return the scenario's id or, outside of a run, the first two messages."""
     return request.simulation_key.scenario_id or "\n".join(m.content for m in request.messages[:2])
 
 
@@ -54,7 +54,7 @@ def _seeded(*parts: str | int) -> Random:
 
 
 def tool_calls(model_name: str, request: ModelRequest) -> tuple[ToolCall, ...]:
-    """The next of the calls that the user's last message asks for, one in each reply.
+    """Return the next of the calls that the user's last message asks for, one in each reply.
 
     `find_order {"number": "A-17"}` asks for this call, and `find_order` alone for one with arguments that satisfy its
     schema. Without any, it is one call: of the function that must be called, or one that the model chooses at random.
@@ -81,7 +81,7 @@ def _last_question(request: ModelRequest) -> int | None:
 
 
 def _requested_calls(text: str, tools: Sequence[Tool]) -> list[tuple[Tool, str | None]]:
-    """The functions that a text names, each with the JSON object that follows its name, or None without one."""
+    """Return the functions that a text names, each with the JSON object that follows its name, or None without one."""
     by_name = {tool.name: tool for tool in tools}
     names = "|".join(map(re.escape, sorted(by_name, key=len, reverse=True)))
     matches = re.finditer(rf"(?<![\w-])({names})(?![\w-])[ \t(]*", text)
@@ -89,7 +89,7 @@ def _requested_calls(text: str, tools: Sequence[Tool]) -> list[tuple[Tool, str |
 
 
 def _object_at(text: str, start: int) -> str | None:
-    """The JSON object that begins here, as it is written."""
+    """Return the JSON object that begins here as it is written, or None if none does."""
     if not text.startswith("{", start):
         return None
     try:
@@ -99,7 +99,7 @@ def _object_at(text: str, start: int) -> str | None:
 
 
 def _results_note(request: ModelRequest) -> str:
-    """What the functions returned that were called since the user's last message."""
+    """Return a text that says what the functions returned that were called since the user's last message."""
     results = [message for message in request.messages[(_last_question(request) or 0) :] if message.tool_call_id]
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     lines = (f"{names.get(message.tool_call_id or '')} returned: {message.content}" for message in results)
@@ -133,7 +133,8 @@ def echo_answer(request: ModelRequest) -> str:
 
 
 def mean_score(request: ModelRequest) -> float:
-    """Mean dimension score, clamped to 1-5; without dimensions, a number that depends only on the scenario."""
+    """Return the mean dimension score, clamped to 1-5; without dimensions, a number that depends only on the
+    scenario."""
     scores = request.simulation_key.dimensions
     if not scores:
         return _seeded("score", _scenario(request)).uniform(LOWEST, HIGHEST)
@@ -175,7 +176,8 @@ _REQUEST = re.compile(rf"\b([A-Z]\w*(?: [a-z]\w*)?|\w+):[ \t]*(?:{_BLANK})")
 
 
 def requested_label(request: ModelRequest) -> str:
-    """The label of the requested last line (`Rating: N`), from the newest user message with one, else the system."""
+    """Return the label of the requested last line (`Rating: N`), from the newest user message with one, else the
+    system."""
     user_messages = [m.content for m in reversed(request.messages) if m.role is MessageRole.USER]
     for text in (*user_messages, request.system or ""):
         labels = _REQUEST.findall(text)

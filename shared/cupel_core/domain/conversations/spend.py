@@ -1,4 +1,4 @@
-"""What calls of models have used and cost."""
+"""`Spend` says what calls of models have used and cost."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -9,12 +9,12 @@ from cupel_core.domain.conversations.model_request import Usage
 
 
 def added_costs(first: float | None, second: float | None) -> float | None:
-    """None if either is unknown."""
+    """Return the sum of two costs, or None if either is unknown."""
     return None if first is None or second is None else first + second
 
 
 class ModelCalls(NamedTuple):
-    """Calls of one model."""
+    """It counts the calls of one model and their tokens."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -25,7 +25,7 @@ class ModelCalls(NamedTuple):
 
 
 def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]) -> Mapping[str, ModelCalls]:
-    """By model."""
+    """Return the calls of both mappings, added up for each model."""
     if not first or not second:
         return first or second
     return {**first, **{model: use.plus(first.get(model, ModelCalls())) for model, use in second.items()}}
@@ -33,17 +33,19 @@ def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]
 
 @dataclass(frozen=True)
 class Spend:
-    """Usage of a model other than the target (judge, simulated user); `cost_usd` is None once any price is unknown."""
+    """It sums up the use of models other than the target (judge, simulated user); `cost_usd` is None once any price is
+    unknown."""
 
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     cached_calls: int = 0
-    """How many of the calls were answered from a cache; `cost_usd` is that of the others. Only in process."""
+    """This many of the calls were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in
+    process use such a cache."""
     cached_cost_usd: float | None = 0.0
-    """What the cached answers cost when they were made."""
+    """The cached answers cost this much when they were made."""
     models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
-    """What was used of each model."""
+    """It maps each model to what was used of it."""
     uncertain_usd: float = 0.0
     """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
     bill. They are not among `calls`."""
@@ -82,7 +84,7 @@ class Spend:
 
     @classmethod
     def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":
-        """Of one answered call; an answer from a cache costs nothing again."""
+        """Return the spend of one answered call; an answer from a cache costs nothing again."""
         models = {model: ModelCalls(1, usage.input_tokens, usage.output_tokens)}
         if cached:
             return cls(1, usage, 0.0, cached_calls=1, cached_cost_usd=cost_usd, models=models)

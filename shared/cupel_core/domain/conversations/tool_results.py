@@ -1,4 +1,4 @@
-"""What the tools that a model calls return: scripted results, and the errors that a model gets for invalid calls."""
+"""The tools that a model calls return scripted results, and the model gets errors for invalid calls."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,15 +13,15 @@ from cupel_core.domain.text.json_equality import is_same_json
 from cupel_core.domain.text.json_limits import json_limit_error
 
 NOT_EXECUTED = "The call was recorded and not executed."
-"""The result of a call that was the answer, before the user goes on."""
+"""A call that was the answer gets this result, before the user goes on."""
 MAX_TOOL_ROUNDS = 100
 DEFAULT_TOOL_ROUNDS = 10
 MAX_RESULT_LENGTH = 100_000
-"""Of one call, in characters."""
+"""The result of one call has at most this many characters."""
 
 
 class ToolOutcome(NamedTuple):
-    """What a model gets for a call."""
+    """A model gets this for a call."""
 
     content: str
     is_error: bool = False
@@ -29,17 +29,17 @@ class ToolOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class ScriptedResult:
-    """What calls of a function return, instead of being executed."""
+    """Calls of a function return this instead of being executed."""
 
     name: str
     result: Any = None
     """A text is returned as it is, anything else as JSON."""
     error: str | None = None
-    """Returned as an error, instead of a result."""
+    """It is returned as an error, instead of a result."""
     arguments: Mapping[str, Any] | None = None
-    """Only of calls that have these arguments; they may have others besides."""
+    """The script answers only calls that have these arguments; they may have others besides."""
     times: int | None = None
-    """How many calls of a conversation it answers; all if None."""
+    """The script answers at most this many calls of a conversation; all if None."""
 
     def answers(self, name: str, arguments: Mapping[str, Any]) -> bool:
         expected = self.arguments or {}
@@ -62,7 +62,7 @@ class ScriptedResult:
 
 
 def as_content(value: object) -> str:
-    """A result as the model reads it: a text as it is, anything else as JSON."""
+    """Return a result as the model reads it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -71,7 +71,7 @@ class ArgumentsError(ValueError):
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """The arguments; none if the model wrote nothing. Raises ArgumentsError."""
+    """Return the arguments; none if the model wrote nothing. Raises ArgumentsError."""
     try:
         arguments = json.loads(call.arguments) if call.arguments.strip() else {}
     except (ValueError, RecursionError):
@@ -84,14 +84,14 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 
 def unknown_call_error(name: str, offered: Iterable[str]) -> str:
-    """What a model gets for a call that nothing answers."""
+    """Return the error that a model gets for a call that nothing answers."""
     if name in offered:
         return "No result is defined for this call."
     return "There is no function of this name."
 
 
 class ScriptedResults:
-    """Answers the calls of one conversation, in order: a script that has `times` answers so many of them."""
+    """It answers the calls of one conversation, in order: a script that has `times` answers so many of them."""
 
     def __init__(self, scripts: Sequence[ScriptedResult], earlier: Iterable[ToolCall]) -> None:
         """`earlier` are the calls of the conversation that were answered before."""
@@ -103,7 +103,7 @@ class ScriptedResults:
                 self.answer(call)
 
     def answer(self, call: ToolCall) -> ToolOutcome | None:
-        """What the first script that matches the call returns; None if none does."""
+        """Return what the first script that matches the call returns, or None if none matches."""
         if call.name not in self._names:
             return None
         try:
@@ -119,7 +119,8 @@ class ScriptedResults:
 
 
 def executed_calls(messages: Sequence[Message], target_calls: int) -> list[ToolCall]:
-    """The calls of the target's replies that have a result, in order. The replies are the last assistant messages."""
+    """Return the calls of the target's replies that have a result, in order. The replies are the last assistant
+    messages."""
     replies = [n for n, message in enumerate(messages) if message.role is MessageRole.ASSISTANT]
     executed: list[ToolCall] = []
     for position in replies[max(0, len(replies) - target_calls) :]:
@@ -130,7 +131,7 @@ def executed_calls(messages: Sequence[Message], target_calls: int) -> list[ToolC
 
 
 def with_distinct_ids(message: Message, messages: Iterable[Message]) -> Message:
-    """The reply with ids of its calls that no other call of the conversation has, as results refer to them."""
+    """Return the reply with ids of its calls that no other call of the conversation has, as results refer to them."""
     if not message.tool_calls:
         return message
     used = {call.id for each in messages for call in each.tool_calls}
@@ -150,7 +151,8 @@ def _new_id(used: set[str]) -> str:
 
 
 def shown_to_user(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """What a user sees of a conversation: no system prompt, no results of tools, and no calls that have results."""
+    """Return what a user sees of a conversation: no system prompt, no results of tools, and no calls that have
+    results."""
     shown: list[Message] = []
     for message in messages:
         if message.role is MessageRole.TOOL and shown and shown[-1].tool_calls and message.content != NOT_EXECUTED:

@@ -21,11 +21,11 @@ class Tool:
     description: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     strict: bool | None = None
-    """Whether the provider enforces the schema, where it can."""
+    """If true, the provider enforces the schema, where it can."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """Of its arguments; an object without properties if none is given."""
+        """Return the schema of the function's arguments: an object without properties if none is given."""
         return self.parameters or {"type": "object", "properties": {}}
 
     def to_json(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class ToolMode(StrEnum):
 
 @dataclass(frozen=True)
 class ToolChoice:
-    """Whether the model may or must call a function, or which one it must call."""
+    """It says whether the model may or must call a function, or which one it must call."""
 
     mode: ToolMode
     name: str | None = None
@@ -68,16 +68,16 @@ class ToolCall:
     name: str
     arguments: str
     signature: str | None = None
-    """What the provider wants back with the call, such as Gemini's thought signature."""
+    """The provider wants this back with the call; an example is Gemini's thought signature."""
 
     @property
     def sendable_name(self) -> str:
-        """The name as every provider accepts it in a conversation: models invent names with other characters."""
+        """Return the name as every provider accepts it in a conversation: models invent names with other characters."""
         return _NOT_IN_NAMES.sub("_", self.name)[:_MAX_NAME_LENGTH] or "_"
 
     @property
     def arguments_object(self) -> dict[str, Any]:
-        """The arguments; empty if the model wrote no JSON object."""
+        """Return the arguments; empty if the model wrote no JSON object."""
         try:
             arguments = json.loads(self.arguments)
         except (ValueError, RecursionError):

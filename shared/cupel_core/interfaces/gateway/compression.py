@@ -30,7 +30,7 @@ def compress(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[
 
 
 def accepts_gzip(header: str) -> bool:
-    """Whether an `Accept-Encoding` lists gzip, or any coding, and not with the weight 0."""
+    """Return whether an `Accept-Encoding` lists gzip, or any coding, with a weight above 0."""
     weights = dict(_weighted(coding) for coding in header.lower().split(","))
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 

@@ -79,7 +79,7 @@ def _estimate(error: ConfirmationRequired) -> dict[str, Any]:
 
 
 def public_detail(error: AppError) -> str:
-    """What the caller may know: nothing of an internal error."""
+    """Return the detail that the caller may see, which reveals nothing about an internal error."""
     return error.detail if error.status < AppError.status or isinstance(error, RetryableError) else "internal error"
 
 
@@ -107,7 +107,10 @@ def _retry_after(error: RetryableError) -> dict[str, str]:
 
 
 def _rate_limit(scope: LimitScope, limit: RequestLimit) -> dict[str, str]:
-    """As in draft-ietf-httpapi-ratelimit-headers: `q` requests per `w` seconds; `r` are left for `t` seconds."""
+    """Return the headers of draft-ietf-httpapi-ratelimit-headers.
+
+    They allow `q` requests per `w` seconds, of which `r` are left for `t` seconds.
+    """
     return {
         "RateLimit-Policy": f'"{scope}";q={limit.burst};w={max(1, round(limit.window_seconds))}',
         "RateLimit": f'"{scope}";r=0;t=1',

@@ -31,7 +31,7 @@ from cupel_core.interfaces.graphql.schema import schema
 MAX_SECONDS = 25.0
 """API Gateway waits for 30."""
 MAX_RESPONSE_BYTES = 5_000_000
-"""As Lambda sends them; it takes at most 6 MB."""
+"""A response may have this many bytes in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
 _MAX_ERRORS = 20
 
 

@@ -67,7 +67,7 @@ def check_text(text: str | None, name: str, max_length: int = 200) -> str | None
 
 
 def as_argument(refusal: Invalid) -> Invalid:
-    """With `after` for what REST calls `cursor`."""
+    """Return the refusal with errors of `cursor`, as REST calls it, renamed to the argument `after`."""
     if all(each.field != "cursor" for each in refusal.errors):
         return refusal
     return Invalid.fields(FieldError("after", _CURSOR) if each.field == "cursor" else each for each in refusal.errors)

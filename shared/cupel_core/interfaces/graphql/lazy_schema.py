@@ -35,17 +35,20 @@ _SEPARATOR = re.compile(r"\n{2,}")
 
 
 class _TypeText(NamedTuple):
-    """Of a type, or an extension of it."""
+    """It contains the text of a type's definition, or of an extension of the type."""
 
     kind: str
     name: str
     head: str
-    """Its description and name; without fields, it is valid as well."""
+    """It has the description and the name; without fields, it is valid as well."""
     text: str
 
 
 class LazySchema(GraphQLSchema):
-    """Of an SDL that is valid, has neither interfaces nor unions, and separates its definitions by empty lines."""
+    """It builds each type of an SDL when the type is first used.
+
+    The SDL must be valid, have neither interfaces nor unions, and separate its definitions by empty lines.
+    """
 
     def __init__(self, sdl: str, resolver_of: Callable[[str, str], Resolve | None]) -> None:
         """`resolver_of` returns the function that resolves a field of a type; None if it is read by name."""

@@ -1,4 +1,4 @@
-"""What a query may ask for, checked before anything is read: its length, its nesting, and what it would cost to answer.
+"""Checks the length, the nesting and the cost of a query before anything is read for it.
 
 Checks take time in proportion to the query: a fragment is measured once, however often it is spread.
 """
@@ -34,11 +34,11 @@ from cupel_core.base.paging import DEFAULT_LIMIT, MAX_LIMIT
 from cupel_core.interfaces.graphql.registry import find_resolver
 
 MAX_BODY_BYTES = 1024 * 1024
-"""As for other requests: definitions have long texts, which belong into variables."""
+"""Other requests have the same limit. The long texts of definitions belong in variables, not in the query."""
 MAX_QUERY_BYTES = 64 * 1024
 MAX_TOKENS = 2_000
 MAX_NESTING = 100
-"""Of brackets: the parser calls itself for each."""
+"""Brackets may be nested this deeply: the parser recurses for each."""
 MAX_DEPTH = 12
 MAX_INTROSPECTION_DEPTH = 15
 MAX_ALIASES = 30

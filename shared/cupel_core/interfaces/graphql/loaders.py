@@ -49,7 +49,7 @@ class Loaders:
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
 
     def _experiments(self, ids: Sequence[str]) -> list[Loaded | None]:
-        """Of runs, so they have runs."""
+        """These are the experiments of runs, so each has runs."""
         from cupel_core.contract.experiments import ExperimentResponse
         from cupel_core.resources import experiments
 
@@ -125,7 +125,7 @@ class Loaders:
 
 
 def _attempt(load: Callable[..., Any], key: Any) -> Any:
-    """What a loader makes of one key; an error is that key's alone."""
+    """Return what `load` returns for one key, or its error, so that the other keys do not fail."""
     try:
         return load(key)
     except (NotFound, Invalid) as error:

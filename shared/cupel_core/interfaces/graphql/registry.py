@@ -1,4 +1,4 @@
-"""Which function resolves a field, which operation of the API it stands for, and what it costs.
+"""Registers which function resolves a field, which operation of the API it stands for, and what it costs.
 
 Fields that no function resolves are read by name from what the field around them returned. The module of a field is
 imported when a query has the field for the first time: a process answers its first query sooner.
@@ -18,16 +18,16 @@ class Resolver(NamedTuple):
     """Gets the request, the object around the field and the field's arguments in snake case. If it is no coroutine, it
     is called in a thread."""
     operation: Operation
-    """Of the API: a caller whose role may not call it may not read the field."""
+    """A caller whose role may not call this operation of the API may not read the field."""
     cost: int
     item_cost: int
-    """Of each item of a list, as many as `limit` or `first` says."""
+    """This cost is added for each item of a list, for as many as `limit` or `first` says."""
     is_async: bool
 
 
 MODULES = {field: module for module, fields in FIELDS.items() for field in fields}
 _RESOLVERS: dict[str, Resolver] = {}
-"""By type and field, such as `Run.definition`; of the modules that are imported."""
+"""The keys are a type and its field, such as `Run.definition`; only the fields of imported modules are present."""
 
 
 def find_resolver(field: str) -> Resolver | None:

@@ -20,13 +20,13 @@ class Request:
     now: datetime
     idempotency_key: str | None = None
     runs: "dict[str, Run]" = field(default_factory=dict)
-    """Runs that were read, by id."""
+    """It has the runs that were read, by id."""
     changes: int = 0
-    """Mutations that were begun so far."""
+    """It counts the mutations that were begun so far."""
     cut_lists: list[list[str | int]] = field(default_factory=list)
     """It has the paths of lists in the response that have further items."""
     is_read_only: bool = False
-    """Whether mutations are refused."""
+    """If true, mutations are refused."""
 
     @property
     def workspace(self) -> str:

@@ -100,7 +100,7 @@ def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mappin
 
 
 def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any]) -> str:
-    """In snake case; `id` is what the operation's path calls it, and `input` is the body of the operation."""
+    """Return the name in snake case; `id` becomes the name in the operation's path, and `input` becomes `body`."""
     if name == "input":
         return "body"
     own_id = operation.path.rpartition("{")[2].partition("}")[0]

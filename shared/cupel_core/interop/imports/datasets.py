@@ -200,7 +200,7 @@ def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOption
 
 
 def _is_errored(fields: Mapping[str, Any]) -> bool:
-    """Whether this is an output item of a probe that failed before anything was said."""
+    """Return whether this is an output item of a probe that failed before anything was said."""
     item, output = fields.get("item"), fields.get("sample")
     is_unasked = isinstance(item, Mapping) and not item.get("input")
     return is_unasked and isinstance(output, Mapping) and bool(output.get("error"))
@@ -291,4 +291,4 @@ def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sa
 
 
 _POSITIONS = ("data_source_idx", "datasource_item_id")
-"""What an output item of OpenAI's calls its row of the data."""
+"""An output item of OpenAI has the number of its row of the data in one of these fields."""

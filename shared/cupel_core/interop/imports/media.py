@@ -21,12 +21,12 @@ _MAX_NAME_LENGTH = 200
 
 
 class ImportedMedia:
-    """What an import has found so far."""
+    """It collects the images and PDFs that an import has found so far."""
 
     def __init__(self, files: FileSource) -> None:
         self._files = files
         self.data_urls: dict[str, str] = {}
-        """Of files within the text, by id."""
+        """It has the data URLs of files within the text, by the file's id."""
         self._infos: dict[str, FileInfo] = {}
         self._names: dict[str, str] = {}
 
@@ -112,7 +112,7 @@ def _part(part: Any, media: ImportedMedia) -> MessagePart:
 
 
 def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
-    """Where the file of a part may be: in the formats of OpenAI, Anthropic, Google and Bedrock, and of Inspect."""
+    """Yield where a part may have its file, in the formats of OpenAI, Anthropic, Google, Bedrock and Inspect."""
     url, source, file = part.get("image_url"), part.get("source"), part.get("file")
     yield PartType.IMAGE, url.get("url") if isinstance(url, Mapping) else url, None
     yield PartType.IMAGE, _of_bedrock(part.get("image"), "image"), None
@@ -130,7 +130,7 @@ def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
 
 
 def _of_source(source: Mapping[str, Any]) -> Any:
-    """As a data URL, unless it is an address or a variable."""
+    """Return content as a data URL, and an address or a variable as it is."""
     if source.get("type") == "base64":
         return _data_url(str(source.get("media_type")), source.get("data"))
     return source.get("url")

@@ -35,7 +35,7 @@ def refuse_other_text(text: str) -> None:
 
 
 def is_promptfoo_text(text: str) -> bool:
-    """Whether a YAML text has the keys of promptfoo's configurations."""
+    """Return whether a YAML text has the keys of promptfoo's configurations."""
     found = {match[1] for match in _PROMPTFOO_KEYS.finditer(text)}
     is_definition = _DEFINITION_KEYS.search(text) is not None
     return not is_definition and "prompts" in found and bool(found & {"providers", "targets", "tests", "defaultTest"})
@@ -93,7 +93,7 @@ def _are_numbered(fields: Mapping[str, Any]) -> bool:
 
 
 def is_inspect_sample(fields: Mapping[str, Any]) -> bool:
-    """Whether this is a sample of a log of Inspect, with what a model answered."""
+    """Return whether this is a sample of a log of Inspect, with what a model answered."""
     return {"input", "target", "epoch"} <= fields.keys() and bool(fields.keys() & {"messages", "scores", "output"})
 
 
@@ -102,7 +102,7 @@ def is_promptfoo_results(fields: Mapping[str, Any]) -> bool:
 
 
 def promptfoo_configuration(text: str) -> str:
-    """The configuration in a result file of promptfoo; any other text as it is."""
+    """Return the configuration in a result file of promptfoo; any other text as it is."""
     start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")
     if not start.startswith("{") or '"results"' not in start or '"config"' not in start:
         return text

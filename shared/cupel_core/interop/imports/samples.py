@@ -48,14 +48,14 @@ class Sample:
     notes: Notes
     media: ImportedMedia
     compares: bool = True
-    """Whether the expected answer becomes an assertion; the author's own assertions may do that."""
+    """If true, the expected answer becomes an assertion; otherwise the author's own assertions compare with it."""
 
     def with_fields(self, fields: Mapping[str, Any]) -> "Sample":
         return replace(self, fields=fields)
 
 
 class UsedNames:
-    """The names of the scenarios so far. Results are told apart by them, so that each is used once."""
+    """It has the names of the scenarios so far. Results are told apart by them, so that each is used once."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}

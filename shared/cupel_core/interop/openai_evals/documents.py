@@ -33,7 +33,7 @@ FILE_PURPOSE = "evals"
 _UPLOAD_LIFETIME = timedelta(days=1)
 _JUDGED = ("label-model", "score-model")
 _RESULT_TYPES = {"embedding-similarity": "text-similarity-grader"}
-"""Where it is not the assertion's with `-grader`."""
+"""Other results have the type of their assertion with `-grader`."""
 _SAMPLE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -140,7 +140,7 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 
 
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
-    """Of the models under test, and of all others that were called."""
+    """Yield the usage of each model that was called: those under test and all others."""
     uses: dict[str, ModelCalls] = {}
     for column in _columns(eval_run):
         for kind, cost in column.totals.costs.items():
@@ -280,7 +280,7 @@ def _usage_of(usage: Usage) -> Document:
 
 
 def _input(conversation: ConversationState | None) -> list[Document]:
-    """What was said before the answer."""
+    """Return the messages before the answer."""
     messages = conversation.messages if conversation else ()
     asked = messages[:-1] if conversation and conversation.is_answered else messages
     return [{"role": str(message.role), "content": message.text} for message in asked]

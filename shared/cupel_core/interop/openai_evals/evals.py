@@ -25,7 +25,6 @@ class OpenAIEval(NamedTuple):
     name: str
     version: int
     content: Content
-    """At this version."""
 
     @property
     def id(self) -> str:

@@ -30,7 +30,7 @@ class GraderRun(NamedTuple):
     reward: float | None
     """None if it could not be computed."""
     rewards: Mapping[str, float]
-    """By the parts of a `multi` grader."""
+    """It has the reward of each part of a `multi` grader, and is empty for other graders."""
     results: Mapping[str, AssertionResult]
     models: tuple[str, ...]
     tokens: int
@@ -100,7 +100,7 @@ def _reward(grader: AnyGrader, rewards: Mapping[str, float]) -> float | None:
 
 
 def _assertions(grader: AnyGrader) -> dict[str, Assertion]:
-    """By name; of a `multi` grader, its parts."""
+    """Return the grader's assertion by its name, or those of the parts of a `multi` grader."""
     parts: Mapping[str, Any] = grader.parts() if isinstance(grader, MultiGrader) else {grader.name: grader}
     written = {name: to_assertion(_with_threshold(grader_json(part))) for name, part in parts.items()}
     issues = assertion_issues(list(written.values()), "grader")

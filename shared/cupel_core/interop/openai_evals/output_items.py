@@ -27,11 +27,11 @@ _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 class EvalOutputItem(NamedTuple):
     view: ProbeView
     content: Content
-    """The definition's when the run started."""
+    """The definition had this content when the run started."""
 
     @property
     def status(self) -> str:
-        """`error` if there is no answer, or if it could not be graded."""
+        """Return `error` if there is no answer, or if it could not be graded."""
         outcome = self.view.outcome
         return ERROR if outcome is None else _status_of(outcome)
 
@@ -47,7 +47,7 @@ def list_items(
     now: datetime,
     has_time: Callable[[], bool],
 ) -> Iterator[EvalOutputItem]:
-    """The items after `after`, by index; read lazily. Raises RetryableError without time to find the next one."""
+    """Yield the items after `after`, by index; read lazily. Raises RetryableError without time to find the next one."""
     run = runs.find(workspace, eval_id, run_id)
     content, indexes = _content(run), _indexes(workspace, run, after, newest_first=newest_first)
     for window in _windows(run, indexes, status, has_time):
@@ -59,7 +59,7 @@ def list_items(
 
 
 def get(workspace: str, eval_id: str, run_id: str, item_id: str, now: datetime) -> EvalOutputItem:
-    """NotFound for an unknown item, one of another run, and a probe without an outcome."""
+    """Raises NotFound for an unknown item, one of another run, and a probe without an outcome."""
     run = runs.find(workspace, eval_id, run_id)
     view = probes.get_probe(workspace, item_id, now) if item_id.startswith(f"{run_id}-") else None
     if view is None or view.outcome is None:
@@ -89,9 +89,9 @@ def _windows(run: Run, indexes: range, status: str | None, has_time: Callable[[]
 
 
 def _candidates(run: Run, indexes: range, status: str, has_time: Callable[[], bool]) -> Iterator[list[int]]:
-    """Those of the probes that may have the status, by the counts of their cells: without repeats, those that have it.
+    """Yield the indexes of the probes that may have the status, by the counts of their cells.
 
-    A million probes have a hundred count files.
+    Without repeats, these are the probes that have it. A million probes have a hundred count files.
     """
     inputs, total, repeats = counted_inputs(run), run.plan.total, run.plan.repeats
     ranges = file_ranges(total)
@@ -105,14 +105,14 @@ def _candidates(run: Run, indexes: range, status: str, has_time: Callable[[], bo
 
 
 def _overlap(indexes: range, covered: range) -> range:
-    """Those of the indexes that are covered, in their order."""
+    """Return the indexes that are covered, in their order."""
     ascending = indexes if indexes.step > 0 else indexes[::-1]
     part = range(max(ascending.start, covered.start), min(ascending.stop, covered.stop))
     return part if indexes.step > 0 else part[::-1]
 
 
 def _count_of(status: str, cell: Cell) -> int:
-    """How many probes of a cell have the status."""
+    """Return how many probes of a cell have the status."""
     match status:
         case "pass":
             return cell.passed
@@ -122,7 +122,7 @@ def _count_of(status: str, cell: Cell) -> int:
 
 
 def _with_status(run: Run, probes: Sequence[IndexedStatus], status: str) -> list[IndexedStatus]:
-    """Those whose outcome has the status, by their digests: repeats of a scenario may differ."""
+    """Return the probes whose outcome has the status, by their digests: repeats of a scenario may differ."""
     digests = outcomes.list_digests(RunRef(run.workspace, run.id), [probe.probe_index for probe in probes])
     matching = {each.probe_index for each in digests if _status_of(each) == status}
     return [probe for probe in probes if probe.probe_index in matching]

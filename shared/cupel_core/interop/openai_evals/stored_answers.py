@@ -33,21 +33,21 @@ from cupel_core.store.outcome_items import digest
 
 SOURCE_FIELD = "data_source.source"
 MAX_EXAMINED = 50_000
-"""Answers per request, by their digests."""
+"""A request reads the digests of at most this many answers."""
 MAX_RUNS = 300
-"""Examined per request."""
+"""A request examines at most this many runs."""
 _MAX_PAGES = 30
-"""Of the list of runs, of which each reads up to a thousand."""
+"""A request reads at most this many pages of the list of runs; each page reads up to a thousand."""
 MAX_DATA_BYTES = 16_000_000
-"""As of a file."""
+"""An uploaded file may have about as many."""
 ERASED_BEFORE = timedelta(hours=1)
-"""How long before the first answer expires its copies are erased."""
+"""The copies are erased this long before the first answer expires."""
 
 
 class AnswersOfRun(NamedTuple):
     run: Run
     indexes: list[int]
-    """Ascending."""
+    """They are in ascending order."""
 
     @property
     def ref(self) -> RunRef:
@@ -57,11 +57,11 @@ class AnswersOfRun(NamedTuple):
 class AnswerSelection(NamedTuple):
     answers: Sequence[AnswersOfRun]
     expires_at: datetime | None
-    """When the first of them expires; None if none does."""
+    """The first of the answers expires at this time; None if none does."""
 
 
 def select(evaluation: OpenAIEval, workspace: str, source: StoredAnswers, now: datetime) -> AnswerSelection:
-    """The stored answers that the source describes, of the newest runs first.
+    """Return the stored answers that the source describes, those of the newest runs first.
 
     Raises Invalid if there are none, and if too many must be examined.
     """
@@ -104,7 +104,7 @@ def make_definition(evaluation: OpenAIEval, workspace: str, selection: AnswerSel
 
 
 def read_rows(selection: AnswerSelection) -> list[Row]:
-    """The rows of the answers that are still there. Raises Invalid above MAX_DATA_BYTES."""
+    """Return the rows of the answers that are still there. Raises Invalid above MAX_DATA_BYTES."""
     rows: list[Row] = []
     size = 0
     for row in _rows(selection):
@@ -155,7 +155,7 @@ def _runs(workspace: str, eval_id: str, metadata: Mapping[str, str], source: Sto
 
 
 def _transcripts(run: Run, source: StoredAnswers, now: datetime) -> Iterator[Transcript | None]:
-    """Without their contents; None for an answer that does not match."""
+    """Yield transcripts without their contents, and None for each answer that does not match."""
     target = None if source.model is None else to_target(source.model)
     after, before = source.created_after, source.created_before
     for indexes in run.plan.ranges(run.plan.columns_of(target)):

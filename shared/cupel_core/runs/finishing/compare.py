@@ -72,7 +72,7 @@ async def _compare(
     make_graders: Callable[..., GraderFactory],
     on_spend: OnSpend,
 ) -> SliceProgress:
-    """A transcript that had its results before is neither done now nor left."""
+    """Compare the candidates of one leaf. A transcript that had its results before counts as neither done nor left."""
     changes: list[bool] = []
 
     async def note_change(was_changed: bool) -> None:
@@ -89,7 +89,7 @@ async def _compare(
 
 
 def _list_candidates(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[_Candidate]:
-    """With items of their own, to which the results are added."""
+    """List the transcripts to compare, and give each an item of its own, to which its results are added."""
     snapshot = snapshots.get(run.snapshot_key)
     candidates = list(_iterate_candidates(ref, run, snapshot, leaf_range)) if needs_selection(snapshot) else []
     outcomes.own_items(ref, [candidate.transcript.probe_index for candidate in candidates])
@@ -106,7 +106,7 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
 
 
 async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
-    """Whether the transcript did not have the result yet."""
+    """Compare one transcript with its siblings and store the result; return False if it was stored before."""
     transcript = candidate.transcript
     outcome = await selections.select(transcript.probe_index, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)
@@ -118,7 +118,7 @@ async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], 
 
 
 def _with_outcome(outcome: SelectionOutcome, transcript: Transcript) -> Transcript:
-    """Unchanged if the transcript has these results already, so that nothing is counted twice."""
+    """Return the transcript with these results, unchanged if it has them already, so that nothing is counted twice."""
     if transcript.scoring is not None and set(outcome.results) <= set(transcript.scoring.results):
         return transcript
     before = transcript.conversation

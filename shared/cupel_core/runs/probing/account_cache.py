@@ -9,7 +9,7 @@ from cupel_core.providers.account import Account
 from cupel_core.runs.probing.run_cache import FRESH_SECONDS
 
 CLOCK_SKEW_SECONDS = 1.0
-"""By how much the clock of whoever changed a run may differ from this one's."""
+"""The clock of the machine that changed a run may differ from this one's by up to this much."""
 
 
 class AccountCache:
@@ -23,7 +23,8 @@ class AccountCache:
         self._reads: dict[tuple[str, str], tuple[float, Account]] = {}
 
     def get(self, workspace: str, provider: str, changed_at: datetime) -> Account:
-        """The account, read after `changed_at`: its run was perhaps resumed because the account was corrected.
+        """Return the account, read after `changed_at`, because the run may have been resumed after a correction of the
+        account.
 
         Raises NotFound for an unknown provider.
         """

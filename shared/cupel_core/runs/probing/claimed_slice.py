@@ -14,11 +14,12 @@ from cupel_core.runs.probing.slice_context import SliceContext
 from cupel_core.store.queues import Delivery
 
 RETRY_LATER = "asked to wait"
-"""The reason for postponing when the provider asks for a long wait. Only these requeues count as `handoffs`."""
+"""Probes are postponed for this reason when the provider asks for a long wait. Only these requeues count as
+`handoffs`."""
 REPORT_SECONDS = 2.0
 """A claim says at most this often which conversations are in progress, because each report is a write."""
 INTERNAL_ERROR = "internal error"
-"""The reason for postponing after an internal error. Only these requeues count as `failures`."""
+"""Probes are postponed for this reason after an internal error. Only these requeues count as `failures`."""
 
 
 @dataclass
@@ -41,31 +42,31 @@ class ClaimedSlice:
     delivery: Delivery
     claimant: str
     claim: Claim
-    """Of the probes that are this worker's; renewed while it processes the slice."""
+    """The claim covers the probes that are this worker's. It is renewed while the worker processes the slice."""
     context: SliceContext
     pending: deque[int]
     rounds: Mapping[int, int] = field(default_factory=dict)
-    """The retry round in which the conversation of a probe started, by index."""
+    """It has the retry round in which the conversation of each probe started, by index."""
     rest: Sequence[int] = ()
-    """Probes of the message that were not claimed with these, and have no outcome."""
+    """These probes of the message were not claimed with the others, and have no outcome."""
     scenario_mb: float = 0.0
-    """The size of the scenarios of its probes."""
     started: set[int] = field(default_factory=set)
     remainders: dict[str, Remainder] = field(default_factory=dict)
-    """By reason, so that probes waiting for a suspended model do not delay the others."""
+    """Postponed probes are grouped by reason, so that probes waiting for a suspended model do not delay the others."""
     is_dropped: bool = False
-    """Whether probes of it end without an outcome or a message, because their run is not open any more."""
+    """It is true if probes of the slice end without an outcome or a message, because their run is no longer open."""
     is_lost: bool = False
-    """Whether another worker has taken the probes over because the claim expired: no further call may start."""
+    """It is true once another worker has taken the probes over because the claim expired. Then no further call may
+    start."""
     begun: set[int] = field(default_factory=set)
-    """The probes whose conversations were begun, by this worker or before: they may have a checkpoint."""
+    """The conversations of these probes were begun, by this worker or before, so they may have a checkpoint."""
     logs: dict[int, AttemptLog] = field(default_factory=dict)
-    """The attempts of the conversations in progress, by index."""
+    """It has the log of attempts of each conversation in progress, by index."""
     ended: dict[int, float] = field(default_factory=dict)
     """It has the Unix times of the first calls of conversations with an outcome, by index; these wait to be
     recorded."""
     reported_at: float = 0.0
-    """When its claim last said which conversations are in progress, as a Unix time."""
+    """The claim last said at this Unix time which conversations are in progress."""
 
     def calling(self) -> dict[int, float]:
         """Return when the first call of each conversation in progress was made, as Unix times by offset."""
@@ -93,11 +94,12 @@ class ClaimedSlice:
 
     @property
     def idle_mb(self) -> float:
-        """The size of the scenarios of its probes without a conversation in progress: all are kept until it ends."""
+        """Return the size of the scenarios of probes without a conversation in progress; all stay in memory until the
+        slice ends."""
         return self.scenario_mb * (1 - len(self.started) / len(self.probe_slice.indexes))
 
     def may_start(self, now: float) -> bool:
-        """Whether its claim certainly stands: an expired one may have been revoked already."""
+        """Return whether the claim is certainly still valid; an expired one may have been revoked already."""
         return not self.is_lost and now < self.claim.until
 
     def start(self, index: int) -> None:
@@ -105,7 +107,7 @@ class ClaimedSlice:
         self.started.add(index)
 
     def begin(self, index: int) -> bool:
-        """Note that its conversation begins; returns whether it was begun before."""
+        """Note that the probe's conversation begins; return whether it was begun before."""
         was_begun = index in self.begun
         self.begun.add(index)
         return was_begun
@@ -128,7 +130,7 @@ class ClaimedSlice:
         self.pending.clear()
 
     def remainder_messages(self) -> list[tuple[ProbeSlice, float]]:
-        """The messages that requeue the postponed probes, with their delays in seconds."""
+        """Return the messages that requeue the postponed probes, with their delays in seconds."""
         return [
             (
                 self.probe_slice.model_copy(

@@ -33,13 +33,13 @@ from cupel_core.store import barrier, queues, runs, snapshots
 from cupel_core.store.queues import Delivery
 
 CLAIM_SECONDS = 30.0
-"""How long a claim lasts unless it is renewed; but never beyond its worker's invocation."""
+"""A claim lasts this long unless it is renewed, but never beyond its worker's invocation."""
 RENEW_BEFORE_SECONDS = 20.0
 """A claim with more time left is not renewed: most slices end before that."""
 RECHECK_SECONDS = 10.0
-"""Delay before a probe that another worker has claimed is checked again."""
+"""A probe that another worker has claimed is checked again after this delay."""
 MAX_CLAIMED_BYTES = 8_000_000
-"""Of the scenarios that a worker claims with one slice, because it keeps them in memory."""
+"""A worker claims at most this many bytes of scenarios with one slice, because it keeps them in memory."""
 
 
 class SliceClaimer:
@@ -69,7 +69,7 @@ class SliceClaimer:
         return None
 
     async def is_open(self, probe_slice: ProbeSlice) -> bool:
-        """Whether the slice may be claimed; it is void once its run is paused, over or deleted."""
+        """Return whether the slice may be claimed; it is void once its run is paused, over or deleted."""
         return await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token) is not None
 
     def _claim_or_note_error(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
@@ -154,14 +154,16 @@ def _start_run(probe_slice: ProbeSlice) -> None:
 
 
 def _begun(received: ProbeSlice, delivery: Delivery, expired: Iterable[int]) -> Iterable[int]:
-    """The probes whose conversations another delivery may have begun: before a pause or a crash, perhaps any."""
+    """Return the probes whose conversations an earlier delivery may have begun; after a pause or a crash, any may have
+    been."""
     if delivery.receive_count > 1 or received.fencing_token > 1:
         return received.indexes
     return (*received.begun, *expired)
 
 
 def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
-    """As many of its probes as have scenarios of MAX_CLAIMED_BYTES, at least one; and the size of these scenarios."""
+    """Return the first probes of the slice, as many as have scenarios of MAX_CLAIMED_BYTES (at least one), and the size
+    of these scenarios in bytes."""
     snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
     size = 0.0
     for number, index in enumerate(received.indexes):

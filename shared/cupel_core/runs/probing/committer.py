@@ -37,19 +37,22 @@ from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
-"""How often the worker checks whether a commit is due."""
+"""The worker checks this often whether a commit is due."""
 _MAX_COMMIT_SIZE = 100
-"""With more, nothing is saved: about as many fit into a leaf."""
+"""A larger commit would save nothing, because about this many outcomes fit into a leaf."""
 _MAX_WAIT_SECONDS = 1.7
-"""With the interval and the commit itself about two seconds: a crash repeats the calls whose outcomes wait."""
+"""A commit is due once an outcome has waited this long. With the interval and the commit itself that makes about two
+seconds, and a crash repeats the calls whose outcomes wait."""
 _MAX_BEHIND_SECONDS = 5.0
 """No call starts while an outcome has waited for longer: on a busy machine, calls may end faster than commits."""
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2
-"""Unforeseen failures in a row after which outcomes are written one by one: one of them may fail always."""
+"""After this many unforeseen failures in a row, outcomes are written one by one, because one of them may always
+fail."""
 _DELETE_BATCH_SIZE = 10
-"""As many as one request deletes, because requests are billed. Redelivery before that is harmless."""
+"""Messages are deleted in batches of as many as one request takes, because requests are billed. A redelivery before
+that is harmless."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class FinishedProbe:
     claimed: ClaimedSlice
     index: int
     outcome: Outcome | None
-    """None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
+    """It is None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
 
 
 class Committer:
@@ -69,15 +72,15 @@ class Committer:
         self._ended: list[ClaimedSlice] = []
         self._committed: list[Delivery] = []
         self._waiting_since: float | None = None
-        """When the first of what is to be recorded was added, by the event loop's clock."""
+        """The oldest outcome or slice that waits to be recorded was added at this time of the event loop's clock."""
         self._committing_since: float | None = None
-        """The same of the commit in progress."""
+        """The oldest outcome or slice in the commit in progress was added at this time of the event loop's clock."""
         self._totals = totals
         self._on_settled = on_settled
         self._failed_commits = 0
-        """Consecutive failed commits since the last successful one."""
+        """This many commits have failed in a row."""
         self._unforeseen_failures = 0
-        """Those of them that failed with an unforeseen error."""
+        """This many of the commits that failed in a row had an unforeseen error."""
         self._commit_lock = asyncio.Lock()
 
     def add(self, finished: FinishedProbe) -> None:
@@ -98,9 +101,10 @@ class Committer:
         return not self._finished and not self._ended
 
     def is_due(self, in_flight: int) -> bool:
-        """Whether to commit now, while so many conversations go on: a small commit costs about as much as a large one.
+        """Return whether to commit now, while this many conversations are in progress.
 
-        A crash repeats the calls in flight, and at most as many again that wait to be recorded.
+        A small commit costs about as much as a large one. A crash repeats the calls in flight, and at most as many
+        again that wait to be recorded.
         """
         if self._waiting_since is None:
             return False
@@ -110,7 +114,7 @@ class Committer:
 
     @property
     def may_start_calls(self) -> bool:
-        """Whether to pay for further calls: not while outcomes may not be recorded, or not soon."""
+        """Return whether to pay for further calls: not after a failed commit, and not while commits are too late."""
         since = self._waiting_since if self._committing_since is None else self._committing_since
         is_behind = since is not None and asyncio.get_running_loop().time() - since > _MAX_BEHIND_SECONDS
         return not self._failed_commits and not is_behind
@@ -195,7 +199,7 @@ def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> 
 
 
 def _isolate(finished: Sequence[FinishedProbe]) -> list[FinishedProbe]:
-    """The same probes, but an outcome that cannot be written by itself either is replaced by an internal error."""
+    """Return the same probes; an outcome that cannot be written by itself either is replaced by an internal error."""
     return [replace(probe, outcome=_writable(probe)) for probe in finished]
 
 
@@ -230,5 +234,5 @@ def _send_remainders(claimed: ClaimedSlice) -> None:
 
 
 def retry_delay_seconds(failures: int) -> float:
-    """Exponential back-off by the number of failures so far."""
+    """Return the delay before the next attempt, by exponential back-off from the number of failures so far."""
     return float(_BACKOFF_BASE**failures)

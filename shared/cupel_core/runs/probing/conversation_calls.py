@@ -25,15 +25,17 @@ class ConversationCalls:
     leases: LeasePool
     workspace: str
     reservation: Reservation
-    """The target's slot, free when the conversation started. Lost if the conversation begins with a grader's call."""
+    """It reserves the slot of the target that was free when the conversation started, and is released if a grader's
+    call comes first."""
     before_call: BeforeCall
-    """Raises Halted when no further call may start."""
+    """It raises Halted when no further call may start."""
     allowance: Allowance | None = None
-    """Pays for the calls if the run has a budget."""
+    """It pays for the calls if the run has a budget."""
     opening: OpeningReservation | None = None
-    """What the conversation has set aside of it for its first call."""
+    """The conversation has set this aside from the allowance for its first call."""
     was_interrupted: bool = False
-    """Whether its run was paused or retried before: calls that only the owner can repair are handed back then, too."""
+    """It is true if the run was paused or retried before. Then calls that only the owner can repair are handed back,
+    too."""
 
     @cached_property
     def attempt(self) -> Attempt:
@@ -60,7 +62,7 @@ class ConversationCalls:
     def slot(
         self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
     ) -> AbstractAsyncContextManager[OnAnswer]:
-        """A grader's slot."""
+        """Return a slot for a grader's call. The slot that is reserved for the target is released."""
         self.reservation.release()
         return self._handing_back(self.leases.slot(workspace, account, model, before_call))
 

@@ -14,12 +14,12 @@ from cupel_core.store import files
 MAX_CACHED_BYTES = 32_000_000
 
 type FileKey = tuple[str, str]
-"""A workspace and the id of one of its files."""
+"""It names a workspace and the id of one of its files."""
 
 
 @dataclass(eq=False)
 class FileCache:
-    """Of one event loop. The content is shared by the conversations that use it."""
+    """Caches files for one event loop. The content is shared by the conversations that use it."""
 
     read_content: Callable[[str, str], bytes | None] = files.read_content
     max_bytes: int = MAX_CACHED_BYTES
@@ -28,7 +28,7 @@ class FileCache:
     _size: int = 0
 
     async def get(self, key: FileKey) -> bytes | None:
-        """None if the file is gone; the next call looks again."""
+        """Return the content of a file, or None if the file is gone; the next call looks again."""
         if key in self._contents:
             self._contents.move_to_end(key)
             return self._contents[key]
@@ -51,7 +51,7 @@ class FileCache:
 
 
 _CACHE = FileCache()
-"""The process's own: a worker has one event loop."""
+"""The process needs only one cache, because a worker has one event loop."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,9 @@ class WorkspaceFiles:
     cache: FileCache = _CACHE
 
     async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
-        """By id, without those that are gone. One after another: most conversations have one."""
+        """Return the contents of the files by id, without those that are gone.
+
+        The files are read one after another, because most conversations have one.
+        """
         contents = {file_id: await self.cache.get((self.workspace, file_id)) for file_id in file_ids}
         return {file_id: content for file_id, content in contents.items() if content is not None}

@@ -31,7 +31,7 @@ class Heartbeat:
     def __init__(self, claimer: SliceClaimer) -> None:
         self._claimer = claimer
         self._deliveries: dict[str, Delivery] = {}
-        """By receipt."""
+        """The keys are the receipts of the messages."""
         self._claimed: dict[str, ClaimedSlice] = {}
 
     async def shorten(self, deliveries: Sequence[Delivery]) -> None:
@@ -46,7 +46,7 @@ class Heartbeat:
 
     @property
     def claimed(self) -> Collection[ClaimedSlice]:
-        """The slices that have not ended."""
+        """Return the slices that have not ended."""
         return self._claimed.values()
 
     def remove(self, delivery: Delivery) -> None:

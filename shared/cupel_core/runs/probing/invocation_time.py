@@ -1,13 +1,13 @@
-"""How much time an invocation has left for calls and for the last commit."""
+"""Computes how much time an invocation has left for calls and for the last commit."""
 
 from collections.abc import Callable
 
 from cupel_core.store.settings import settings
 
 MARGIN_SECONDS = 6.0
-"""Reserved at the end of an invocation for the last commit."""
+"""This much time at the end of an invocation is reserved for the last commit."""
 SPARE_SECONDS = 0.5
-"""A call that ends by its timeout ends so long before its conversation must."""
+"""A call that times out ends at least this long before its conversation must."""
 
 
 class InvocationTime:
@@ -26,10 +26,11 @@ class InvocationTime:
 
     @property
     def remaining_seconds(self) -> float:
-        """Until conversations must end."""
+        """Return the seconds until conversations must end."""
         return self._deadline - self._clock()
 
     @property
     def is_closing(self) -> bool:
-        """Whether a call that starts now might not end in time. One that is cut off would have been paid for."""
+        """Return whether a call that starts now might not end in time. A call that is cut off would have been paid
+        for."""
         return self.remaining_seconds < self.call_timeout_seconds + SPARE_SECONDS

@@ -7,7 +7,7 @@ from cupel_core.domain.limits.worker_capacity import MAX_CALLS, WorkerUse
 
 
 class OpenConversations:
-    """How many there are, the memory that they use, and how fast they end."""
+    """Counts the open conversations, the memory that they use, and how fast they end."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.total = WorkerUse()
@@ -28,7 +28,7 @@ class OpenConversations:
         self._add(workspace, -1, -mb)
 
     def seconds_to_end(self, workspace: str, count: int) -> float:
-        """How long the last so many of the workspace took to end; 0 if it has had none."""
+        """Return how many seconds the last `count` conversations of the workspace took to end; 0 if it has had none."""
         ended_at = self._ended_at.get(workspace)
         return self._clock() - ended_at[-min(max(1, count), len(ended_at))] if ended_at else 0.0
 

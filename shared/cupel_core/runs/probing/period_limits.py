@@ -1,4 +1,4 @@
-"""Whether workspaces have budgets for days and months, as it was a few seconds ago."""
+"""Caches the budgets of workspaces for days and months, as they were a few seconds ago."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ class PeriodLimitsCache:
         self._reads: dict[str, asyncio.Task[None]] = {}
 
     def of(self, workspace: str) -> PeriodLimits:
-        """As last read; none before `load`."""
+        """Return the limits as they were last read; there are none before `load`."""
         return self._limits.get(workspace, _NO_LIMITS)
 
     async def load(self, workspace: str) -> None:

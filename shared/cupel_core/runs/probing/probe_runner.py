@@ -42,9 +42,9 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.settings import settings
 
 MAX_FAILURES = 5
-"""After so many internal errors in a row, a probe ends with the last one."""
+"""After this many internal errors in a row, a probe ends with the last one."""
 OUTDATED_DELAY_SECONDS = 2
-"""Before a model is tried again whose breaker was perhaps closed since the worker read it."""
+"""A model whose breaker was perhaps closed since the worker read it is tried again after this delay."""
 MAX_HANDOFFS = 100
 """After this many requeues, a probe ends with the provider's error. It is requeued while the provider asks its calls
 to wait, although it answers other calls; each requeue is a wait of at least 20 s."""
@@ -65,7 +65,7 @@ class ProbeRunner:
     rng: Random
 
     async def run(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
-        """The outcome of a probe that has started; None if it was postponed or dropped, as the slice says."""
+        """Run a probe and return its outcome; None if it was postponed or dropped, as the slice says."""
         started_at = utc_now()
         try:
             outcome = await self._run(claimed, index, calls, started_at)
@@ -143,7 +143,11 @@ class ProbeRunner:
         self.totals.add_retry(error.code)
 
     async def _pause_refused_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
-        """A probe whose judge, or other model, refuses every call; it goes on when its run is resumed."""
+        """Pause the run of a probe whose judge, or another model, refuses every call; the probe continues when the run
+        is resumed.
+
+        The probe is postponed instead if the refusal may be outdated.
+        """
         account = claimed.context.account_with(refused.model)
         holder = self.leases.lease_holder(claimed.probe_slice.workspace, account)
         if holder.is_outdated(refused.model, claimed.context.run.updated_at.timestamp()):
@@ -153,7 +157,8 @@ class ProbeRunner:
         await _settle_after_pause(pausing, claimed, index, refused.retry_after_seconds, refused.model)
 
     async def _pause_exhausted_or_postpone(self, claimed: ClaimedSlice, index: int, shortage: BudgetShortage) -> None:
-        """A probe whose next call the budget does not allow; it goes on when its run is resumed."""
+        """Pause the run of a probe whose next call the budget does not allow, or postpone the probe if the budget is
+        not used up."""
         if shortage.exhausted is None:
             claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
             return
@@ -161,7 +166,7 @@ class ProbeRunner:
         await _settle_after_pause(pausing, claimed, index, shortage.retry_after_seconds, shortage.provider)
 
     def _settle_halted(self, claimed: ClaimedSlice, index: int) -> None:
-        """A probe that was halted before a call."""
+        """Postpone a probe that was halted before a call, or drop it if its run is no longer open."""
         if self.time.is_closing:
             claimed.postpone(index, 0.0)
         elif not claimed.may_start(self.time.now()):
@@ -185,7 +190,8 @@ async def _settle_after_pause(
 async def _requeue_or_give_up(
     claimed: ClaimedSlice, index: int, error: Exception, started_at: datetime
 ) -> Outcome | None:
-    """An internal error, not the provider's: the probe alone is requeued, a few times."""
+    """Requeue a probe alone after an internal error that is not the provider's; after `MAX_FAILURES`, return an errored
+    outcome."""
     failures = claimed.probe_slice.failures + 1
     if failures >= MAX_FAILURES:
         with suppress(*AWS_ERRORS):  # It is requeued once more: what it has cost must be known.

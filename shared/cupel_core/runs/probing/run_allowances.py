@@ -37,7 +37,7 @@ class RunAllowances:
         self._limits = PeriodLimitsCache()
         self._current: dict[RunRef, BudgetKey] = {}
         self._runs: dict[RunRef, Run] = {}
-        """As last read."""
+        """It has each run as it was last read."""
         self._announcements: dict[RunRef, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> Self:
@@ -53,11 +53,11 @@ class RunAllowances:
             await asyncio.gather(*self._announcements.values())
 
     async def load_limits(self, workspace: str) -> None:
-        """To be awaited before the first call for a workspace."""
+        """Read the budgets of a workspace. This must be awaited before its first call."""
         await self._limits.load(workspace)
 
     def of(self, run: Run) -> Allowance | None:
-        """The allowance for the run's probes, with limits as they were last read; None if it has none.
+        """Return the allowance for the run's probes, with limits as they were last read; None if it has none.
 
         With a budget of the workspace there is one for each day: conversations that have started on a day are paid from
         what was drawn then.
@@ -133,7 +133,7 @@ class RunAllowances:
             self._announcements[ref] = asyncio.create_task(self._announce(run, allowance.account, percent))
 
     async def _announce(self, run: Run, account: BudgetAccount, percent: int) -> None:
-        """Repeated with the next report if it fails."""
+        """Announce how much of the run's budget is used. If that fails, it is repeated with the next report."""
         try:
             self.of(await asyncio.to_thread(announce_usage, run, account, percent, utc_now()))
         except (AppError, *AWS_ERRORS) as error:

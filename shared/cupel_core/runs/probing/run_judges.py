@@ -27,7 +27,8 @@ class RunJudges:
     def __init__(self, pauses: RunPauses) -> None:
         self._pauses = pauses
         self._usable: set[tuple[RunRef, int]] = set()
-        """The runs, with their fencing tokens, whose judge has given a usable verdict as far as this worker knows."""
+        """It lists the runs, with their fencing tokens, whose judge has given a usable verdict as far as this worker
+        knows."""
 
     async def note(self, claimed: ClaimedSlice, outcome: Outcome) -> None:
         """Note what the outcome says about the judge, and pause the run after too many unusable replies.
@@ -72,7 +73,8 @@ def _has_probes_left(run: Run, replies: int) -> bool:
 
 
 def _has_verdict(ref: RunRef, run: Run) -> bool:
-    """Whether a judge has given a usable verdict on any recorded answer; read up to the first one."""
+    """Return whether a judge has given a usable verdict on any recorded answer; outcomes are read up to the first
+    one."""
     counted = counted_outcomes.list_run(ref, range(run.plan.total))
     return any(
         each.success is not None and any(cost.kind == "judge" and cost.calls for cost in each.costs) for each in counted

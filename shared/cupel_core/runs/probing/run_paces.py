@@ -54,7 +54,7 @@ class RunPaces:
         return is_due and self.has_slot(run)
 
     def has_slot(self, run: Run) -> bool:
-        """Whether this worker's part of what the run allows has room for another conversation."""
+        """Return whether this worker's part of the conversations that the run allows has room for another one."""
         holder = self._lease_holder(run)
         return holder is None or holder.free_slots > 0
 
@@ -68,12 +68,13 @@ class RunPaces:
         return RunSlot(holder, holder.start_conversation(model)) if holder is not None else None
 
     def requeue_delay_seconds(self, run: Run) -> float | None:
-        """After how long its pending probes should be redelivered, because other workers have all of its slots."""
+        """Return the seconds after which the run's pending probes should be redelivered, because other workers have all
+        of its slots; None if they may start or waiting is worth it."""
         holder = self._lease_holder(run)
         return holder.requeue_delay_seconds() if holder is not None else None
 
     def startable(self, slices: Iterable[ClaimedSlice]) -> int:
-        """How many pending probes of these slices could be in progress, if only their runs limited them."""
+        """Return how many pending probes of these slices could be in progress, if only their runs limited them."""
         pending: dict[RunRef, int] = defaultdict(int)
         runs: dict[RunRef, Run] = {}
         for claimed in slices:

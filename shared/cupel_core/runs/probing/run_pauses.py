@@ -22,7 +22,7 @@ class RunPauses:
         self._allowances = allowances
         self._on_end = on_end
         self._pauses: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
-        """By run and fencing token."""
+        """The keys are runs with their fencing tokens."""
 
     def pause_refused(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
         """Pause the slice's run because this model refuses every call."""
@@ -40,12 +40,12 @@ class RunPauses:
         return self._start(claimed, lambda: self._allowances.pause_exhausted(run, scope, needed))
 
     def has_paused(self, claimed: ClaimedSlice) -> bool:
-        """Whether this worker has paused the slice's run, so that its pending probes are to be dropped."""
+        """Return whether this worker has paused the slice's run, so that its pending probes are to be dropped."""
         pausing = self._pauses.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
         return pausing is not None and pausing.done() and pausing.exception() is None
 
     def _start(self, claimed: ClaimedSlice, pause: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
-        """The pause in progress or done; a new one if there is none, or it failed."""
+        """Return the pause in progress or done; start a new one if there is none, or it failed."""
         key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
         pausing = self._pauses.get(key)
         if pausing is None or (pausing.done() and pausing.exception() is not None):

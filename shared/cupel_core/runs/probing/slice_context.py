@@ -1,4 +1,5 @@
-"""What the conversations of a slice need: the run's snapshot, and the accounts of its targets, agents and graders."""
+"""Reads what the conversations of a slice need: the run's snapshot, and the accounts of its targets, agents and
+graders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class CallLimits(NamedTuple):
-    """How a target is called; None for the stack's default."""
+    """Limits the attempts of a target's calls and their duration; None stands for the stack's default."""
 
     max_attempts: int | None
     timeout_seconds: float | None
@@ -61,22 +62,22 @@ class SliceContext:
     run: Run
     snapshot: Snapshot
     scenarios: Mapping[int, Scenario]
-    """By case. Kept here, because the pages of long scenarios soon leave the page cache."""
+    """The keys are cases. The scenarios are stored here, because the pages of long ones soon leave the page cache."""
     content: Content
     account: Account
     agents: Mapping[str, Account] = field(default_factory=dict)
     grader_accounts: Mapping[str, Account] = field(default_factory=dict)
-    """By provider."""
+    """The keys are providers."""
     persona_headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     tool_connectors: Mapping[str, Connector | None] = field(default_factory=dict)
-    """By id; None for one that does not exist."""
+    """The keys are ids of connectors; the value is None for a connector that does not exist."""
 
     def scenario(self, index: int) -> Scenario:
         return self.scenarios[self.run.plan.probe(index).case]
 
     def opening_length(self, index: int) -> int:
-        """About how much memory the probe's conversation begins with: characters of texts, without values of
+        """Estimate how much memory the probe's conversation begins with: characters of texts, without values of
         placeholders, and bytes of files."""
         scenario, prompt = self.scenario(index), self.prompt_of(index)
         messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
@@ -88,7 +89,8 @@ class SliceContext:
         return texts + sum({file.file_id: file.info.size for file in files if file.info}.values())
 
     def planned_length(self, index: int) -> int:
-        """About how many characters the probe's conversation has, with what operations make of it."""
+        """Estimate how many characters the probe's conversation has, including what the operations of the profile
+        add."""
         return self.opening_length(index) + (self.profile.planned_length if self.profile else 0)
 
     @cached_property
@@ -99,8 +101,8 @@ class SliceContext:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
     def opening_bound(self, index: int) -> int:
-        """What the target's first call costs at most, in billionths of a USD: what that call will set aside, as long as
-        nothing is known of other answers."""
+        """Return what the target's first call costs at most, in billionths of a USD. That call sets this much aside, as
+        long as nothing is known of other answers."""
         if index not in self._opening_bounds:
             self._opening_bounds[index] = self._compute_opening_bound(index)
         return self._opening_bounds[index]
@@ -190,7 +192,7 @@ class SliceContext:
     def internal_error(
         self, index: int, message: str, attempts: int, now: datetime, conversation: ConversationState
     ) -> ProbeError:
-        """The error of a probe that an internal error stopped too often, after this part of its conversation."""
+        """Return the error of a probe that an internal error stopped too often, after this part of its conversation."""
         probe = self.run.plan.probe(index)
         persona, retention = self.snapshot.persona(probe.case), settings().retention
         return ProbeError(
@@ -209,7 +211,7 @@ class SliceContext:
         )
 
     def _persona_headers(self, index: int, persona: Persona | None) -> tuple[Mapping[str, str], bool]:
-        """The headers to send, and whether there are any that were made for other connectors than the target."""
+        """Return the headers to send, and whether there are any that were made for other connectors than the target."""
         account = self.agents.get(self.model_of(index))
         if persona is None or account is None or not persona.has_headers:
             return {}, False
@@ -233,7 +235,7 @@ class SliceContext:
         return self.agents.get(model, self.account)
 
     def account_with(self, model: str) -> Account:
-        """The account by which a target or a grader is called."""
+        """Return the account by which a target or a grader is called."""
         provider = model.partition("/")[0]
         return self.account_of(model) if provider == self.account.provider else self.grader_accounts[provider]
 
@@ -263,7 +265,8 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache
 
 
 def _agents(workspace: str, provider_account: Account, targets: Iterable[str]) -> dict[str, Account]:
-    """The connectors as they are now, so that a retry uses a corrected address. Deleted ones still serve their runs."""
+    """Return the accounts of the targets' connectors as these are now, so that a retry uses a corrected address.
+    Deleted ones still serve their runs."""
     agents = {}
     for target in targets:
         connector = connectors.find(workspace, target.partition("/")[2])
@@ -284,7 +287,7 @@ def _grader_models(context: SliceContext) -> set[str]:
 
 
 def _tool_connectors(context: SliceContext) -> set[str]:
-    """The ids of those that execute calls for any target of the run."""
+    """Return the ids of the connectors that execute tool calls for any target of the run."""
     targets, prompts = context.run.plan.targets, context.content.prompts
     layers = (context.run.params, *(each.params for each in targets), *(each.params for each in prompts))
     return {connector_id for params in layers if (connector_id := params.get("toolConnectorId"))}

@@ -33,15 +33,15 @@ _RECENT_SLICES = 3
 _MAX_MESSAGES = 10
 """One receive returns at most this many messages."""
 _MAX_LOOKS = 5
-"""Receives of one look through the queue."""
+"""One look through the queue makes at most this many receives."""
 
 
 class WorkspaceShares(Protocol):
     """Decides how much of a worker each workspace may use."""
 
     def has_use(self, workspace: str, received: int) -> bool:
-        """Whether another slice of this workspace is of use to the worker, after `received` probes that it is about to
-        claim."""
+        """Return whether another slice of this workspace is of use to the worker, after `received` probes that it is
+        about to claim."""
 
     def put_back_seconds(self, workspace: str) -> float:
         """Return the seconds after which a slice of this workspace that is put back should be delivered again."""
@@ -66,9 +66,9 @@ class SliceReceiver:
         """`add_to_backlog` is awaited with each slice that has probes; `on_receive_end` is called after each receive
         with whether it reached the end of the queue; `is_shared` asks whether several workspaces use the queue."""
         self.rejected: list[Delivery] = []
-        """The deliveries that could not be claimed and must be redelivered."""
+        """These deliveries could not be claimed and must be redelivered."""
         self.is_queue_empty = False
-        """Whether the last receive found nothing of use."""
+        """It is true if the last receive found nothing of use."""
         self._queue_url = queue_url
         self._wait_seconds = wait_seconds
         self._claimer = claimer
@@ -82,7 +82,7 @@ class SliceReceiver:
         self._task: asyncio.Task[None] | None = None
         self._recent_sizes: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
         self._has_put_back = False
-        """Whether some slices of the last receive were put back: others may be behind them."""
+        """It is true if some slices of the last receive were put back, because others may be behind them."""
 
     @property
     def is_receiving(self) -> bool:

@@ -10,7 +10,7 @@ logger = Logger(child=True)
 
 
 def is_unforeseen(error: Exception) -> bool:
-    """Whether the error is not one of those that occur in ordinary operation."""
+    """Return whether the error is not one of those that occur in ordinary operation."""
     return not isinstance(error, (TimeoutError, ValidationError, AppError, *AWS_ERRORS))
 
 

@@ -217,7 +217,7 @@ class Worker:
         return allowance.requeue_delay_seconds() if delay_seconds is None and allowance is not None else delay_seconds
 
     def _open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
-        """The calls of a conversation that starts now; None if the run's budget does not allow its first one."""
+        """Return the calls of a conversation that starts now; None if the run's budget does not allow its first one."""
         allowance, opening = self._allowances.of(claimed.context.run), None
         if allowance is not None:
             bound = claimed.context.opening_bound(index)
@@ -233,7 +233,8 @@ class Worker:
         return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening, was_interrupted)
 
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
-        """Whether this worker carries the conversation, its run allows it now, and its graders are not crowded."""
+        """Return whether this worker has room for the conversation, its run allows it now, and its graders are not
+        crowded."""
         characters, workspace = claimed.context.planned_length(index), claimed.probe_slice.workspace
         own = self._open.of(workspace).plus(0, self._idle_mb_of(workspace))
         has_room = self._capacity.has_room(self._open.total.plus(0, self._idle_mb), own, characters)
@@ -252,7 +253,7 @@ class Worker:
         return sum(each.idle_mb for each in self._heartbeat.claimed if each.probe_slice.workspace == workspace)
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
-        """Whether the run's budget allows it."""
+        """Start the probe's conversation; return False if the run's budget does not allow it."""
         if (calls := self._open_calls(claimed, index, lease_holder)) is None:
             return False
         size_mb = conversation_mb(claimed.context.planned_length(index))
@@ -326,7 +327,7 @@ class Worker:
         return min(_MAX_PUT_BACK_SECONDS, self._open.seconds_to_end(workspace, pending) / 2)
 
     def _growth_of(self, workspace: str) -> int:
-        """How many further conversations of it this worker carries."""
+        """Return how many further conversations of the workspace this worker may carry."""
         own = self._open.of(workspace).conversations
         return fair_growth(own, self._open_conversations, self._capacity.conversations)
 
@@ -342,8 +343,10 @@ class Worker:
         self._wake.set()
 
     def _hand_paced_slice_back(self) -> None:
-        """Of the slices whose run has no slot for a conversation, the newest, so that others can be received. Seldom:
-        what is handed back comes again."""
+        """Put back the newest slice whose run has no slot for a conversation, so that others can be received.
+
+        This is done seldom, because what is put back comes again.
+        """
         if self._time.now() < self._next_hand_back:
             return
         for claimed in reversed(self._backlog):
@@ -355,7 +358,7 @@ class Worker:
                 return
 
     def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
-        """The slices with pending probes."""
+        """Return the slices with pending probes by the lease holder of their account."""
         by_account: dict[LeaseHolder, list[ClaimedSlice]] = {}
         for claimed in self._backlog:
             by_account.setdefault(self._lease_holder_of(claimed), []).append(claimed)
@@ -429,7 +432,7 @@ class Worker:
                 log_unforeseen(error, "the conversations in progress could not be reported")
 
     async def _beat_periodically(self) -> None:
-        """Also deletes what is recorded, before it becomes visible again."""
+        """Send a heartbeat periodically, and delete the recorded messages before they become visible again."""
         while True:
             await asyncio.sleep(INTERVAL_SECONDS)
             try:

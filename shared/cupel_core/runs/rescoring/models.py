@@ -30,7 +30,7 @@ from cupel_core.store.snapshots import Snapshot
 
 @dataclass(frozen=True)
 class RescoreModels:
-    """Of one requested rescore. Errors are those of its request."""
+    """Checks the models that one requested rescore may call. Errors name the fields of its request."""
 
     run: Run
     config: RescoreConfig
@@ -50,7 +50,7 @@ class RescoreModels:
         return self.config.grader_config(self.run.grader_config)
 
     def own_errors(self) -> Iterator[FieldError]:
-        """Of the models that the request names as its graders."""
+        """Yield the errors of the models that the request names as its graders."""
         judge, embedder = self.config.judge_model, self.config.embedding_model
         if judge and (problem := model_error(self.run.workspace, judge)):
             yield FieldError(JUDGE, problem)
@@ -65,7 +65,7 @@ class RescoreModels:
             yield FieldError(field, f"{message}; the run has none")
 
     def uncallable_errors(self) -> Iterator[FieldError]:
-        """Of the models that assertions name, and of the run's graders that the rescore would use."""
+        """Yield the errors of models that assertions name, and of the run's graders that the rescore would use."""
         yield from self._assertion_errors()
         problems = self._inherited_problems()
         if not problems:
@@ -82,11 +82,11 @@ class RescoreModels:
                 yield FieldError(field, f"{message}; that of the run cannot be called: {problems[field]}")
 
     def list_unpriced(self) -> list[str]:
-        """The models that the rescore may call and whose price is unknown, as the accounts are now."""
+        """List the models that the rescore may call and whose price is unknown, as the accounts are now."""
         return self._list_by_price(lambda usd: usd is None)
 
     def list_paid(self) -> list[str]:
-        """The models that the rescore may call and that are not free, or may not be."""
+        """List the models that the rescore may call and that are not free, or may not be."""
         return self._list_by_price(lambda usd: usd != 0)
 
     def _list_by_price(self, matches: Callable[[float | None], bool]) -> list[str]:
@@ -117,7 +117,7 @@ class RescoreModels:
             yield FieldError("assertions", f"is required: {found.message}")
 
     def _inherited_problems(self) -> dict[str, str]:
-        """Why graders cannot be called that the rescore takes over from the run, by field."""
+        """Return why graders that the rescore takes over from the run cannot be called, by field."""
         own, inherited, problems = self.config, self.run.grader_config, dict[str, str]()
         for field, given, model, find_error in (
             (JUDGE, own.judge_model, inherited.judge_model, model_error),
@@ -136,7 +136,7 @@ _NO_CRITERIA = Criteria()
 
 
 def _as_graded(config: RescoreConfig, scenario: Scenario) -> Scenario:
-    """The scenario with what the rescore replaces."""
+    """Return the scenario with the criteria and assertions that the rescore replaces."""
     return replace(
         scenario,
         criteria=scenario.criteria if config.criteria is None else config.criteria,

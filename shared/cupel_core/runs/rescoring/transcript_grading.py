@@ -27,11 +27,11 @@ _CONTENT_DELETED = "the conversation was deleted, or its retention period has en
 
 
 _TRANSCRIPT = "transcript"
-"""The result type of a transcript that could not be graded at all."""
+"""A transcript that could not be graded at all has a result of this type."""
 
 
 def was_graded(result: RescoreResult) -> bool:
-    """Whether the result comes from a conversation that was read, and so may quote it."""
+    """Return whether the result comes from a conversation that was read, and so may quote it."""
     return result.scoring is not None and any(each.type != _TRANSCRIPT for each in result.scoring.results)
 
 
@@ -55,7 +55,7 @@ class TranscriptGrader:
 
     run: Run
     scenarios: Mapping[int, Scenario]
-    """By case, of the transcripts that are graded."""
+    """The keys are cases. Only the scenarios of transcripts that are graded are needed."""
     content: Content
     config: RescoreConfig
     graders: GraderFactory
@@ -98,7 +98,7 @@ class TranscriptGrader:
         return _CriteriaGrading(apply_verdict(reply.value, criteria, is_last=True), reply.value, spend=reply.spend)
 
     def _params(self, index: int) -> ParameterFields:
-        """Of the probe's target: some assertions check calls of its tools."""
+        """Return the parameters of the probe's target, because some assertions check calls of its tools."""
         column = self.run.plan.column_of(index)
         prompt = self.content.prompt(column.prompt_id)
         return merge_parameters(self.run.parameters_of(column.target), prompt.params if prompt else {})

@@ -60,9 +60,10 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
-    """The space in the idempotency key keeps it apart from all keys that requests may have.
+    """Start the run of a firing, with a key that a redelivery of the firing has, too.
 
-    It is the whole request: if the run was changed since a delivery started it, this is still the same firing.
+    The space in the key keeps it apart from all keys that requests may have. The key is the whole request: if the run
+    was changed since a delivery started it, this is still the same firing.
     """
     spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
@@ -76,7 +77,8 @@ def _record(schedule: Schedule, firing: Firing) -> None:
 
 
 def _scheduled_time(schedule: Schedule, event_time: str, now: datetime) -> datetime:
-    """When the firing was due. The embedded emulator sends no time; it invokes once, and at most once a minute."""
+    """Return when the firing was due. The embedded emulator sends no time; it invokes once, and at most once a
+    minute."""
     if schedule.timing.at is not None:
         return schedule.timing.at
     with suppress(ValueError):

@@ -66,12 +66,12 @@ _TOO_COMPLEX = (SyntaxError, MemoryError, RecursionError)
 
 @dataclass(frozen=True)
 class TemplateLimits:
-    """Of a template, and of one rendering of it."""
+    """It limits a template and one rendering of it."""
 
     max_steps: int
-    """Over all loops."""
+    """All loops together may take at most this many steps."""
     max_length: int
-    """Of the template, of its output, and of every text on the way."""
+    """The template, its output and every text on the way have at most this many characters."""
 
 
 class LimitedEnvironment(ImmutableSandboxedEnvironment):

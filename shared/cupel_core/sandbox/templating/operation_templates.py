@@ -20,8 +20,10 @@ LIMITS = TemplateLimits(max_steps=20_000, max_length=200_000)
 
 
 def template_errors(templates: Iterable[str], expressions: Iterable[str]) -> list[list[str | None]]:
-    """Why each of the templates, and of the expressions, does not compile. A task of the sandbox: compiling a hostile
-    template takes seconds."""
+    """Return why each of the templates, and of the expressions, does not compile; None for one that does.
+
+    This is a task of the sandbox: compiling a hostile template takes seconds.
+    """
     return [[_template_error(text) for text in templates], [_expression_error(text) for text in expressions]]
 
 
@@ -38,12 +40,12 @@ def render_task(template: str, context: Mapping[str, Any], strict: bool) -> str:
 
 
 def condition_template(expression: str) -> str:
-    """A template that renders a text if the expression is true, and nothing if it is false."""
+    """Return a template that renders a text if the expression is true, and nothing if it is false."""
     return "{% if (" + expression + ") %}1{% endif %}"
 
 
 def is_quick(template: str) -> bool:
-    """Whether a rendering with ordinary variables takes well below a millisecond."""
+    """Return whether a rendering with ordinary variables takes well below a millisecond."""
     return is_quick_template(_environment(StrictUndefined), template)
 
 
@@ -105,14 +107,14 @@ def _as_json(value: Any) -> str:
 
 @pass_environment
 def _json(environment: LimitedEnvironment, value: Any) -> str:
-    """Of limited length: each application of the filter may double the text of the one before."""
+    """Return JSON of limited length: each application of the filter may double the text of the one before."""
     text = _as_json(value)
     environment.check_length(len(text))
     return text
 
 
 def _contains(container: Any, part: Any) -> bool:
-    """Whether a text has a part, a list an element, or an object a key."""
+    """Return whether a text has a part, a list an element, or an object a key."""
     if isinstance(container, Undefined) or container is None:
         return False
     if isinstance(container, str):

@@ -42,7 +42,7 @@ _NONE = "(none)"
 MAX_ERROR_LENGTH = 5_000
 """An error has at most this many characters, as the errors of assertions do."""
 MAX_RAW_LENGTH = 20_000
-"""At most this many characters of the judge's reply are stored with its verdict."""
+"""The judge's reply is stored with its verdict, cut to this many characters."""
 
 
 def _confidence(value: Any) -> float | None:

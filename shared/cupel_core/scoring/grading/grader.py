@@ -31,7 +31,7 @@ from cupel_core.scoring.grading.replies import StructuredReply, UnusableReply, p
 
 
 class GraderRole(StrEnum):
-    """What a model is called for, as error messages name it."""
+    """A purpose for which a model is called, by the name that error messages use."""
 
     JUDGE = "judge"
     SIMULATED_USER = "simulated user"
@@ -58,10 +58,10 @@ class Grader:
     guard: CallGuard = no_guard
     role: GraderRole = GraderRole.JUDGE
     model_role: ModelRole = ModelRole.JUDGE
-    """To which its calls are charged."""
+    """The grader's calls are charged to this role."""
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
-    """The failed attempts of the calls that it is part of."""
+    """It collects the failed attempts of the calls that the grader is part of."""
     max_output_tokens: int | None = None
     """It limits replies to requests without a limit of their own."""
 
@@ -69,7 +69,7 @@ class Grader:
 class GraderReply[T](NamedTuple):
     value: T
     raw: str
-    """The reply text that `value` was parsed from."""
+    """`value` was parsed from this text of the reply."""
     spend: Spend
     finish_reason: str | None = None
 
@@ -106,13 +106,13 @@ class GraderError(ProviderError):
 
 
 MAX_REQUESTS = 2
-"""For one object: the second asks the model to repair its reply."""
+"""The model is asked at most this often for one object: the second request asks it to repair its reply."""
 MAX_REPEATED_LENGTH = 20_000
-"""Of a reply to be repaired that the model is shown again: it may have megabytes."""
+"""A reply to be repaired is shown to the model again, cut to this many characters, because it may have megabytes."""
 MAX_QUOTED_LENGTH = 200
 """The message of an error quotes at most this many characters of an unusable reply."""
 MAX_STORED_LENGTH = 2_000
-"""At most this many characters of an unusable reply are stored with a result."""
+"""An unusable reply is stored with a result, cut to this many characters."""
 MAX_PROBLEM_LENGTH = 500
 
 

@@ -29,27 +29,29 @@ class GraderFactory:
     workspace: str
     config: GraderConfig
     accounts: Mapping[str, Account]
-    """By provider."""
+    """The keys are providers."""
     limiter: CallLimiter
     call_timeout_seconds: float
     max_wait_seconds: float
-    """For all waits between the attempts of one call together; a longer one raises RetryLater."""
+    """All waits between the attempts of one call together take at most this long; a longer one raises RetryLater."""
     before_call: BeforeCall = allow_call
     attempt: Attempt = complete
     embed_attempt: EmbedAttempt = embed
     rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     log: AttemptLog = field(default_factory=AttemptLog)
-    """The failed attempts of the calls of one conversation, or of one task."""
+    """It collects the failed attempts of the calls of one conversation, or of one task."""
     allow_private: bool = False
-    """Whether webhooks and external evaluators may have private network addresses."""
+    """It is true if webhooks and external evaluators may have private network addresses."""
 
     def judge(self, model: str | None = None) -> Grader:
-        """The grader of this model, by default of the configured judge model; Invalid when there is neither."""
+        """Return the grader of this model, by default of the configured judge model. Raises Invalid when there is
+        neither."""
         return self._configured(model or self.config.judge_model, "judgeModel")
 
     def user_simulator(self) -> Grader:
-        """The grader that writes the simulated user's messages: the persona model, or the judge model without one."""
+        """Return the grader that writes the simulated user's messages: the persona model, or the judge model without
+        one."""
         model = self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
         return replace(model, role=GraderRole.SIMULATED_USER, model_role=ModelRole.PERSONA)
 
@@ -57,7 +59,8 @@ class GraderFactory:
         return self._configured(model or self.config.embedding_model, "embeddingModel")
 
     def grader(self, model: str) -> Grader:
-        """The grader of this model (`provider/name`); Invalid when no account is given for its provider."""
+        """Return the grader of this model (`provider/name`). Raises Invalid when no account is given for its
+        provider."""
         account = self.accounts.get(model.partition("/")[0])
         if account is None:
             raise Invalid(f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}')

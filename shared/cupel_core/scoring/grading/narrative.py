@@ -34,9 +34,9 @@ from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, 
 from cupel_core.scoring.grading.replies import StructuredReply
 
 UNWRITTEN = (*NO_REPLY, Invalid)
-"""What is raised when the model cannot be called, or gives no usable reply."""
+"""One of these is raised when the model cannot be called, or gives no usable reply."""
 PROMPT_VERSION = 2
-"""Of the instructions: another version asks again."""
+"""The instructions have this version. With another version, the model is asked again."""
 MAX_OUTPUT_TOKENS = 1_500
 MAX_HEADLINE_WORDS = 25
 _TOPICS = ", ".join(f'"{topic}"' for topic in NarrativeTopic)
@@ -103,7 +103,10 @@ class NarrativeReply(StructuredReply):
 async def write_narrative(
     grader: Grader, figures: str, interrupted: list[Spend] | None = None
 ) -> GraderReply[NarrativeReply]:
-    """`figures` are those of `facts_text`. Raises GraderError without a usable reply, even after one repair."""
+    """Ask the model for a narrative of these figures, which `facts_text` has written.
+
+    Raises GraderError without a usable reply, even after one repair.
+    """
     writer = replace(grader, role=GraderRole.NARRATOR, model_role=ModelRole.SUMMARY)
     parameters = ModelParameters(temperature=0.0, max_output_tokens=MAX_OUTPUT_TOKENS)
     request = reading_request(_INSTRUCTIONS, {"figures": read_facts(figures)}, parameters)
@@ -112,14 +115,14 @@ async def write_narrative(
 
 @dataclass(frozen=True)
 class NarrativeDraft:
-    """What rules write about figures, and what becomes of it once a model was asked."""
+    """Has the narrative that rules write about figures, and makes the final one once a model was asked."""
 
     model: str
     by_rules: Narrative
     facts: tuple[NarrativeFact, ...]
-    """That the model is given."""
+    """The model is given these figures."""
     names: tuple[str, ...]
-    """Of targets, dimensions and scenarios, whose digits are no figures."""
+    """It lists the names of targets, dimensions and scenarios, whose digits are no figures."""
 
     @classmethod
     def of(cls, model: str, material: Material) -> "NarrativeDraft":
@@ -128,14 +131,15 @@ class NarrativeDraft:
 
     @property
     def figures(self) -> str:
-        """What the model reads."""
+        """Return the text of the figures that the model reads."""
         return facts_text(self.facts)
 
     def with_reply(self, reply: NarrativeReply, spend: Spend) -> Narrative:
         return self._charged(checked_narrative(reply.written(), self.by_rules, self.facts, self.names), spend)
 
     def without_reply(self, error: Exception, interrupted: Iterable[Spend]) -> Narrative:
-        """After one of `UNWRITTEN`; `interrupted` is what `write_narrative` has added to it."""
+        """Return the narrative after one of `UNWRITTEN` was raised; `interrupted` is what `write_narrative` has added
+        to its argument of that name."""
         spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
         why = getattr(error, "detail", "") or "there was not enough time for the call"
         return replace(self._charged(self.by_rules, spend), error=why)

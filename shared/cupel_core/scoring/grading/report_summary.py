@@ -27,9 +27,9 @@ from cupel_core.scoring.grading.grader import Grader, GraderReply, GraderRole, r
 from cupel_core.scoring.grading.replies import StructuredReply
 
 PROMPT_VERSION = 2
-"""Of the instructions: another version makes another report."""
+"""The instructions have this version. With another version, another report is made."""
 MAX_REPLY_LENGTH = 100_000
-"""In characters. A longer reply is not read."""
+"""A reply with more characters is not read."""
 _INSTRUCTIONS = f"""You write the summary of an evaluation: conversations of an assistant that follows a system prompt.
 You are given the "systemPrompt", "figures", and sample "transcripts".
 
@@ -101,13 +101,13 @@ class SummaryReply(StructuredReply):
 
 @dataclass(frozen=True)
 class ShownTranscript:
-    """A transcript as far as it is shown."""
+    """A transcript as far as the summarizer sees it."""
 
     result: str
     tags: tuple[str, ...]
     reason: str
     messages: tuple[tuple[str, str], ...]
-    """Role and text of each."""
+    """Each message has a role and a text."""
 
     @property
     def quotable_texts(self) -> tuple[str, ...]:
@@ -121,12 +121,12 @@ class ShownTranscript:
 
 @dataclass(frozen=True)
 class SummaryMaterial:
-    """What the summarizer reads."""
+    """Has the system prompt, figures and sample transcripts that the summarizer reads."""
 
     system: str | None
     figures: tuple[str, ...]
     transcripts: Mapping[str, ShownTranscript]
-    """By id."""
+    """The keys are ids of transcripts."""
 
     @property
     def json(self) -> dict[str, MaterialValue]:
@@ -142,7 +142,7 @@ def summary_request(material: SummaryMaterial) -> ModelRequest:
 async def summarize(
     grader: Grader, material: SummaryMaterial, interrupted: list[Spend] | None = None
 ) -> GraderReply[SummaryReply]:
-    """Raises GraderError when the summarizer gives no usable reply, even after one repair.
+    """Ask the summarizer for the summary. Raises GraderError without a usable reply, even after one repair.
 
     A revised prompt that cannot be offered is a reason for that repair, too; the other parts of the reply are used
     whether or not it succeeds.

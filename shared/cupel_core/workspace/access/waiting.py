@@ -42,7 +42,7 @@ class TooManyWaiting(RetryableError):
 
 @contextmanager
 def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool]:
-    """Whether a request of the caller may wait for so long. While the block runs, it counts as one that waits.
+    """Yield whether a request of the caller may wait for this long. While the block runs, it counts as one that waits.
 
     It may not if the lists cannot be changed now, because others change them or DynamoDB is unavailable.
     """
@@ -61,7 +61,7 @@ def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool
 
 @contextmanager
 def waiting(caller: Caller) -> Iterator[None]:
-    """Within it, a request of the caller waits for a server of others. TooManyWaiting if it may not."""
+    """Count a request of the caller as waiting while the block runs. Raises TooManyWaiting if it may not wait."""
     with may_wait(caller) as is_permitted:
         if not is_permitted:
             raise TooManyWaiting
@@ -71,7 +71,7 @@ def waiting(caller: Caller) -> Iterator[None]:
 def _enters(
     entered: ExitStack, workspace: str | None, request_id: str, slot: Slot, limits: WaitingLimits, now: float
 ) -> bool:
-    """Whether the list has room for the request, which leaves it with the others that it has `entered`."""
+    """Return whether the list has room for the request, which leaves it with the others that it has `entered`."""
     with suppress(RetryableError, *AWS_ERRORS):
         key = slots.waiting_requests(workspace)
         listed = slots.change(key, lambda taken: taken.take(request_id, slot, limits.have_room, now))

@@ -26,7 +26,7 @@ def create(workspace: str, now: datetime) -> IssuedToken:
 
 
 def get(workspace: str) -> Workspace:
-    """NotFound if no operator has created or erased the workspace."""
+    """Return a workspace. Raises NotFound if no operator has created or erased it."""
     known = workspaces.find(workspace)
     if known is None:
         raise NotFound(f"no operator has created a workspace {workspace}")
@@ -34,7 +34,7 @@ def get(workspace: str) -> Workspace:
 
 
 def list_workspaces(limit: int, cursor: str | None) -> Page[Workspace]:
-    """Those that operators have created or erased, by name."""
+    """List the workspaces that operators have created or erased, by name."""
     return workspaces.list_workspaces(limit, cursor)
 
 
@@ -50,9 +50,10 @@ def check_erasure(workspace: str, confirmed_name: str, caller: Caller, now: date
 
 
 def _is_used(workspace: str, now: datetime) -> bool:
-    """Whether it has tokens, or JWTs were used in it: these leave records of changes for a year, and what they made.
+    """Return whether the workspace has tokens, or JWTs were used in it.
 
-    Runs and schedules belong to definitions, which are listed even if they were deleted.
+    Uses of JWTs leave records of changes for a year, and what they made. Runs and schedules belong to definitions,
+    which are listed even if they were deleted.
     """
     found: tuple[Iterable[object], ...] = (
         tokens.list_tokens(workspace, limit=1).items,

@@ -12,10 +12,10 @@ from cupel_core.store.erasures import Erasure, ErasureKind
 from cupel_core.store.settings import settings
 
 MAX_ENTRIES = 500
-"""Read in one sweep; a million are gone through in a day and a half."""
+"""One sweep reads at most this many entries; a million take a day and a half."""
 _NAME = "chat-retention"
 _DONE = "~"
-"""Sorts after every entry."""
+"""It sorts after every entry."""
 _RESERVE_SECONDS = 5.0
 
 
@@ -43,7 +43,10 @@ def apply_retention(now: datetime, seconds_left: Callable[[], float]) -> int:
 
 
 def _move(erasure: Erasure, now: datetime) -> bool:
-    """To when the chat expires now. It may have been used since, which the sweeper sees when the entry is due."""
+    """Move the entry to when the chat expires now; return whether it was moved.
+
+    The chat may have been used since, which the sweeper sees when the entry is due.
+    """
     chat = chats.find(ChatRef(*erasure.ref))
     if chat is None or erasure.due <= now:
         return False

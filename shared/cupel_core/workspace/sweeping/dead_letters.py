@@ -41,7 +41,7 @@ from cupel_core.store.settings import Lane, settings
 
 _BATCH = 100
 _CLAIM_SECONDS = 60.0
-"""Longer than a sweep takes."""
+"""The claim lasts longer than a sweep takes."""
 
 logger = Logger(child=True)
 
@@ -49,19 +49,20 @@ logger = Logger(child=True)
 @dataclass
 class DeadLetterCounts:
     errored: int = 0
-    """Probes recorded as errored."""
+    """This many probes were recorded as errored."""
     unreadable: int = 0
-    """Messages that name no slice. They belong to no workspace and stay in their queue, where the alarm counts them."""
+    """This many messages name no slice. They belong to no workspace and stay in their queue, where the alarm counts
+    them."""
 
 
 class _Recorded(NamedTuple):
-    """What was done with a dead letter."""
+    """The result of processing a dead letter."""
 
     errored: int = 0
-    """Probes recorded as errored."""
+    """This many probes were recorded as errored."""
     is_complete: bool = True
-    """False while another worker has claimed some of its probes. If that worker is dead and the run is cancelled, this
-    message is the last that leads to what their conversations have cost."""
+    """It is false while another worker has claimed some of its probes. If that worker is dead and the run is cancelled,
+    this message is the last that leads to what their conversations have cost."""
 
 
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
@@ -84,7 +85,7 @@ def _process_lane(lane: Lane, now: datetime, has_time: Callable[[], bool], count
 
 
 def _process(lane: Lane, delivery: Delivery, now: datetime, counts: DeadLetterCounts) -> bool:
-    """Whether the message can be deleted: everything it was good for is stored."""
+    """Process a dead letter; return whether its message can be deleted because all that it leads to is stored."""
     try:
         probe_slice = ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:
@@ -121,7 +122,7 @@ def _record(letter: StoredDeadLetter, now: datetime) -> _Recorded:
 
 
 def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: LeafItem, now: datetime) -> _Recorded:
-    """Under a claim, like a worker, because a worker may be processing another message with the same probes."""
+    """Record these probes as errored, under a claim, because a worker may be processing another message with them."""
     claimant, since = new_id("sweep"), now.timestamp()
     claim = Claim(frozenset(index % FANOUT for index in indexes), since + _CLAIM_SECONDS, since)
     node = Node(0, probe_slice.leaf)
@@ -137,7 +138,7 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: 
 
 
 def _dead_letter_error(run: Run, index: int, item: LeafItem, conversation_round: int, now: datetime) -> ProbeError:
-    """The error of a dead probe, with what its conversation had cost up to its last checkpoint."""
+    """Return the error of a dead probe, with what its conversation had cost up to its last checkpoint."""
     message = f"the message of this probe became a dead letter: {item.failure_cause}"
     conversation = conversation_so_far(RunRef(run.workspace, run.id), index, conversation_round, now)
     return replace(

@@ -46,7 +46,7 @@ from cupel_core.store.selections import RUN_SCORING
 from cupel_core.workspace.sweeping.workspace_erasure import erase_workspace, is_being_erased
 
 _RESERVE_SECONDS = 15.0
-"""Longer than one block takes, even if each of its probes has an object in the bucket."""
+"""One block takes less than this, even if each of its probes has an object in the bucket."""
 _CHECK_AGAIN_AFTER = timedelta(hours=6)
 """Content of one run expires over the time in which it was recorded; each look erases what has expired until then."""
 _WRITERS = 8
@@ -54,7 +54,7 @@ _BLOCKS_PER_NODE = FANOUT * FANOUT // keys.PROBES_PER_BLOCK
 
 
 class ErasureResult(StrEnum):
-    """What became of a due erasure in one sweep."""
+    """The result of a due erasure in one sweep."""
 
     ERASED = "erased"
     CONTINUED = "continued"
@@ -63,7 +63,7 @@ class ErasureResult(StrEnum):
 
 
 class _Remaining(NamedTuple):
-    """Where the next sweep continues, if time is up, and when the earliest content expires that is left."""
+    """Says where the next sweep continues, if time is up, and when the earliest content expires that is left."""
 
     next_block: int | None
     expires_at: datetime | None
@@ -116,7 +116,7 @@ def _blocks(run: Run, erasure: Erasure) -> range:
 
 
 def _erase_run(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase everything of a deleted run; its item last, because it says what there is to erase."""
+    """Erase everything of a deleted run. Its item is erased last, because it says what there is to erase."""
     ref, run = erasure.ref, runs.get_deleted(erasure.ref)
     if run is None:
         return True
@@ -158,7 +158,7 @@ def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) ->
 
 
 def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase it once nobody is left who started a run of it; such runs are deleted too."""
+    """Erase a definition once no request is left that could start a run of it; its runs are deleted too."""
     workspace, definition_id = ref
     if not delete_runs(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
         return False
@@ -172,8 +172,10 @@ def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], flo
 
 
 def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Within half of the time, so that a large workspace does not keep the others waiting. Twice, because someone who
-    had read something before may have written since."""
+    """Erase a workspace within half of the time, so that a large one does not keep the others waiting.
+
+    It is erased twice, because someone who had read something before may have written since.
+    """
     workspace = erasure.ref.workspace
     if not is_being_erased(workspace):
         return True
@@ -203,7 +205,8 @@ def _erase_file_or_chat(erasure: Erasure, now: datetime, seconds_left: Callable[
 def _erase_probe_again(erasure: Erasure, now: datetime) -> bool:
     """Erase what was written after the deletion by someone who had read the content before.
 
-    Not the conversation of a later retry: while the run is open again, nobody knows yet whether there will be one.
+    The conversation of a later retry is not erased. While the run is open again, nobody knows yet whether there will be
+    one.
     """
     try:
         run = runs.get(erasure.ref)
@@ -256,7 +259,7 @@ def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_lef
 
 
 def _erase_expired_reports(ref: RunRef, now: datetime) -> None:
-    """The texts of all reports, once one of them quotes an expired conversation."""
+    """Erase the texts of all reports once one of them quotes an expired conversation."""
     if not all(report.shows_texts(now) for report in reports.list_all(ref)):
         reports.erase_texts(ref)
 

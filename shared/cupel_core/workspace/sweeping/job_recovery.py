@@ -9,7 +9,7 @@ from cupel_core.store.settings import settings
 from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(minutes=2)
-"""Without a worker. Longer than a message usually waits."""
+"""A job's message is sent again after this long without a worker, which is longer than a message usually waits."""
 
 
 def recover_jobs(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:

@@ -22,15 +22,15 @@ logger = Logger(child=True)
 
 
 class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """Work of one kind."""
+    """Describes one kind of work that messages in a queue ask for."""
 
     name: str
     list_open: Callable[[str | None], Iterator[OpenWork[R]]]
     idle_since: Callable[[R], datetime | None]
-    """Since when nobody has worked on it; None if it is over. Raises NotFound if it was deleted."""
+    """It returns since when nobody has worked on it; None if it is over. It raises NotFound if it was deleted."""
     queue_url: Callable[[], str]
     resend_after: timedelta
-    """After so long, its message is sent again."""
+    """The message is sent again after this long without a worker."""
     end_lease: Callable[[R, datetime], None]
     """Ends the lease of a worker that has taken it before that moment, because the worker is known to be dead."""
 

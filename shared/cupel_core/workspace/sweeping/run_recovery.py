@@ -54,7 +54,7 @@ logger = Logger(child=True)
 
 
 class RecoveryAction(StrEnum):
-    """What the sweeper did for a run."""
+    """An action that the sweeper takes for a run."""
 
     PROPAGATED = "propagated"
     FINISH_STARTED = "finish-started"
@@ -114,7 +114,10 @@ def _recover(run: Run, active_run: ActiveRun, now: datetime, lost_before: dateti
 
 
 def _resume_if_affordable(run: Run, now: datetime) -> list[RecoveryAction]:
-    """If its budget has enough again: a worker that was thought dead may have given back what it had reserved."""
+    """Resume the run if its budget has enough again.
+
+    A worker that was thought dead may have given back what it had reserved.
+    """
     try:
         control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
     except Conflict:  # It has not, or the run was changed meanwhile.
@@ -206,7 +209,7 @@ def _redispatch_if_stalled(
 
 
 def _is_held_up(run: Run) -> bool:
-    """Whether its provider is known to make it wait."""
+    """Return whether the run's provider is known to make it wait."""
     statuses = [governor.get_status(run.workspace, provider) for provider in set(providers_of(run.plan))]
     return any(status.paused or status.blocked_until or status.suspended_models for status in statuses)
 

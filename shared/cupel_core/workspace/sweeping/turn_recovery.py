@@ -12,9 +12,9 @@ from cupel_core.store.settings import settings
 from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(seconds=20)
-"""Without a worker. Longer than an order usually waits."""
+"""A turn's order is sent again after this long without a worker, which is longer than an order usually waits."""
 GRACE_PERIOD = timedelta(minutes=1)
-"""After the deadline, for a worker that is about to end the turn."""
+"""A worker that is about to end the turn has this long after the deadline to do so."""
 
 
 def recover_turns(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:

@@ -28,7 +28,10 @@ _WITH_HEADERS = (ResourceKind.PERSONA, ResourceKind.CONNECTOR)
 
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Whether nothing is left. Its deleted runs are erased one by one, by erasures of their own."""
+    """Erase what the workspace has stored; return whether nothing is left.
+
+    Its deleted runs are erased one by one, by erasures of their own.
+    """
     if not close_workspace(workspace, now, has_time) or runs.has_any(workspace):
         return False
     return (
@@ -43,7 +46,7 @@ def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool])
 
 
 def is_being_erased(workspace: str) -> bool:
-    """False once it was erased: the name may belong to a new workspace."""
+    """Return whether the workspace is being erased. Afterwards it is False: the name may belong to a new workspace."""
     known = workspaces.find(workspace)
     return known is not None and known.is_being_erased
 
@@ -57,7 +60,7 @@ def _erase_definitions(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
-    """Personas, connectors and so on, with the values of their headers."""
+    """Erase personas, connectors and so on, with the values of their headers."""
     for kind in ResourceKind:
         for resource_id in resources.list_ids(workspace, kind):
             if not has_time():
@@ -75,7 +78,7 @@ def _erase_chats(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_secrets(workspace: str) -> bool:
-    """Some dozens at most. Before the items that name their owners."""
+    """Delete the secrets, some dozens at most, before the items that name their owners."""
     for name in providers.list_providers(workspace):
         secrets.delete(workspace, name)
     for name in (evaluation_settings.SECRET_OWNER, configuration.SECRET_OWNER):

@@ -17,25 +17,25 @@ _KEY_BYTES = 32
 
 
 class WebhookSpec(NamedTuple):
-    """What a request sets."""
+    """The settings of a webhook that a request sets."""
 
     url: str
     enabled: bool
     probes: bool
     secret: str | None
-    """None for a new one."""
+    """It is None for a new secret."""
     reuses_secret: bool
-    """Whether the stored secret stays, if there is one."""
+    """It is true if the stored secret stays, if there is one."""
 
 
 class WebhookSet(NamedTuple):
     webhook: Webhook
     new_secret: str | None
-    """Only if Cupel made it: this is the only time that it is shown."""
+    """It is set only if Cupel made the secret. This is the only time that the secret is shown."""
 
 
 def get(workspace: str) -> Webhook:
-    """Raises NotFound if the workspace has no webhook."""
+    """Return the workspace's webhook. Raises NotFound if it has none."""
     webhook = webhooks.find(workspace)
     if webhook is None:
         raise NotFound("the workspace has no webhook: PUT /v1/webhook sets it")
@@ -83,7 +83,8 @@ def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
 
 @lru_cache(maxsize=256)
 def load_secret(workspace: str, version: str) -> str:
-    """A version never changes, so each is read once per process. Raises NotFound if it was deleted."""
+    """Return a version of the secret. Versions never change, so each is read once per process. Raises NotFound if it
+    was deleted."""
     secret = secrets.get(workspace, SECRET_OWNER, version)
     if secret is None:
         raise NotFound("the webhook's secret was deleted: set it again")

@@ -32,20 +32,20 @@ from cupel_core.workspace.webhooks import calls, payloads
 from cupel_core.workspace.webhooks.payloads import Payload
 
 CLAIM = timedelta(seconds=60)
-"""As long as an invocation may take."""
+"""A claim lasts as long as an invocation may take."""
 _RESERVE_SECONDS = calls.TIMEOUT_SECONDS + 5.0
 """No call starts if the invocation has less time left."""
 _CLOCK_TOLERANCE_SECONDS = 1
 """A message must not arrive before its row is due."""
 _MAX_JITTER_SECONDS = 5.0
 _RECHECK_AFTER = timedelta(seconds=2)
-"""Before outcomes are looked for again that no leaf names yet."""
+"""Outcomes that no leaf names yet are looked for again after this delay."""
 _MAX_WAIT_FOR_LEAF = timedelta(minutes=5)
-"""Longer than it takes until another worker takes over from one that died."""
+"""A call waits at most this long for leaves to name its outcomes. Another worker takes over from a dead one sooner."""
 
 
 class Step(StrEnum):
-    """What a message led to."""
+    """The result of processing a message."""
 
     NOTHING = "nothing"
     """It was delivered before, or another message is for it, or there is no enabled webhook."""
@@ -87,7 +87,8 @@ async def _deliver_pending(pending: PendingCallbacks, seconds_left: Callable[[],
 
 
 async def _deliver_event(ref: RunRef, event: RunEvent, attempts: int) -> datetime | None:
-    """When to repeat the call; None if nothing is left to do for this event."""
+    """Call the webhook with one event; return when to repeat the call, or None if nothing is left to do for the
+    event."""
     webhook = webhooks.find(ref.workspace)
     if event.type not in STATUS_EVENTS or webhook is None or not webhook.enabled:
         return None
@@ -118,7 +119,7 @@ async def deliver_probes(callback: ProbeCallback) -> Step:
 
 
 def _are_counted(callback: ProbeCallback) -> bool:
-    """Whether the outcomes can be read: they are reported before their leaves name them."""
+    """Return whether the outcomes can be read, because their leaves name them; callbacks are requested before that."""
     leaves = barrier.get_leaves(callback.run, sorted({leaf_of(index).number for index in callback.indexes}))
     return all(index % FANOUT in leaves[leaf_of(index).number].leaf.recorded for index in callback.indexes)
 

@@ -1,4 +1,4 @@
-"""How each kind of operation makes its value: a module per kind."""
+"""`make_value` makes the value of an operation; each kind of operation has a module of its own for that."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -18,5 +18,5 @@ _KINDS: Mapping[type, Callable[[Any, Context, ModelCaller], Awaitable[MadeValue]
 
 
 async def make_value(operation: ProfileOperation, context: Context, caller: ModelCaller) -> MadeValue:
-    """Raises OperationFailed, and what prevents or postpones a call."""
+    """Return the value of an operation. Raises OperationFailed, and what prevents or postpones a call."""
     return await _KINDS[type(operation.params)](operation.params, context, caller)

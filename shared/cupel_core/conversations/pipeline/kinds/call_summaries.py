@@ -1,5 +1,5 @@
-"""What the record of a turn says about the call of an operation: bounded, and with its texts only if they are asked
-for."""
+"""Summarize the call of an operation for the record of its turn. Summaries are bounded, and have the texts of the call
+only if these are asked for."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from cupel_core.domain.pipeline.secrets import masked
 from cupel_core.domain.text.storable import storable
 
 MAX_JSON_LENGTH = 1_024
-"""Characters of an answer that is to be JSON."""
+"""An answer that is to be JSON is cut to this many characters."""
 MAX_DEBUG_LENGTH = 8_000
-"""Characters of each text, with `debug`."""
+"""Each text that is recorded with `debug` is cut to this many characters."""
 _TEXTS = {"system", "prompt", "answer"}
 
 

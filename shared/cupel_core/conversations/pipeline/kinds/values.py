@@ -1,4 +1,4 @@
-"""What the kinds of operations have in common."""
+"""All kinds of operations use these types and functions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,12 +17,12 @@ from cupel_core.scoring.grading.grader import Grader
 from cupel_core.scoring.grading.graders import GraderFactory
 
 type Context = Mapping[str, Any]
-"""The names that templates see."""
+"""It maps the names that templates see to their values."""
 _NOTHING = Spend()
 
 
 def _ignore(_: PaidAnswer) -> None:
-    """Nothing resumes the operation."""
+    """Do nothing with the answer, if nothing resumes the operation."""
 
 
 class OperationFailed(Exception):
@@ -37,7 +37,7 @@ class OperationFailed(Exception):
 
 
 class MadeValue(NamedTuple):
-    """The value of an operation; None if there is none, which skips it."""
+    """It is the value of an operation and what it cost; an operation whose value is None is skipped."""
 
     value: Any
     spend: Spend = _NOTHING
@@ -51,11 +51,12 @@ class ModelCaller:
     graders: GraderFactory
     simulation_key: SimulationKey
     answer: PaidAnswer | None = None
-    """Of an earlier attempt of the operation, instead of a call."""
+    """The model gave this answer to an earlier attempt of the operation, so it is not called again; None if it gave
+    none."""
     on_answer: Callable[[PaidAnswer], None] = _ignore
-    """Called as soon as a model has answered: what follows may be interrupted."""
+    """It is called as soon as a model has answered, because what follows may be interrupted."""
     is_debugged: bool = False
-    """Whether the record of the call has its texts."""
+    """If true, the record of the call has its texts."""
 
     def grader(self, call: ModelCall) -> Grader:
         target = call.target
@@ -68,7 +69,7 @@ class ModelCaller:
 
 
 async def rendered(template: str, context: Context, *, strict: bool) -> str:
-    """Raises OperationFailed."""
+    """Return the rendered template. Raises OperationFailed."""
     try:
         return await render_template(template, context, strict=strict)
     except RenderError as error:

@@ -1,4 +1,4 @@
-"""What each field of the schema calls, by subject."""
+"""`FIELDS` names the fields of the schema that each module of this package resolves."""
 
 FIELDS = {
     "aggregates": ("Query.aggregate",),

@@ -1,4 +1,4 @@
-"""Lists by offset, of which the API has pages by cursor."""
+"""Reads lists by offset from pages that the API has by cursor."""
 
 from collections.abc import Callable
 
@@ -20,4 +20,4 @@ def first_items[T](read: Callable[[int, str | None], Page[T]], limit: int, offse
 
 
 _MAX_SHORT_PAGES = 10
-"""Of a filter that matches little."""
+"""A filter may leave few items on a page; at most this many extra pages are read to make up for it."""

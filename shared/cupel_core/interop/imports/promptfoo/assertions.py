@@ -83,9 +83,9 @@ class AssertionImporter:
     files: FileSource
     report: ImportReport
     code_folder: str | None = None
-    """Where the files of code are for whoever runs it, such as `../`; None if code is left out."""
+    """This path, such as `../`, leads from where code is run to its files; None if code is left out."""
     azure_address: str = ""
-    """Of the resource that the provider `azure` stands for."""
+    """The provider `azure` stands for the resource at this address."""
     provider_transform: str | None = None
     """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
@@ -365,12 +365,12 @@ def _label_of(entry: Any) -> str:
 
 
 def _options_without_effect(config: Mapping[str, Any]) -> list[str]:
-    """Parameters for a judge but those that it has anyway."""
+    """Return the names of parameters for a judge, except those that it has anyway."""
     return sorted(name for name in config if name in PARAMETERS and (name, config[name]) != ("temperature", 0))
 
 
 def _template_error(prompt: Any) -> str | None:
-    """Why a prompt cannot be rendered with the output when a conversation is scored."""
+    """Return why a prompt cannot be rendered with the output when a conversation is scored; None if it can."""
     rest = _PLAIN_VARIABLE.sub("", to_json(prompt))
     return "has a template with more than plain variables" if "{{" in rest or "{%" in rest else None
 

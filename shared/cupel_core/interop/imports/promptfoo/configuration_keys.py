@@ -1,4 +1,6 @@
-"""What becomes of each key of a promptfoo configuration. docs/interop.md has the same table, and tests compare both.
+"""Says what becomes of each key of a promptfoo configuration.
+
+docs/interop.md has the same table, and tests compare both.
 
 The reasons are those of the report. Keys of providers are in `provider_services.py` and `http_providers.py`.
 """
@@ -14,11 +16,11 @@ from cupel_core.interop.imports.json_documents import InvalidDocument
 class Fate(StrEnum):
     TAKEN = "taken"
     CHANGED = "changed"
-    """Converted to something similar."""
+    """It is converted to something similar."""
     LEFT = "left"
-    """Reported."""
+    """It is left out and reported."""
     IGNORED = "ignored"
-    """Without effect on what is evaluated, so it is not reported."""
+    """It has no effect on what is evaluated, so it is not reported."""
 
 
 class Shape(StrEnum):
@@ -39,11 +41,11 @@ class Shape(StrEnum):
 class Key(NamedTuple):
     fate: Fate
     how: str = ""
-    """What it becomes, or why it is left."""
+    """It says what the key becomes, or why it is left."""
     shape: Shape = Shape.ANY
     """Another value, which promptfoo may treat as it likes, is reported, because it has no effect here."""
     is_required: bool = False
-    """Whether another value is refused, as promptfoo refuses it."""
+    """If true, another value is refused, as promptfoo refuses it."""
 
 
 _TAKEN = Key(Fate.TAKEN)
@@ -379,7 +381,7 @@ HTTP_OPTIONS: Mapping[str, Key] = {
     "signatureAuth": Key(Fate.LEFT, "a connector does not sign requests"),
 }
 NEEDED_HTTP_OPTIONS = frozenset({"multipart", "transformRequest", "session", "signatureAuth"})
-"""Without these, requests would be others, so a provider that has one is left."""
+"""A provider that has one of these options is left, because its requests would be others without it."""
 SECTIONS: Mapping[str, Mapping[str, Key]] = {
     "the configuration": CONFIGURATION,
     "`evaluateOptions`": EVALUATE_OPTIONS,
@@ -425,7 +427,7 @@ def report_keys(keys: Mapping[str, Key], data: Mapping[str, Any], where: str, re
 
 
 def shape_problem(shape: Shape, value: Any) -> str | None:
-    """Why a value cannot be used; None if it can. Null is no value."""
+    """Return why a value cannot be used, or None if it can. Null counts as no value."""
     if value is None or shape is Shape.ANY:
         return None
     is_flag = isinstance(value, bool)

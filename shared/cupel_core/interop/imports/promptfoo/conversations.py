@@ -36,13 +36,13 @@ class ConversationTurn:
     where: str
     key: str | None = None
     repeats_history: bool = True
-    """Whether its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
+    """If true, its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
     used_answers: Mapping[str, str] = field(default_factory=dict)
-    """By variable, the place of the test whose answer it is."""
+    """The keys are variables; each value is the place of the test whose answer the variable contains."""
 
 
 def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:
-    """Whether a prompt has earlier turns as the messages that they were, just before its last one."""
+    """Return whether a prompt has earlier turns as the messages that they were, just before its last one."""
     alone = render_messages(raw, {**variables, VARIABLE: []}, media)
     history = (Message(MessageRole.USER, _INPUT), Message(MessageRole.ASSISTANT, _OUTPUT))
     earlier = {"prompt": _earlier_prompt(raw, variables), "input": _INPUT, "output": _OUTPUT}
@@ -54,7 +54,7 @@ def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia
 
 
 def _earlier_prompt(raw: str, variables: Mapping[str, Any]) -> Any:
-    """As promptfoo passes it: the messages of a chat, else the text."""
+    """Return the prompt of an earlier turn as promptfoo passes it: the messages of a chat, else the text."""
     chat = read_chat(render_prompt(raw, {**variables, VARIABLE: []}))
     return [*chat[:-1], {**chat[-1], "content": _INPUT}] if chat else _INPUT
 
@@ -72,7 +72,7 @@ def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Itera
 
 
 def _linked(turns: list[ConversationTurn]) -> list[ConversationTurn]:
-    """With the same key for a test that stores an answer and those that use it, also by way of others."""
+    """Give the same key to a test that stores an answer and the tests that use it, directly or through other tests."""
     first: dict[str, str] = {}
     for turn in turns:
         roots = {first.get(where, where) for where in turn.used_answers.values()}
@@ -120,7 +120,7 @@ def _missing(written: LeftOutChecks, assertions: Iterable[Assertion]) -> LeftOut
 
 
 def _separate(turns: list[ConversationTurn], report: ImportReport) -> list[ConversationTurn]:
-    """Those that can be asked as turns of one scenario, with placeholders of the answers that they use."""
+    """Return the tests that can be turns of one scenario, with placeholders for the answers that they use."""
     numbers: dict[str, int] = {}
     asked: list[ConversationTurn] = []
     for turn in turns:

@@ -128,7 +128,7 @@ def _literal(value: Any) -> str:
 
 
 def _text_expression(text: str) -> str:
-    """Of a text that was split at placeholders, every second part is one."""
+    """Return an expression that joins the literal parts of a text and the variables of its placeholders."""
     split = [part for part in _PLACEHOLDER.split(text) if part]
     is_value = len(split) == 1
     parts = [_literal_or_variable(part, is_value=is_value) for part in split] or [_EMPTY]
@@ -150,7 +150,7 @@ def _literal_or_variable(part: str, *, is_value: bool) -> str:
 
 
 def _reply(parser: Any) -> str:
-    """Where the text of the answer is: `json.choices[0].text || json.error` is `choices[0].text || error`."""
+    """Return the path to the answer's text: `choices[0].text || error` for `json.choices[0].text || json.error`."""
     if parser is None:
         return "@"
     if not isinstance(parser, str):

@@ -21,13 +21,13 @@ from cupel_core.interop.imports.promptfoo.configuration_keys import (
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
-"""Options that contain others, of Google and Bedrock."""
+"""These options of Google and Bedrock contain others."""
 _FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _FUNCTION_TYPES = frozenset({"function", "custom"})
 """`custom` is Anthropic's."""
 _MAX_FILES_IN_FILES = 4
 _MIME_TYPES = frozenset({"response_mime_type", "responseMimeType"})
-"""Of Google; a schema says more."""
+"""Google has these options; an option with a schema takes precedence, because it says more."""
 _GOOGLE_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT"})
 _UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
@@ -147,7 +147,7 @@ def _tools(value: Any) -> Any:
 
 
 def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
-    """Of OpenAI's, Anthropic's, Google's and Bedrock's shapes; None for anything else."""
+    """Yield the functions of a tool in OpenAI's, Anthropic's, Google's or Bedrock's shape; None for anything else."""
     if not isinstance(tool, Mapping):
         yield None
     elif isinstance(declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list):
@@ -180,7 +180,7 @@ def _function(described: Any, schema: str) -> dict[str, Any] | None:
 
 
 def _json_schema(value: Any) -> Any:
-    """With the types of JSON Schema, which Google's schemas have in capital letters."""
+    """Return a schema with the types of JSON Schema, which Google's schemas have in capital letters."""
     if isinstance(value, Mapping):
         return {
             name: each.lower()

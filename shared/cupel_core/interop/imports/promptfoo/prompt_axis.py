@@ -18,7 +18,7 @@ class PromptDraft(NamedTuple):
 
     label: str
     params: Mapping[str, Any]
-    """Of the prompt, in the fields of the API."""
+    """The prompt sets these parameters, under the names of the API."""
     draft: DefinitionDraft
 
 
@@ -54,7 +54,7 @@ def _without_system(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _case(scenario: Scenario) -> Scenario:
-    """What does not depend on the prompt."""
+    """Return the scenario without what depends on the prompt, so that the rest can be compared."""
     return replace(scenario, messages=(), metadata=_metadata(scenario))
 
 
@@ -70,7 +70,10 @@ def _joined(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenario:
 
 
 def _alone(prompt: PromptDraft) -> DefinitionDraft:
-    """With its parameters, which take precedence over those of a provider, as no default of a definition does."""
+    """Return the prompt's own definition, with the prompt's parameters in a prompt of the definition.
+
+    There they take precedence over those of a provider, as no default of a definition does.
+    """
     if not prompt.params:
         return prompt.draft
     [prompt_id] = prompt_ids([prompt.label])

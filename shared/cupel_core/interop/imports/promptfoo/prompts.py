@@ -32,10 +32,13 @@ class PromptfooPrompt:
     label: str
     id: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Of the target when it is asked so, in the fields of the API."""
+    """The target gets these parameters when it is asked with this prompt, under the names of the API."""
 
     def matches(self, reference: str) -> bool:
-        """Whether a reference selects this prompt, by label, id or prefix: `group:*`, or `group` for `group:a`."""
+        """Return whether a reference selects this prompt, by label, id or prefix.
+
+        `group:*` and `group` both select `group:a`.
+        """
         names = [self.label, *([self.id] if self.id else [])]
         if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
             return True
@@ -111,7 +114,7 @@ def _read_entry(entry: Any, files: FileSource) -> Iterator[PromptfooPrompt]:
 
 
 def _is_file(raw: str, files: FileSource) -> bool:
-    """Whether a prompt is a file: it starts with `file://`, looks like code, or a file of that name exists."""
+    """Return whether a prompt is a file: it starts with `file://`, looks like code, or a file of that name exists."""
     if raw.startswith(SCHEME) or (_PATH.fullmatch(raw) and is_code(raw, _CODE_FILES)):
         return True
     try:

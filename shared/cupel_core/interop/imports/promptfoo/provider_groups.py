@@ -34,7 +34,10 @@ def group_by_providers(
     report: ImportReport,
     azure_address: str,
 ) -> list[ProviderGroup]:
-    """In the order of their first tests. Tests whose providers cannot be called are reported and left out."""
+    """Group tests by the providers that they ask, in the order of each group's first test.
+
+    Tests whose providers cannot be called are reported and left out.
+    """
     groups: dict[str, list[ProviderGroup]] = {}
     for test in tests:
         own = test.data.get("provider")
@@ -87,7 +90,10 @@ def _names(providers: Sequence[PromptfooProvider]) -> str:
 
 
 def _can_be_called(group: ProviderGroup, report: ImportReport) -> bool:
-    """Of the configuration's providers, none need be callable: a run names its targets."""
+    """Return whether the group's tests can be asked; report them if not.
+
+    None of the configuration's own providers needs to be callable, because a run names its targets.
+    """
     if group.name is None or any(each.is_callable for each in group.providers):
         return True
     for test in group.tests:

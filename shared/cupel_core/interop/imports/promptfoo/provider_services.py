@@ -1,4 +1,4 @@
-"""Which of promptfoo's providers correspond to a model of Cupel.
+"""Finds the model of Cupel that corresponds to a provider of promptfoo.
 
 A provider's id is `<service>:<model>` or `<service>:<kind>:<model>`; a model's name may contain colons too.
 docs/interop.md has the same table, and a test compares both.
@@ -13,7 +13,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
 _PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[\w./-]*)?", re.ASCII)
-"""Without templates, credentials and what a shell interprets: it becomes part of a command."""
+"""It matches no templates, credentials or characters that a shell interprets: the address becomes part of a command."""
 CONNECTOR_HINT = "a connector may be able to call it"
 
 
@@ -34,7 +34,7 @@ class Service:
     provider: str = ""
     kinds: frozenset[str] = frozenset({"chat"})
     base_url: str = ""
-    """Where the models of an own server are, if it is always the same address."""
+    """Models of this service are called at this address on a server that the workspace sets up; empty if it varies."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Further kinds that are no chat models, with the reason."""
     names: str = r".*"
@@ -286,7 +286,7 @@ def _named(service_name: str, service: Service, model: str, config: Mapping[str,
 
 
 def _address(config: Mapping[str, object]) -> str:
-    """Where the configuration says that the server is; empty if it does not."""
+    """Return the server's address in the configuration; empty if it has none."""
     base_url, host = config.get("apiBaseUrl"), config.get("apiHost")
     if isinstance(base_url, str):
         return base_url

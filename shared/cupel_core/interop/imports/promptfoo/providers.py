@@ -37,7 +37,7 @@ class PromptfooProvider:
     connector: ConnectorDraft | None = None
     """The agent that it calls over HTTP, if any; then it has no model."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """In the fields of the API."""
+    """The names are those of the API."""
     transform: str | None = None
     """It transforms answers before the transforms of tests and assertions."""
 
@@ -47,7 +47,10 @@ class PromptfooProvider:
         return bool(self.model or self.connector)
 
     def matches(self, reference: str) -> bool:
-        """Whether a reference selects this provider, by label, id or prefix: `openai:*`, or `openai` for `openai:x`."""
+        """Return whether a reference selects this provider, by label, id or prefix.
+
+        `openai:*` and `openai` both select `openai:x`.
+        """
         names = [self.name, *([str(self.label)] if self.label else [])]
         if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
             return True
@@ -57,7 +60,7 @@ class PromptfooProvider:
 def read_providers(
     config: Mapping[str, Any], files: FileSource, report: ImportReport, azure_address: str = ""
 ) -> list[PromptfooProvider]:
-    """The providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
+    """Return the providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
     return [
         provider
         for number, entry in enumerate(_entries(config))
@@ -66,7 +69,7 @@ def read_providers(
 
 
 def first_azure_address(config: Mapping[str, Any]) -> str:
-    """That of the configuration's first provider of Azure that names its resource; empty if none does."""
+    """Return the address of the first provider of Azure that names its resource; empty if none does."""
     written = (_as_mapping(entry) for entry in _entries(config))
     return next(filter(None, (azure_address(entry) for entry in written if entry is not None)), "")
 

@@ -212,10 +212,10 @@ class _SuiteReader:
     derived_metrics: list[dict[str, str]]
     media: ImportedMedia
     azure_address: str
-    """Of the resource that the provider `azure` stands for, if providers name one."""
+    """The provider `azure` stands for the resource at this address; empty if no provider names one."""
     environment: EnvironmentVariables
     asking: set[int] = field(default_factory=set)
-    """Numbers of the prompts for which a test has made a scenario."""
+    """It has the numbers of the prompts for which a test has made a scenario."""
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
@@ -339,7 +339,7 @@ class _SuiteReader:
 def _reason_against_answers(
     prompt: PromptfooPrompt, test: PromptfooTest, names: list[str], stored: Mapping[str, str]
 ) -> str | None:
-    """Why a test that uses these answers of others is left out."""
+    """Return why a test that uses these answers of other tests is left out; None if it is not."""
     if missing := [name for name in names if name not in stored]:
         return f"it needs {missing[0]}, in which storeOutputAs puts another answer"
     if names and VARIABLE in prompt.raw:

@@ -29,21 +29,21 @@ class PromptfooTest:
     where: str
     data: Mapping[str, Any]
     stored_outputs: frozenset[str] = frozenset()
-    """Variables in which earlier tests store answers, by `storeOutputAs`."""
+    """Earlier tests store answers in these variables, by `storeOutputAs`."""
     scenario: str | None = None
-    """Where the scenario is that it belongs to; its tests are one conversation by default."""
+    """The test belongs to the scenario at this place, whose tests are one conversation by default."""
     provider_transform: str | None = None
     """Its providers transform their answers with this, see `provider_groups.py`."""
 
     @property
     def conversation_id(self) -> Any:
-        """By which promptfoo tells conversations apart; None is one too."""
+        """Return the id by which promptfoo distinguishes conversations; tests without one are a conversation too."""
         given = self.data["metadata"].get("conversationId")
         return self.scenario if given is None else given
 
     @property
     def as_written(self) -> dict[str, Any] | None:
-        """What code of assertions may read of the test; None if it is nested too deeply for the metadata."""
+        """Return what code of assertions may read of the test; None if it is nested too deeply for the metadata."""
         written = {name: self.data[name] for name in _READ_BY_CODE if name in self.data}
         return written if json_limit_error(written, MAX_DEPTH - _DEPTH_IN_METADATA) is None else None
 
@@ -57,11 +57,11 @@ class PromptfooTest:
         return name if isinstance(name, str) else None
 
     def templates(self, prompt: str) -> str:
-        """All texts that are rendered for it, one after another."""
+        """Return all texts that are rendered for the test, one after another."""
         return f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
 
     def used_outputs(self, prompt: str) -> list[str]:
-        """Those of `stored_outputs` that a template of this test, or the prompt, contains."""
+        """Return the variables of `stored_outputs` that a template of this test, or the prompt, contains."""
         templates = self.templates(prompt)
         names = sorted(self.stored_outputs)
         return [name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)]

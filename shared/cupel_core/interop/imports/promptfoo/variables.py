@@ -91,7 +91,7 @@ def render_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_code(path: str, suffixes: tuple[str, ...] = CODE_SUFFIXES) -> bool:
-    """Whether a path names a program, or a function in one: `a.py:main`."""
+    """Return whether a path names a program, or a function in one: `a.py:main`."""
     name = path.rpartition("/")[2].partition(":")[0].lower()
     return name.endswith(suffixes)
 
