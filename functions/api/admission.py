@@ -6,10 +6,11 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from api.openai_errors import PREFIX as OPENAI_PREFIX
 from cupel_core.base.errors import Forbidden, NotFound
+from cupel_core.contract.operation import Route
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.problems import MethodNotAllowed
 from cupel_core.interfaces.gateway.requests import check_body, check_form
-from cupel_core.interfaces.operations import Operation, methods_at, operations_at
+from cupel_core.interfaces.routes import methods_at, routes_at
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024
@@ -21,13 +22,13 @@ _MAX_FORM_BYTES = 4 * 1024 * 1024 + 64 * 1024
 _MAX_PATH = 512
 
 
-def admit(request: APIGatewayProxyEventV2) -> Operation:
+def admit(request: APIGatewayProxyEventV2) -> Route:
     """The requested operation. Raises the error to respond with if the request is refused; public operations need no
     token.
 
     Requests for undeclared operations are refused, so no request reaches a route without a check of its role.
     """
-    operations = operations_at(request.path)
+    operations = routes_at(request.path)
     operation = operations.get(request.http_method)
     if operation is not None and operation.is_public:
         if operation.method != "GET":

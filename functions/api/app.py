@@ -17,18 +17,21 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import openai_errors, problems, routing
+from api import openai_errors, problems
 from api.admission import admit
 from api.auditing import audit
 from api.idempotency import respond_once
 from cupel_core.base.errors import AppError, ClientError, NotFound
+from cupel_core.contract.operation import Operation
+from cupel_core.interfaces import http
 from cupel_core.interfaces.gateway import cors, locations
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.compression import compress
-from cupel_core.interfaces.gateway.problems import from_unexpected, lambda_response
+from cupel_core.interfaces.gateway.problems import lambda_response
 from cupel_core.interfaces.gateway.requests import check_edge
-from cupel_core.interfaces.operations import Operation, operations_at
+from cupel_core.interfaces.routes import load, routes_at
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.unexpected_errors import from_unexpected
 
 logger = Logger()
 
@@ -107,17 +110,17 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 def _find_missing(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any] | None:
     """The 404 of the first object in the path that the workspace does not have: it takes precedence over whatever is
     wrong with the request, which only those who have the object should be told."""
-    operation = operations_at(request.path).get(request.http_method)
-    if operation is None or operation.is_public:
+    route = routes_at(request.path).get(request.http_method)
+    if route is None or route.is_public:
         return None
     event = {**request.raw_event, "rawQueryString": "", "queryStringParameters": {}}
-    for path in operation.objects_in(request.path):
-        reading = operations_at(path).get("GET")
+    for path in route.objects_in(request.path):
+        reading = routes_at(path).get("GET")
         if reading is not None and reading.permits(caller(request).role):
             response = _read(path, event, context)
             if response["statusCode"] == HTTPStatus.NOT_FOUND:
                 return response
-    if (upload_id := operation.parameters(request.path).get("upload_id")) is not None:
+    if (upload_id := route.parameters(request.path).get("upload_id")) is not None:
         return _find_missing_upload(request, upload_id)
     return None
 
@@ -138,9 +141,9 @@ def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str
     if request.http_method == "OPTIONS":
         return cors.preflight(request.path)
     try:
-        operation = admit(request)
-        routing.load(_app_of(request.path), request.path, operation.method)
-        routing.check_query(operation.id, request.query_string_parameters)
+        operation = load(admit(request))
+        http.add_route(_app_of(request.path), operation)
+        http.check_query(operation, request.query_string_parameters)
     except ClientError as refusal:
         problems.is_request_invalid.set(refusal.status in _INVALID)
         return lambda_response(refusal, request.request_context.request_id)
@@ -164,20 +167,20 @@ def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaConte
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response to a GET of this path by the sender of the event."""
-    routing.load(_app_of(path), path, "GET")
+    http.add_route(_app_of(path), load(routes_at(path)["GET"]))
     return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
 
 def _resolve(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return routing.resolve(_app_of(event["rawPath"]), event, context)
+    return http.resolve(_app_of(event["rawPath"]), event, context)
 
 
 def _log(request: APIGatewayProxyEventV2, method: str, status: int, seconds: float) -> None:
     """Logs neither headers nor bodies."""
-    operation = operations_at(request.path).get(request.http_method)
+    route = routes_at(request.path).get(request.http_method)
     fields = {
         "method": method,
-        "route": operation.path if operation else None,
+        "route": route.path if route else None,
         "status": status,
         "durationMs": round(seconds * 1000, 1),
         "workspace": request.request_context.authorizer.get_lambda.get("workspace"),

@@ -9,9 +9,10 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import AppError
+from cupel_core.contract.operation import Route
 from cupel_core.domain.access import AuditRecord
 from cupel_core.interfaces.gateway.caller import caller
-from cupel_core.interfaces.operations import Operation, operations_at
+from cupel_core.interfaces.routes import routes_at
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
@@ -25,7 +26,7 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     status = response["statusCode"]
     if request.http_method in _READING or not _is_recorded(status):
         return
-    operation = operations_at(request.path).get(request.http_method)
+    operation = routes_at(request.path).get(request.http_method)
     if operation is None:
         return
     try:
@@ -58,7 +59,7 @@ def _is_recorded(status: int) -> bool:
     return is_changed or status == HTTPStatus.FORBIDDEN
 
 
-def _created_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, ...] | None:
+def _created_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] | None:
     """The definitions that an import has created, of which its path names the first."""
     if operation.id not in IMPORTS or response["statusCode"] != HTTPStatus.CREATED:
         return None
@@ -66,7 +67,7 @@ def _created_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, .
     return tuple(each["id"] for each in definitions if each["id"] is not None)
 
 
-def _deleted_ids(operation: Operation, response: dict[str, Any]) -> tuple[str, ...] | None:
+def _deleted_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] | None:
     """What a bulk deletion has deleted: ids that something had, so nothing else that was sent gets into the log."""
     if operation.id not in BULK_DELETIONS or response["statusCode"] != HTTPStatus.OK:
         return None

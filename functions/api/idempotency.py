@@ -2,7 +2,7 @@
 
 What is stored of a response is its status and its `Location`; what was created is read again when the request is
 repeated. Which operations take a key, and what they answer then, is declared in
-`shared/cupel_core/interfaces/operations.py`.
+its `@operation`.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import Conflict
 from cupel_core.base.ids import new_id
+from cupel_core.contract.operation import Operation, Replay
 from cupel_core.interfaces.gateway import locations
 from cupel_core.interfaces.gateway.caller import caller
-from cupel_core.interfaces.operations import Operation, Replay
 from cupel_core.store import idempotency, idempotency_keys
 from cupel_core.store.idempotency_keys import IdempotencyItem
 

@@ -11,7 +11,8 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from cupel_core.base.errors import AppError, ClientError, FieldError, Invalid
 from cupel_core.domain.text.validation_messages import REQUIRED, field_message, without_union_members
-from cupel_core.interfaces.gateway.problems import CONTENT_TYPE, document, from_unexpected, headers
+from cupel_core.interfaces.gateway.problems import CONTENT_TYPE, document, headers
+from cupel_core.store.unexpected_errors import from_unexpected
 
 logger = Logger(child=True)
 

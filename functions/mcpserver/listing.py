@@ -12,7 +12,7 @@ import orjson
 
 import cupel_core
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.operations import OPERATIONS
+from cupel_core.interfaces.routes import ROUTES
 from mcpserver.registry import ToolGroup
 from mcpserver.request import ToolRequest
 
@@ -26,7 +26,7 @@ def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
 
 @cache
 def _select(role: AccessRole, groups: frozenset[ToolGroup]) -> list[dict[str, Any]]:
-    permitted = {operation.id for operation in OPERATIONS.values() if operation.permits(role)}
+    permitted = {operation.id for operation in ROUTES.values() if operation.permits(role)}
     return [each["tool"] for each in read_tools() if each["group"] in groups and each["operation"] in permitted]
 
 

@@ -9,9 +9,9 @@ import orjson
 from cupel_core.base.errors import AppError, Forbidden
 from cupel_core.contract.common import ResponseModel
 from cupel_core.interfaces.gateway.auditing import Author, record_change
-from cupel_core.interfaces.gateway.problems import from_unexpected
 from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.unexpected_errors import from_unexpected
 from mcpserver import prompts, resources
 from mcpserver.listing import list_tools
 from mcpserver.problems import problem_of

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from cupel_core.interfaces.gateway.problems import from_unexpected, public_detail
+from cupel_core.base.errors import public_detail
+from cupel_core.store.unexpected_errors import from_unexpected
 from mcpserver.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
 from mcpserver.numbers import as_integer
 from mcpserver.request import ToolRequest

@@ -8,7 +8,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from cupel_core.interfaces.operations import OPERATIONS, Operation
+from cupel_core.contract.operation import Route
+from cupel_core.interfaces.routes import ROUTES
 
 if TYPE_CHECKING:
     from mcpserver.models import Arguments, ToolResult
@@ -117,7 +118,7 @@ class McpTool:
     def __init__(
         self,
         function: Callable[..., Any],
-        operation: Operation,
+        operation: Route,
         title: str,
         description: str,
         max_kb: int,
@@ -186,7 +187,7 @@ def tool[F: Callable[..., Any]](
     `is_idempotent`: whether a repeated call changes nothing more; without it, of all effects but CREATE.
     `calls_models`: whether it reaches model providers, or makes workers do so.
     """
-    operation = OPERATIONS[operation_id]
+    operation = ROUTES[operation_id]
     repeatable = effect is not ToolEffect.CREATE if is_idempotent is None else is_idempotent
 
     def register(function: F) -> F:

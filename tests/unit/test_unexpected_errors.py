@@ -8,9 +8,9 @@ import pytest
 
 from cupel_core.base.errors import NotFound, RetryableError
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.gateway.problems import UNEXPECTED_ERRORS
 from cupel_core.runs import queries
 from cupel_core.store.settings import Settings
+from cupel_core.store.unexpected_errors import UNEXPECTED_ERRORS
 from cupel_core.workspace.access import request_rates, tokens
 from tests.conftest import template
 from tests.started_runs import NOW

@@ -25,7 +25,7 @@ from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate_requests import estimate
 from cupel_core.runs.spec import spec_to_text
 from cupel_core.runs.start import RunStarted
-from cupel_core.workspace.access.starters import started_by
+from cupel_core.runs.starters import started_by
 from mcpserver.bodies import body_of, in_camel_case
 from mcpserver.models import Arguments, CreatingArguments, Id, ResultModel, Text, ToolResult
 from mcpserver.registry import ToolEffect, ToolGroup, tool

@@ -11,7 +11,7 @@ from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.runs import estimate_requests as estimation
 from cupel_core.runs import scaling, start
 from cupel_core.runs.budgets import BudgetedEstimate
-from cupel_core.workspace.access.starters import started_by
+from cupel_core.runs.starters import started_by
 from mcpserver.models import CreatingArguments, Id, Text
 from mcpserver.registry import ToolEffect, ToolGroup, tool
 from mcpserver.request import ToolRequest

@@ -182,3 +182,8 @@ class TooManyRequests(RetryableError):
         super().__init__(f"more than {limit.per_second:g} requests per second of this {scope}; repeat it later")
         self.scope = scope
         self.limit = limit
+
+
+def public_detail(error: AppError) -> str:
+    """Return the detail that the caller may see, which reveals nothing about an internal error."""
+    return error.detail if error.status < AppError.status or isinstance(error, RetryableError) else "internal error"

@@ -215,7 +215,7 @@ def test_the_result_table_is_partial_while_the_run_goes_on(client: Client, cloud
 def test_counting_goes_on_with_the_next_request(
     client: Client, completed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.routes.analysis.counting_time", lambda: lambda: False)
+    monkeypatch.setattr("cupel_core.analysis.operations.analyses.counting_time", lambda: lambda: False)
     table = client.get(f"/v1/runs/{completed.id}/results").json()
     assert (table["counted"], table["isComplete"]) == (0, False)
 

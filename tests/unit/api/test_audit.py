@@ -7,9 +7,9 @@ from botocore.exceptions import EndpointConnectionError
 
 from api import auditing
 from cupel_core.interfaces.gateway import locations
-from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.store import audit_log
 from cupel_core.store.settings import Settings
+from tests.operations import OPERATIONS
 from tests.unit.api.client import Client
 
 PERSONA = {"name": "Ada", "systemPrompt": "You are Ada."}

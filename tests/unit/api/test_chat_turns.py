@@ -12,7 +12,6 @@ import pytest
 from botocore.exceptions import ClientError
 
 from api import idempotency as api_idempotency
-from api.routes import chat_branches as chat_branch_routes
 from cupel_core.base import event_loop
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import ChatRef, TurnOrder
@@ -26,6 +25,7 @@ from cupel_core.domain.chats.turns import CLAIM, TurnPhase
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.resources.connectors import ConnectorType
+from cupel_core.interfaces import http
 from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues
@@ -740,7 +740,7 @@ def test_earlier_values_are_listed_until_they_are_too_old(
     turns = [finished_turn(client, cloud, chat_id, text) for text in ("one", "two")]
     (listed,) = client.get(path).json()["items"]
     assert (listed["value"], listed["history"], listed["updatedAt"]) == ("two", ["one"], turns[1]["createdAt"])
-    monkeypatch.setattr(chat_branch_routes, "utc_now", lambda: utc_now() + timedelta(days=31))
+    monkeypatch.setattr(http, "utc_now", lambda: utc_now() + timedelta(days=31))
     assert client.get(path).json()["items"] == [{**listed, "history": []}]
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from api import pages as bounds
 from cupel_core.base.clock import to_iso
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.conversations.conversation import ConversationState
@@ -14,6 +13,7 @@ from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.interfaces import http as bounds
 from cupel_core.runs import probe_search
 from cupel_core.store import barrier, checkpoints, executions, runs
 from tests.recorded_outcomes import store_outcomes

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
 from tests.conftest import ROOT
+from tests.operations import OPENAI_OPERATIONS
 from tests.unit.api.client import Answer, Client
 
 METHODS = ("get", "post", "put", "patch", "delete")

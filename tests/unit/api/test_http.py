@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from cupel_core.interfaces.gateway.compression import MIN_BYTES, accepts_gzip
-from cupel_core.interfaces.operations import OPERATIONS
+from tests.operations import OPERATIONS
 from tests.unit.api.client import Client
 
 GZIP = {"Accept-Encoding": "gzip"}

@@ -8,12 +8,13 @@ import pytest
 from pynamodb.exceptions import TransactWriteError
 
 from api import idempotency as api_idempotency
-from api.routes.openapi import get_open_api_document
 from cupel_core.base.clock import utc_now
+from cupel_core.contract.operation import Replay
 from cupel_core.domain.access import AccessRole, Token
-from cupel_core.interfaces.operations import OPERATIONS, Replay
+from cupel_core.interfaces.openapi import document
 from cupel_core.store import idempotency_keys, tokens
 from cupel_core.store.idempotency_keys import IdempotencyItem
+from tests.operations import OPERATIONS
 from tests.unit.api.client import Answer, Client
 
 PERSONA = {"name": "Ada", "description": "An engineer", "systemPrompt": "You are curt."}
@@ -225,7 +226,7 @@ def test_every_creating_operation_takes_a_key() -> None:
 def test_every_operation_with_a_key_documents_it_and_no_other() -> None:
     documented = {
         operation["operationId"]
-        for item in get_open_api_document()["paths"].values()
+        for item in document()["paths"].values()
         for operation in item.values()
         if any(one["name"] == "Idempotency-Key" for one in operation.get("parameters", ()))
     }
@@ -233,10 +234,10 @@ def test_every_operation_with_a_key_documents_it_and_no_other() -> None:
 
 
 def test_what_is_read_again_has_a_path_that_can_be_read() -> None:
-    from cupel_core.interfaces.operations import operations_at
+    from cupel_core.interfaces.routes import routes_at
 
     created = [one for one in OPERATIONS.values() if one.replay is Replay.CREATED]
     assert created
     assert [
-        one.id for one in created if "GET" not in operations_at((one.location or "").replace("{", "").replace("}", ""))
+        one.id for one in created if "GET" not in routes_at((one.location or "").replace("{", "").replace("}", ""))
     ] == []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cupel_core.interfaces.operations import OPERATIONS, operations_at
+from cupel_core.interfaces.routes import routes_at
+from tests.operations import OPERATIONS
 from tests.unit.api.client import Client
 
 CONTENT = {"name": "one", "content": {"template": "Rate it"}}
@@ -35,4 +36,4 @@ def test_a_refused_request_has_no_location(client: Client) -> None:
 @pytest.mark.parametrize("operation", [one for one in OPERATIONS.values() if one.location], ids=lambda one: one.id)
 def test_every_location_is_the_path_of_an_operation(operation: object) -> None:
     location = getattr(operation, "location").replace("{", "").replace("}", "")  # noqa: B009
-    assert operations_at(location)
+    assert routes_at(location)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from api import pages
-from api.parameters import MAX_TRANSCRIPTS
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import MAX_LIMIT
+from cupel_core.contract.query import MAX_TRANSCRIPTS
 from cupel_core.definitions import catalog
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage

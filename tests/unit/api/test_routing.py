@@ -1,72 +1,54 @@
-"""Every declared operation has a route, every route is declared, and each is loaded with the paths it serves."""
+"""Every path of an operation leads to it, and the index names all of them."""
 
-from importlib import import_module
-from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from api import routing
-from api.app import app
-from api.routes import health
+from cupel_core.contract.operation import MEMBER, Call, Operation, operation, operations_of
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
-from cupel_core.interfaces.operations import OPERATIONS, Operation, operations_at
-from tests.conftest import ROOT
-
-FOLDER = Path(ROOT / "functions" / "api" / "routes")
-
+from cupel_core.interfaces.index import INDEX
+from cupel_core.interfaces.routes import ROUTES, load, routes_at
+from tests.operations import OPENAI_OPERATIONS, OPERATIONS
+from tools import operation_index
 
 EVERY_OPERATION = [*OPERATIONS.values(), *OPENAI_OPERATIONS.values()]
 
 
-def routers() -> dict[str, routing.OperationRouter]:
-    return {path.stem: import_module(f"api.routes.{path.stem}").router for path in FOLDER.glob("*.py")}
+def test_the_committed_index_is_that_of_the_modules() -> None:
+    assert operation_index.FILE.read_text() == operation_index.render(), "python -m tools.operation_index --update"
 
 
-@pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
-def test_the_path_of_an_operation_loads_the_router_that_has_it(operation: Operation) -> None:
-    router = routers()[routing.module_of(operation.path, operation.method) or ""]
-    paths = {f"{router.prefix}{key[0]}" for key in router._routes}
-    assert operation.path.replace("{", "<").replace("}", ">") in paths
-
-
-def test_a_path_without_operations_loads_nothing() -> None:
-    assert routing.module_of("/v1/weather", "GET") is None
-
-
-def test_routes_and_declared_operations_are_the_same() -> None:
-    routing.load_all(app)
-    routes = {
-        (route.operation_id, route.method, route.openapi_path) for route in (*app._static_routes, *app._dynamic_routes)
-    }
-    assert routes == {(one.id, one.method, one.path) for one in OPERATIONS.values()}
-
-
-def test_openai_s_routes_and_operations_are_the_same_and_not_in_the_document_of_cupel() -> None:
-    routes = {
-        f"{method} {router.prefix}{path.replace('<', '{').replace('>', '}')}"
-        for router in routers().values()
-        if isinstance(router, routing.OpenAIRouter)
-        for path, methods, *_ in router._routes
-        for method in methods
-    }
-    assert routes == {f"{one.method} {one.path}" for one in OPENAI_OPERATIONS.values()}
-    assert not OPENAI_OPERATIONS.keys() & OPERATIONS.keys()
-
-
-def test_a_route_without_a_declared_operation_cannot_be_registered() -> None:
-    with pytest.raises(KeyError):
-        health.router.operation("getWeather")
+def test_ids_and_paths_are_unique() -> None:
+    assert len(ROUTES) == len(INDEX) == len({(each.method, each.path) for each in INDEX})
 
 
 @pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
 def test_the_path_of_an_operation_leads_to_it(operation: Operation) -> None:
-    assert operations_at(operation.path)[operation.method] == operation
+    assert load(routes_at(operation.path)[operation.method]) is operation
+
+
+def test_a_function_is_found_by_its_declaration_and_no_other_one_is() -> None:
+    module = ModuleType("cupel_core.weather")
+
+    @operation("GET /v1/weather/{city}", "Get the weather", role=MEMBER, returns="The weather")
+    def get_weather(call: Call, city: str) -> None:
+        """It is always
+        fine.
+
+        Everywhere."""
+
+    def forecast() -> None: ...
+
+    get_weather.__module__ = forecast.__module__ = module.__name__
+    module.__dict__.update(get_weather=get_weather, forecast=forecast)
+    [declared] = operations_of(module)
+    assert (declared.id, declared.tag, declared.status, declared.body) == ("getWeather", "weather", 204, None)
+    assert declared.description == "It is always fine.\n\nEverywhere."
 
 
 def test_a_literal_path_takes_precedence_over_a_parameter() -> None:
-    assert operations_at("/v1/imports/promptfoo")["POST"].id == "importPromptfoo"
-    assert operations_at("/v1/imports/csv")["POST"].id == "importDataset"
+    assert routes_at("/v1/imports/promptfoo")["POST"].id == "importPromptfoo"
+    assert routes_at("/v1/imports/csv")["POST"].id == "importDataset"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +67,7 @@ def test_a_literal_path_takes_precedence_over_a_parameter() -> None:
     ],
 )
 def test_other_paths_have_no_operations(path: str) -> None:
-    assert operations_at(path) == {}
+    assert routes_at(path) == {}
 
 
 def test_only_administrators_change_access_and_settings() -> None:

@@ -6,10 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
-from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.access.waiting import may_wait
+from tests.operations import OPENAI_OPERATIONS, OPERATIONS
 from tests.unit.api.client import Client
 from tests.unit.api.test_chat_turns import chat_id as chat_id
 from tests.unit.api.test_chat_turns import start

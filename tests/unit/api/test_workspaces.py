@@ -3,8 +3,8 @@
 import pytest
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.operations import OPERATIONS
 from cupel_core.store import keys, partitions, tokens
+from tests.operations import OPERATIONS
 from tests.unit.api.client import Client
 from tests.unit.conflicting_transactions import conflicting_transactions
 

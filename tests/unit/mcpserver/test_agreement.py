@@ -147,7 +147,7 @@ REPEATED: dict[str, Callable[[World], dict[str, Any]]] = {
 
 
 def test_every_tool_that_creates_like_the_api_has_a_key() -> None:
-    creating = {each.name for each in list_all_tools() if each.operation.replay and each.effect != "read"}
+    creating = {each.name for each in list_all_tools() if load(each.operation).replay and each.effect != "read"}
     assert creating == set(REPEATED)
     assert creating == {each.name for each in list_all_tools() if "idempotency_key" in each.arguments.model_fields}
 

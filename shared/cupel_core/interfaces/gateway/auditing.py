@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools import Logger
 
 from cupel_core.base.errors import AppError, Forbidden
+from cupel_core.contract.operation import Route
 from cupel_core.domain.access import AuditRecord, Caller
 from cupel_core.interfaces.gateway.locations import fill
-from cupel_core.interfaces.operations import Operation
+from cupel_core.interfaces.routes import load
 from cupel_core.store.clients import AWS_ERRORS
 
 MAX_PATH_LENGTH = 1_000
@@ -26,32 +27,32 @@ class Author(NamedTuple):
     now: datetime
 
 
-def record_change(operation: Operation, author: Author, arguments: Mapping[str, Any], outcome: Any) -> None:
+def record_change(route: Route, author: Author, arguments: Mapping[str, Any], outcome: Any) -> None:
     """`outcome` is what carrying out the operation returned, or the error.
 
     Records what was changed, or may have been, and what was refused because of the role, as the API does. Never fails
     a change that has been carried out: a record that cannot be stored is logged.
     """
-    status = _status(operation, outcome)
+    location = None if isinstance(outcome, Exception) else load(route).location
+    status = _status(location, outcome)
     if status is None:
         return
     names = {**(outcome if isinstance(outcome, Mapping) else {}), **arguments}
-    template = operation.path if isinstance(outcome, Exception) else operation.location or operation.path
-    path = (fill(template, names) or operation.path)[:MAX_PATH_LENGTH]
-    record = AuditRecord(author.record_id, author.now, author.caller, operation.id, path, status)
+    path = (fill(location or route.path, names) or route.path)[:MAX_PATH_LENGTH]
+    record = AuditRecord(author.record_id, author.now, author.caller, route.id, path, status)
     try:
         from cupel_core.store import audit_log  # only what changes something waits for PynamoDB
 
         audit_log.append(record)
     except AWS_ERRORS:
-        fields = {"tokenId": author.caller.token_id, "operation": operation.id, "path": path, "status": status}
+        fields = {"tokenId": author.caller.token_id, "operation": route.id, "path": path, "status": status}
         logger.exception("an audit record could not be stored", extra=fields)
 
 
-def _status(operation: Operation, outcome: Any) -> int | None:
+def _status(location: str | None, outcome: Any) -> int | None:
     """None if nothing can have been changed. An internal error may have occurred after a change."""
     if not isinstance(outcome, Exception):
-        return 201 if operation.location else 200
+        return 201 if location else 200
     if not isinstance(outcome, AppError):
         return 500
     return outcome.status if isinstance(outcome, Forbidden) or outcome.status >= AppError.status else None

@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from cupel_core.interfaces.operations import methods_at
+from cupel_core.interfaces.routes import methods_at
 from cupel_core.store.settings import settings
 
 PREFLIGHT = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from cupel_core.interfaces.operations import Operation
+from cupel_core.contract.operation import Operation
 
 _CREATED = (201, 202)
 _NAME = re.compile(r"\{([\w.]+)\}")

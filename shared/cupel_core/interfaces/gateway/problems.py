@@ -3,7 +3,6 @@
 from typing import Any
 
 import orjson
-from aws_lambda_powertools import Logger
 
 from cupel_core.base.errors import (
     AppError,
@@ -14,15 +13,11 @@ from cupel_core.base.errors import (
     RetryableError,
     TooManyRequests,
     Unauthorized,
+    public_detail,
 )
 from cupel_core.domain.limits.request_rate import LimitScope, RequestLimit
-from cupel_core.store.clients import is_transient
 
 CONTENT_TYPE = "application/problem+json"
-UNEXPECTED_ERRORS = "UnexpectedErrors"
-"""The metric that an alarm watches."""
-
-logger = Logger()
 
 
 class MethodNotAllowed(ClientError):
@@ -78,11 +73,6 @@ def _estimate(error: ConfirmationRequired) -> dict[str, Any]:
     return EstimateResponse.of(error.estimate, price_list_version()).model_dump(by_alias=True, mode="json")
 
 
-def public_detail(error: AppError) -> str:
-    """Return the detail that the caller may see, which reveals nothing about an internal error."""
-    return error.detail if error.status < AppError.status or isinstance(error, RetryableError) else "internal error"
-
-
 def headers(error: AppError) -> dict[str, str]:
     match error:
         case Unauthorized():
@@ -115,21 +105,3 @@ def _rate_limit(scope: LimitScope, limit: RequestLimit) -> dict[str, str]:
         "RateLimit-Policy": f'"{scope}";q={limit.burst};w={max(1, round(limit.window_seconds))}',
         "RateLimit": f'"{scope}";r=0;t=1',
     }
-
-
-def from_unexpected(error: Exception) -> AppError:
-    """The last resort: the response does not reveal the cause; the log contains all of it."""
-    if is_transient(error):
-        logger.warning("request failed", exc_info=error)
-        return RetryableError("an AWS service is busy or unavailable; repeat the request")
-    logger.exception("unexpected error", exc_info=error)
-    _count_unexpected()
-    return AppError("unexpected error")
-
-
-def _count_unexpected() -> None:
-    """Publish a metric: the invocation succeeds, so Lambda counts no error, and GraphQL and MCP answer with 200."""
-    from aws_lambda_powertools.metrics import MetricUnit, single_metric  # needed rarely
-
-    with single_metric(name=UNEXPECTED_ERRORS, unit=MetricUnit.Count, value=1):
-        pass  # A log line is written at the end; its dimension is the service, which is the stack's name.

@@ -10,9 +10,10 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from cupel_core.base.errors import AppError
 from cupel_core.interfaces.gateway.compression import compress
 from cupel_core.interfaces.gateway.cors import add_cors_headers
-from cupel_core.interfaces.gateway.problems import from_unexpected, lambda_response
+from cupel_core.interfaces.gateway.problems import lambda_response
 from cupel_core.interfaces.gateway.requests import check_edge
 from cupel_core.store.clients import AWS_ERRORS
+from cupel_core.store.unexpected_errors import from_unexpected
 
 type CarryOut = Callable[[APIGatewayProxyEventV2], dict[str, Any]]
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cupel_core.contract.operation import Route
 from cupel_core.interfaces.gateway.auditing import Author, record_change
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.interfaces.operations import Operation
 
 
-def audit(operation: Operation, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:
+def audit(operation: Route, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:
     """`outcome` is what the mutation returned, or the error. One record per mutation of a request."""
     if arguments.get("named_run_id") is not None:
         arguments = {**arguments, "run_id": arguments["named_run_id"]}

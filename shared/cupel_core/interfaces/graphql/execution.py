@@ -20,13 +20,14 @@ from graphql.execution.values import get_variable_values
 from pydantic import Field
 
 from cupel_core.base import event_loop
-from cupel_core.base.errors import AppError, ClientError, RetryableError, TooLarge
+from cupel_core.base.errors import AppError, ClientError, RetryableError, TooLarge, public_detail
 from cupel_core.contract.common import RequestModel
-from cupel_core.interfaces.gateway.problems import document, from_unexpected, public_detail
+from cupel_core.interfaces.gateway.problems import document
 from cupel_core.interfaces.graphql.declared_types import declare_expected_types
 from cupel_core.interfaces.graphql.limits import TooComplex, check_operation, check_text
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.interfaces.graphql.schema import schema
+from cupel_core.store.unexpected_errors import from_unexpected
 
 MAX_SECONDS = 25.0
 """API Gateway waits for 30."""

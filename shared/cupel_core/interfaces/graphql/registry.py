@@ -9,15 +9,16 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from cupel_core.contract.operation import Route
 from cupel_core.interfaces.graphql.resolvers import FIELDS
-from cupel_core.interfaces.operations import OPERATIONS, Operation
+from cupel_core.interfaces.routes import ROUTES
 
 
 class Resolver(NamedTuple):
     function: Callable[..., Any]
     """Gets the request, the object around the field and the field's arguments in snake case. If it is no coroutine, it
     is called in a thread."""
-    operation: Operation
+    operation: Route
     """A caller whose role may not call this operation of the API may not read the field."""
     cost: int
     item_cost: int
@@ -43,7 +44,7 @@ def resolves[F: Callable[..., Any]](
     field: str, operation_id: str, cost: int = 1, item_cost: int = 1
 ) -> Callable[[F], F]:
     """Registers the decorated function for a field of FIELDS. KeyError for an undeclared operation."""
-    operation = OPERATIONS[operation_id]
+    operation = ROUTES[operation_id]
 
     def register(function: F) -> F:
         _RESOLVERS[field] = Resolver(function, operation, cost, item_cost, inspect.iscoroutinefunction(function))

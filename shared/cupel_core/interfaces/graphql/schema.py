@@ -21,13 +21,13 @@ from graphql import (
 
 from cupel_core.base.errors import Forbidden, Invalid
 from cupel_core.base.paging import Page
+from cupel_core.contract.operation import Route
 from cupel_core.interfaces.graphql.auditing import audit
 from cupel_core.interfaces.graphql.inputs import as_argument, whole_numbers
 from cupel_core.interfaces.graphql.lazy_schema import LazySchema
 from cupel_core.interfaces.graphql.limits import has_open_limit, open_limit
 from cupel_core.interfaces.graphql.registry import MODULES, Resolver, find_resolver
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.interfaces.operations import Operation
 
 FOLDER = Path(__file__).parent
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -99,7 +99,7 @@ def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mappin
     return resolver, {each: _argument_name(each, resolver.operation, arguments) for each in arguments}
 
 
-def _argument_name(name: str, operation: Operation, siblings: Mapping[str, Any]) -> str:
+def _argument_name(name: str, operation: Route, siblings: Mapping[str, Any]) -> str:
     """Return the name in snake case; `id` becomes the name in the operation's path, and `input` becomes `body`."""
     if name == "input":
         return "body"
@@ -124,7 +124,7 @@ def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[s
     return result
 
 
-def _check_role(operation: Operation, request: Request) -> None:
+def _check_role(operation: Route, request: Request) -> None:
     role = request.caller.role
     if not operation.permits(role):
         raise Forbidden(f"{operation.id} requires the role {operation.minimum_role}; this token has {role}")

@@ -7,8 +7,8 @@ import pytest
 from openai import OpenAI
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
 from tests.openai_client import openai_client
+from tests.operations import OPENAI_OPERATIONS
 from tests.unit.api.client import Client
 from tests.unit.interop.openai_evals.flows import CONFIG, EXACT, create_eval
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 from openai import OpenAI
 
-from cupel_core.interfaces.openai_operations import OPENAI_OPERATIONS
 from tests.openai_client import openai_client
+from tests.operations import OPENAI_OPERATIONS
 from tests.stored_text import places_with
 from tests.unit.api.client import Answer, Client
 from tests.unit.interop.openai_evals.flows import CONFIG, EXACT, carry_out, completions, create_eval

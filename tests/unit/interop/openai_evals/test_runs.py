@@ -240,7 +240,7 @@ def test_a_page_that_had_no_time_for_a_result_is_no_empty_one(openai: OpenAI, mo
         count.left -= 1
         return count.left >= 0
 
-    monkeypatch.setattr("api.routes.openai_evals.counting_time", lambda: has_time)
+    monkeypatch.setattr("cupel_core.interop.openai_evals.eval_operations.counting_time", lambda: has_time)
     listing = openai.evals.runs.output_items.list
     page = listing(run.id, eval_id=eval_id, status="fail")
     assert ([item.datasource_item_id for item in page.data], page.has_more) == ([3], True)

@@ -14,7 +14,7 @@ from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.providers.prices import price_list_version
-from cupel_core.workspace.access.starters import started_by
+from cupel_core.runs.starters import started_by
 
 
 @resolves("Run.report", "getRunReport", 10)

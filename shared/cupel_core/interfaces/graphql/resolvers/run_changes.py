@@ -35,8 +35,8 @@ from cupel_core.runs.budgets import BudgetedEstimate
 from cupel_core.runs.estimate_requests import estimate
 from cupel_core.runs.rerun import rerun_spec
 from cupel_core.runs.start import RunStarted
+from cupel_core.runs.starters import started_by
 from cupel_core.store import idempotency
-from cupel_core.workspace.access.starters import started_by
 
 
 @resolves("Query.estimateRun", "estimateRun", 20)

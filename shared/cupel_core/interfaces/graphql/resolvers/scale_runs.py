@@ -9,8 +9,8 @@ from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.interfaces.graphql.resolvers.run_changes import to_estimate, to_started
 from cupel_core.runs import estimate_requests, scaling
+from cupel_core.runs.starters import started_by
 from cupel_core.store import idempotency
-from cupel_core.workspace.access.starters import started_by
 
 
 @resolves("Mutation.startScaleRun", "createScaleRun", 20)

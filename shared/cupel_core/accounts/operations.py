@@ -1,0 +1,59 @@
+"""Providers, as the workspace has configured them, and their known models."""
+
+from cupel_core.accounts import keys as accounts
+from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
+from cupel_core.base.preconditions import etag
+from cupel_core.contract.operation import (
+    VIEWER,
+    Call,
+    Listed,
+    Tagged,
+    operation,
+)
+from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse
+from cupel_core.contract.query import (
+    Cursor,
+    Limit,
+    ProviderFilter,
+)
+from cupel_core.domain.resources.providers import ProviderView
+
+
+@operation(
+    "GET /v1/providers",
+    "List the providers",
+    role=VIEWER,
+    returns="Every supported provider, with the workspace's settings",
+)
+def list_providers(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ProviderPage]:
+    page = slice_page(accounts.list_providers(call.workspace), limit, cursor)
+    return Listed(page, ProviderResponse.of)
+
+
+@operation(
+    "GET /v1/providers/{name}", "Get a provider", role=VIEWER, returns="The provider, with the workspace's settings"
+)
+def get_provider(call: Call, name: str) -> Tagged[ProviderResponse]:
+    return _tagged(accounts.get_provider(call.workspace, name))
+
+
+@operation(
+    "GET /v1/models",
+    "List the known models",
+    role=VIEWER,
+    returns="A page of models with their prices",
+    tag="providers",
+)
+def list_models(
+    call: Call,
+    provider: ProviderFilter = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Listed[ModelPage]:
+    """Models that are not in the list are accepted too; their cost is then unknown."""
+    page = slice_page(accounts.list_models(call.workspace, provider), limit, cursor)
+    return Listed(page, ModelResponse.of)
+
+
+def _tagged(view: ProviderView) -> Tagged[ProviderResponse]:
+    return Tagged(ProviderResponse.of(view), etag(view.revision))

@@ -1,0 +1,125 @@
+"""What tables and plots of a large run are drawn from. Blocks are named by number, so that they can be read at once."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from cupel_core.analysis import probe_columns
+from cupel_core.base.preconditions import bytes_etag, etag
+from cupel_core.contract.operation import (
+    VIEWER,
+    Call,
+    Ranged,
+    Rendered,
+    Revalidated,
+    counting_time,
+    operation,
+)
+from cupel_core.contract.payloads import render_model
+from cupel_core.contract.query import (
+    Parameter,
+)
+from cupel_core.contract.run_tables import (
+    CaseNameListResponse,
+    CaseNameResponse,
+    ProbeColumnsResponse,
+    ProbeExcerptListResponse,
+    ProbeExcerptResponse,
+    ProbeMatchesResponse,
+)
+from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.runs.plan import MAX_PROBES
+from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
+from cupel_core.runs import case_names, excerpts
+
+MAX_EXCERPTS = 100
+
+
+Block = Annotated[
+    int,
+    Parameter(
+        ge=0,
+        lt=MAX_PROBES // PROBES_PER_BLOCK,
+        description=f"Number of the block, from 0: the probes from {PROBES_PER_BLOCK} times this index on",
+    ),
+]
+
+
+FirstIndex = Annotated[int, Parameter(ge=0, lt=MAX_PROBES, description="Index to begin at")]
+
+
+@operation(
+    "GET /v1/runs/{run_id}/probe-columns",
+    "Get the figures of 1,000 probes of a run, as columns",
+    role=VIEWER,
+    returns="A list per figure, with an entry per probe",
+)
+def get_probe_columns(call: Call, run_id: str, block: Block) -> Revalidated[Rendered[ProbeColumnsResponse]]:
+    """For tables and plots of large runs: no text is read. Also while the run goes on. Its `ETag` changes with the
+    figures; `If-None-Match` is answered with 304, for a run that has ended without reading outcomes.
+    """
+    found = probe_columns.find_block(call.workspace, run_id, block)
+    revision = found.revision
+    if revision is not None and call.knows(etag(revision)):
+        return Revalidated(Rendered(b""), etag(revision), is_kept=True)
+    body = render_model(ProbeColumnsResponse.of(run_id, found.read(), is_final=revision is not None))
+    return Revalidated(Rendered(body), etag(revision) if revision is not None else bytes_etag(body), is_kept=True)
+
+
+@operation(
+    "GET /v1/runs/{run_id}/probe-excerpts",
+    "Get the beginning of the answers of up to 100 probes, and why they passed or failed",
+    role=VIEWER,
+    returns="Excerpts, by index",
+)
+def list_probe_excerpts(
+    call: Call,
+    run_id: str,
+    indexes: Annotated[
+        Sequence[int],
+        Parameter(
+            min_length=1,
+            max_length=MAX_EXCERPTS,
+            description=f"Indexes of up to {MAX_EXCERPTS} probes, repeated or separated by commas",
+        ),
+    ],
+) -> ProbeExcerptListResponse:
+    found = excerpts.list_excerpts(call.workspace, run_id, indexes, call.now)
+    return ProbeExcerptListResponse(items=[ProbeExcerptResponse.of(excerpt) for excerpt in found])
+
+
+@operation(
+    "GET /v1/runs/{run_id}/probe-matches",
+    "Find the probes of a run whose conversation has all of these words",
+    role=VIEWER,
+    returns="The probes among the next 1,000, or among as many as were read in 12 seconds",
+)
+def find_probe_matches(
+    call: Call,
+    run_id: str,
+    q: Annotated[
+        str, Parameter(min_length=1, max_length=200, description="Words, separated by spaces; each is to be found")
+    ],
+    first: FirstIndex = 0,
+) -> ProbeMatchesResponse:
+    """Ignores case, and the system prompt. A run is searched by further requests from `nextIndex` on."""
+    found = excerpts.find_matches(call.workspace, run_id, first, q, call.now, counting_time())
+    return ProbeMatchesResponse(indexes=list(found.indexes), next_index=found.next_index)
+
+
+@operation(
+    "GET /v1/runs/{run_id}/case-names",
+    "Get the names and dimensions of up to 1,000 cases of a run",
+    role=VIEWER,
+    returns="Cases, by index",
+)
+def get_case_names(call: Call, run_id: str, first: FirstIndex = 0) -> Revalidated[Ranged[CaseNameListResponse]]:
+    """Its `ETag` stays the same unless the run is expanded; `If-None-Match` is answered with 304."""
+    found = case_names.find_case_names(call.workspace, run_id, first)
+    tag = etag(found.revision)
+    if call.knows(tag):
+        return Revalidated(Ranged((), 0, _named), tag)
+    return Revalidated(Ranged(found.read(), case_names.MAX_CASES, _named), tag)
+
+
+def _named(case: tuple[int, CaseView]) -> CaseNameResponse:
+    return CaseNameResponse.of(*case)

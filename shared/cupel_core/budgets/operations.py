@@ -1,0 +1,21 @@
+"""What is used of the workspace's budgets; their limits are among its settings."""
+
+from cupel_core.budgets.workspace_budgets import get_use
+from cupel_core.contract.operation import (
+    VIEWER,
+    Call,
+    operation,
+)
+from cupel_core.contract.workspace_budgets import BudgetsResponse
+
+
+@operation(
+    "GET /v1/budgets",
+    "Get what is used of the workspace's budgets for the day and the month",
+    role=VIEWER,
+    returns="The budgets of today and of this month",
+    tag="settings",
+)
+def get_budgets(call: Call) -> BudgetsResponse:
+    """Their limits are `budgets` of the settings. Calls are counted while there is a limit."""
+    return BudgetsResponse.of(*get_use(call.workspace, call.now))

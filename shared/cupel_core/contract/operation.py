@@ -1,0 +1,346 @@
+"""What an operation is: a function of a capability with a declaration, from which every interface is derived.
+
+```python
+@operation("POST /v1/runs/{run_id}/pause", "Pause a run", role=MEMBER, returns="The run")
+def pause_run(call: Call, run_id: str) -> RunResponse:
+    \"\"\"No further model call starts; calls in flight are recorded.\"\"\"
+```
+
+The function's name is the operation's id, its parameters are those of the request, its return type is the response,
+and its docstring is the description. Nothing here knows an interface.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum, auto
+from functools import cached_property
+from time import monotonic
+from types import MappingProxyType, ModuleType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from cupel_core.base.paging import Entry, Page
+from cupel_core.base.preconditions import UNCONDITIONAL, Precondition
+from cupel_core.domain.access import AccessRole, Caller
+
+PUBLIC = None
+"""The role of operations that need no token."""
+VIEWER, MEMBER, ADMIN, OPERATOR = AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN, AccessRole.OPERATOR
+OPENAI_PREFIX = "/openai/v1"
+_SECONDS_TO_COUNT = 12.0
+"""A request has 29 seconds; it may count outcomes for this long."""
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+"""A line break within a paragraph of a docstring."""
+_WORDS = {"openai": "OpenAI"}
+_SUCCESS, _NO_CONTENT = 200, 204
+
+
+class Replay(StrEnum):
+    """It says how a request that is repeated with its Idempotency-Key is answered."""
+
+    STARTED = auto()
+    """The run or rescore as it was started: stored in the same transaction as the run itself."""
+    CREATED = auto()
+    """The status of the first response, and what is at the operation's `location` now."""
+    RESPONSE = auto()
+    """The first response."""
+    REFUSAL = auto()
+    """409, because the first response had a secret, which is not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What is known of an operation before its module is loaded. A path parameter is written `{name}`."""
+
+    id: str
+    method: str
+    path: str
+    minimum_role: AccessRole | None
+    module: str
+    """The name of the module that declares it, below `cupel_core`."""
+
+    @property
+    def is_public(self) -> bool:
+        return self.minimum_role is None
+
+    @property
+    def is_read(self) -> bool:
+        return self.method == "GET"
+
+    @property
+    def is_of_openai(self) -> bool:
+        """Return whether the operation has the contract of OpenAI's API."""
+        return self.path.startswith(OPENAI_PREFIX)
+
+    @property
+    def path_names(self) -> list[str]:
+        """The names of the path's parameters, in order."""
+        return [each[1:-1] for each in self.path.split("/") if each.startswith("{")]
+
+    def permits(self, role: AccessRole) -> bool:
+        """Return whether a caller with this role may call the operation."""
+        return self.minimum_role is None or role.includes(self.minimum_role)
+
+    def serves(self, segments: list[str]) -> bool:
+        """Return whether a request path, split at `/`, matches the path of this operation."""
+        own = self.path.split("/")
+        return len(own) == len(segments) and all(
+            segment if expected.startswith("{") else expected == segment
+            for expected, segment in zip(own, segments, strict=True)
+        )
+
+    def objects_in(self, path: str) -> list[str]:
+        """The paths of the objects that the path of a request names, from the outermost one."""
+        segments = path.split("/")
+        named = (number for number, each in enumerate(self.path.split("/"), 1) if each.startswith("{"))
+        return ["/".join(segments[:number]) for number in named]
+
+    def parameters(self, path: str) -> dict[str, str]:
+        """The values of its path parameters in the path of a request that it serves."""
+        pairs = zip(self.path.split("/"), path.split("/"), strict=True)
+        return {expected[1:-1]: segment for expected, segment in pairs if expected.startswith("{")}
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Route):
+    """A function of a capability that every interface calls, and all that its interfaces say of it."""
+
+    function: Callable[..., Any]
+    summary: str
+    returns: str
+    """It describes what a successful response contains."""
+    tag: str
+    status: int
+    also: Mapping[int, str]
+    """It describes the other successful responses, by status."""
+    texts: tuple[str, ...]
+    """The media types of responses that are no JSON."""
+    location: str | None
+    """Path of what it creates; `{names}` are its own path parameters, or fields of the response such as `run.id`."""
+    replay: Replay | None
+    """None for an operation that takes no Idempotency-Key: it creates nothing, or repeating it changes nothing."""
+    is_repeatable: bool
+    """If true, a client may repeat the request without an Idempotency-Key: it changes nothing, or the same again."""
+    if_match: bool
+    """If true, the request may name the state that its change is based on."""
+    calls_others: bool
+    """If true, the operation waits for a server of others, such as a model's, and counts as a request that waits."""
+
+    @property
+    def description(self) -> str | None:
+        """The function's docstring, with a line per paragraph."""
+        text = inspect.getdoc(self.function)
+        return _LINE_BREAK.sub(" ", text) if text else None
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """The annotations of the function's parameters by name, and of its result as `return`."""
+        return get_type_hints(self.function, include_extras=True)
+
+    @cached_property
+    def arguments(self) -> list[inspect.Parameter]:
+        """The parameters of the request: all of the function's but the call."""
+        _, *others = inspect.signature(self.function).parameters.values()
+        return [each.replace(annotation=self.types[each.name]) for each in others]
+
+    @property
+    def body(self) -> type[Any] | None:
+        """The model of the request's body; None without one."""
+        return self.types.get("body")
+
+    @property
+    def response(self) -> Any:
+        """The model of the response, or of a page of a list; None without a body. The first one of several."""
+        kind = self.types["return"]
+        if get_origin(kind) in (Union, UnionType):
+            kind = get_args(kind)[0]
+        while get_origin(kind) in _WRAPPERS:
+            (kind,) = get_args(kind)
+        return None if kind is type(None) else kind
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether the operation returns a page of items."""
+        return get_origin(self.types["return"]) is Listed
+
+
+class HttpRequest(NamedTuple):
+    """What only requests over HTTP have."""
+
+    headers: Mapping[str, str]
+    """The names are in lower case."""
+    body: Callable[[], bytes]
+    """Returns the body as it was sent."""
+    page_url: Callable[[], str]
+    """Returns the address of the web page, which is that of the API."""
+
+    def knows(self, tag: str) -> bool:
+        """Return whether the sender has the body with this `ETag` already."""
+        return tag in (each.strip() for each in self.headers.get("if-none-match", "").split(","))
+
+
+@contextmanager
+def _waiting_freely(_: float) -> Iterator[bool]:
+    yield True
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who calls an operation, when, and what must not have changed since the caller read it."""
+
+    caller: Caller
+    now: datetime
+    precondition: Precondition = UNCONDITIONAL
+    idempotency_key: str | None = None
+    http: HttpRequest = field(default=HttpRequest(MappingProxyType({}), bytes, str))
+    may_wait: Callable[[float], AbstractContextManager[bool]] = _waiting_freely
+    """Enters a block in which the request waits for up to these seconds; yields whether it may."""
+
+    @property
+    def workspace(self) -> str:
+        return self.caller.workspace
+
+    def knows(self, tag: str) -> bool:
+        """Return whether the sender of a GET has the body with this `ETag` already, so that nobody need make it."""
+        return self.http.knows(tag)
+
+
+class Tagged[M](NamedTuple):
+    """A response with the entity tag of what can be changed, for the `If-Match` of a change.
+
+    The rest of the body may differ from what had this tag, as a run's progress does.
+    """
+
+    body: M
+    tag: str
+
+
+class Revalidated[M](NamedTuple):
+    """A response with the entity tag of its whole body: whoever has it already is answered 304."""
+
+    body: M
+    tag: str
+    is_kept: bool = False
+    """If true, a browser keeps the body, and asks each time whether it is still the same."""
+
+
+class Listed[P](NamedTuple):
+    """Part of a list, each entry of which becomes an item of a page. `P` is the model of the page."""
+
+    source: Page[Any] | Iterable[Entry[Any]]
+    """A page, or entries that are read lazily, of which as many become a page as the request asks for."""
+    render: Callable[[Any], Any]
+
+    def entries(self) -> Iterable[Entry[Any]]:
+        """The entries that have a cursor each."""
+        return self.source.entries() if isinstance(self.source, Page) else self.source
+
+
+class Ranged[P](NamedTuple):
+    """Part of a list that is read from any index on: the cursors of its entries are indexes."""
+
+    entries: Iterable[Entry[Any]]
+    limit: int
+    render: Callable[[Any], Any]
+
+
+class Answered[M](NamedTuple):
+    """A response whose status depends on what the operation found."""
+
+    body: M
+    status: int
+    location: str | None = None
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+class Text(NamedTuple):
+    """A response that is no JSON."""
+
+    media_type: str
+    text: str
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+class Rendered[M](NamedTuple):
+    """A response that is JSON already."""
+
+    json: bytes
+
+
+_WRAPPERS = (Tagged, Revalidated, Listed, Ranged, Answered, Rendered)
+
+
+def operation[F: Callable[..., Any]](
+    route: str,
+    summary: str,
+    *,
+    role: AccessRole | None,
+    returns: str,
+    tag: str | None = None,
+    status: int | None = None,
+    also: Mapping[int, str] = MappingProxyType({}),
+    texts: tuple[str, ...] = (),
+    location: str | None = None,
+    replay: Replay | None = None,
+    is_repeatable: bool = False,
+    if_match: bool = False,
+    calls_others: bool = False,
+) -> Callable[[F], F]:
+    """Declare the decorated function as the operation of this method and path.
+
+    The tag is the first word of the path unless it is given; the status is 200, or 204 for a function that returns
+    nothing.
+    """
+    method, _, path = route.partition(" ")
+
+    def declare(function: F) -> F:
+        returns_nothing = function.__annotations__.get("return", inspect.Parameter.empty) is None
+        declared = Operation(
+            operation_id(function.__name__),
+            method,
+            path,
+            role,
+            function.__module__.removeprefix("cupel_core."),
+            function,
+            summary,
+            returns,
+            tag or _tag_of(path),
+            status or (_NO_CONTENT if returns_nothing else _SUCCESS),
+            also,
+            texts,
+            location,
+            replay,
+            is_repeatable,
+            if_match,
+            calls_others,
+        )
+        function.operation = declared  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def _tag_of(path: str) -> str:
+    _, first, second, *_ = path.split("/")
+    return second if first == "v1" else first
+
+
+def operation_id(function_name: str) -> str:
+    """Return `pauseRun` for `pause_run`."""
+    first, *others = function_name.split("_")
+    return first + "".join(_WORDS.get(each, each.capitalize()) for each in others)
+
+
+def operations_of(module: ModuleType) -> list[Operation]:
+    """The operations that a module declares, in the order of its functions."""
+    functions = (each for each in vars(module).values() if getattr(each, "__module__", None) == module.__name__)
+    return [each.operation for each in functions if isinstance(getattr(each, "operation", None), Operation)]
+
+
+def counting_time() -> Callable[[], bool]:
+    """Return a function that says whether the request may still count outcomes."""
+    until = monotonic() + _SECONDS_TO_COUNT
+    return lambda: monotonic() < until

@@ -1,0 +1,153 @@
+"""Runs: list, get and label them, and list their probes."""
+
+from typing import Annotated
+
+from cupel_core.base.paging import DEFAULT_LIMIT
+from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Tagged, operation
+from cupel_core.contract.progress import DetailedProgressResponse
+from cupel_core.contract.query import (
+    CreatedAfter,
+    CreatedBefore,
+    CreationSort,
+    Cursor,
+    DefinitionFilter,
+    EvalFilter,
+    ExperimentFilter,
+    Limit,
+    MetadataFilter,
+    ModelFilter,
+    Parameter,
+    PromptFilter,
+    RunNameFilter,
+    ScheduleFilter,
+    Sort,
+    TagFilter,
+    creation,
+    metadata_entries,
+)
+from cupel_core.contract.run_labels import UpdateRun
+from cupel_core.contract.runs import ProbePage, ProbeResponse, RunPage, RunResponse
+from cupel_core.domain.runs.run import ProbeStatus, RunStatus
+from cupel_core.domain.runs.views import RunView
+from cupel_core.runs import case_results, labels, progress, queries
+from cupel_core.runs import probes as run_probes
+
+
+@operation("GET /v1/runs", "List the runs, newest first", role=VIEWER, returns="A page of runs")
+def list_runs(
+    call: Call,
+    definition_id: DefinitionFilter = None,
+    experiment_id: ExperimentFilter = None,
+    schedule_id: ScheduleFilter = None,
+    eval_id: EvalFilter = None,
+    status: Annotated[RunStatus | None, Parameter(description="Return only runs with this status")] = None,
+    name: RunNameFilter = None,
+    tag: TagFilter = None,
+    metadata: MetadataFilter = (),
+    created_after: CreatedAfter = None,
+    created_before: CreatedBefore = None,
+    sort: Sort = CreationSort.NEWEST_FIRST,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Listed[RunPage]:
+    """With a filter, a request examines at most 1,000 runs, so a page may have fewer than `limit`, even none, and
+    still a `nextCursor`. Times and `sort` are no filters: they cost nothing at any size.
+    """
+    listed = queries.list_runs(
+        call.workspace,
+        definition_id=definition_id,
+        experiment_id=experiment_id,
+        schedule_id=schedule_id,
+        eval_id=eval_id,
+        status=status,
+        name=name,
+        tag=tag,
+        metadata=metadata_entries(metadata),
+        limit=limit,
+        cursor=cursor,
+        created=creation(created_after, created_before, sort),
+    )
+    return Listed(listed, RunResponse.of)
+
+
+@operation("GET /v1/runs/{run_id}", "Get a run", role=VIEWER, returns="The run")
+def get_run(call: Call, run_id: str) -> Tagged[RunResponse]:
+    return _tagged(queries.get_run(call.workspace, run_id, call.now))
+
+
+@operation(
+    "PATCH /v1/runs/{run_id}",
+    "Change a run's name, tags and metadata, whatever its status",
+    role=MEMBER,
+    returns="The changed run",
+    if_match=True,
+)
+def update_run(call: Call, run_id: str, body: UpdateRun) -> Tagged[RunResponse]:
+    workspace, now = call.workspace, call.now
+    labels.update_labels(workspace, run_id, body.labels(), now, call.precondition)
+    return _tagged(queries.get_run(workspace, run_id, now))
+
+
+@operation(
+    "GET /v1/runs/{run_id}/progress",
+    "Get how far each target of a run is, and what holds it up",
+    role=VIEWER,
+    returns="The progress of the run and of its targets",
+)
+def get_run_progress(call: Call, run_id: str) -> DetailedProgressResponse:
+    """Takes a bounded number of reads for a run of any size, so that it may be called every few seconds."""
+    return DetailedProgressResponse.of(progress.get_progress(call.workspace, run_id, call.now))
+
+
+@operation(
+    "GET /v1/runs/{run_id}/probes",
+    "List the probes of a run, with their status and errors",
+    role=VIEWER,
+    returns="A page of probes, by index",
+)
+def list_run_probes(
+    call: Call,
+    run_id: str,
+    status: Annotated[ProbeStatus | None, Parameter(description="Return only probes with this status")] = None,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Listed[ProbePage]:
+    entries = run_probes.list_probes(
+        call.workspace,
+        run_id,
+        status=status,
+        model=model,
+        prompt_id=prompt_id,
+        limit=limit,
+        cursor=cursor,
+        now=call.now,
+    )
+    return Listed(entries, ProbeResponse.of)
+
+
+@operation(
+    "GET /v1/runs/{run_id}/cases",
+    "List the results of a run by case: a row per scenario and persona, a cell per target and prompt",
+    role=VIEWER,
+    returns="A page of cases, in the order of the run's scenarios",
+)
+def list_run_cases(
+    call: Call,
+    run_id: str,
+    model: ModelFilter = None,
+    prompt_id: PromptFilter = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Listed[CaseResultsPage]:
+    """Of a run with many targets, prompts and repeats, a page may have fewer rows than `limit`."""
+    entries = case_results.list_cases(
+        call.workspace, run_id, model=model, prompt_id=prompt_id, limit=limit, cursor=cursor
+    )
+    return Listed(entries, CaseResultsResponse.of)
+
+
+def _tagged(view: RunView) -> Tagged[RunResponse]:
+    return Tagged(RunResponse.of(view), labels.labels_etag(view.run))
