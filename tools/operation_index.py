@@ -13,7 +13,7 @@ from cupel_core.contract.operation import Operation, operations_of
 
 CORE = Path(__file__).parents[1] / "shared/cupel_core"
 FILE = CORE / "interfaces/index.py"
-_HEAD = '''"""Every operation, its path, least role and module, as `python -m tools.operation_index --update` writes it."""
+_HEAD = '''"""Every operation with its path and role, as `python -m tools.operation_index --update` writes it."""
 
 from cupel_core.contract.operation import ADMIN, MEMBER, OPERATOR, PUBLIC, VIEWER, Route
 

@@ -1,4 +1,4 @@
-"""Every operation, its path, least role and module, as `python -m tools.operation_index --update` writes it."""
+"""Every operation with its path and role, as `python -m tools.operation_index --update` writes it."""
 
 from cupel_core.contract.operation import ADMIN, MEMBER, OPERATOR, PUBLIC, VIEWER, Route
 
