@@ -17,18 +17,17 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from api import openai_errors, problems
-from api.admission import admit
-from api.auditing import audit
-from api.idempotency import respond_once
 from cupel_core.base.errors import AppError, ClientError, NotFound
 from cupel_core.contract.operation import Operation
-from cupel_core.interfaces import http
 from cupel_core.interfaces.gateway import cors, locations
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.compression import compress
 from cupel_core.interfaces.gateway.problems import lambda_response
 from cupel_core.interfaces.gateway.requests import check_edge
+from cupel_core.interfaces.http import openai_errors, operations, problems
+from cupel_core.interfaces.http.admission import admit
+from cupel_core.interfaces.http.auditing import audit
+from cupel_core.interfaces.http.idempotency import respond_once
 from cupel_core.interfaces.routes import load, routes_at
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.unexpected_errors import from_unexpected
@@ -142,8 +141,8 @@ def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str
         return cors.preflight(request.path)
     try:
         operation = load(admit(request))
-        http.add_route(_app_of(request.path), operation)
-        http.check_query(operation, request.query_string_parameters)
+        operations.add_route(_app_of(request.path), operation)
+        operations.check_query(operation, request.query_string_parameters)
     except ClientError as refusal:
         problems.is_request_invalid.set(refusal.status in _INVALID)
         return lambda_response(refusal, request.request_context.request_id)
@@ -167,12 +166,12 @@ def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaConte
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response to a GET of this path by the sender of the event."""
-    http.add_route(_app_of(path), load(routes_at(path)["GET"]))
+    operations.add_route(_app_of(path), load(routes_at(path)["GET"]))
     return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
 
 def _resolve(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return http.resolve(_app_of(event["rawPath"]), event, context)
+    return operations.resolve(_app_of(event["rawPath"]), event, context)
 
 
 def _log(request: APIGatewayProxyEventV2, method: str, status: int, seconds: float) -> None:

@@ -13,10 +13,10 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from cupel_core.contract.operation import Operation, Replay
 from cupel_core.contract.service import VERSION
-from cupel_core.interfaces import http
 from cupel_core.interfaces.descriptions import describe
 from cupel_core.interfaces.examples import SchemaExamples
 from cupel_core.interfaces.gateway.problems import CONTENT_TYPE
+from cupel_core.interfaces.http.operations import add_route
 from cupel_core.interfaces.routes import load_all
 from cupel_core.store import idempotency
 
@@ -131,7 +131,7 @@ def document() -> dict[str, Any]:
     app = APIGatewayHttpResolver(enable_validation=True)
     operations = {each.id: each for each in load_all() if not each.is_of_openai}
     for each in sorted(operations.values(), key=lambda each: list(TAGS).index(each.tag)):
-        http.add_route(app, each)
+        add_route(app, each)
     generated = app.get_openapi_json_schema(
         title="Cupel",
         version=VERSION,

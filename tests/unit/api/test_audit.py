@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from api import auditing
 from cupel_core.interfaces.gateway import locations
+from cupel_core.interfaces.http import auditing
 from cupel_core.store import audit_log
 from cupel_core.store.settings import Settings
 from tests.operations import OPERATIONS

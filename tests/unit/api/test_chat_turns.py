@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from api import idempotency as api_idempotency
 from cupel_core.base import event_loop
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import ChatRef, TurnOrder
@@ -25,7 +24,8 @@ from cupel_core.domain.chats.turns import CLAIM, TurnPhase
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.interfaces import http
+from cupel_core.interfaces.http import idempotency as api_idempotency
+from cupel_core.interfaces.http import operations as http_operations
 from cupel_core.providers.connectors import dispatch
 from cupel_core.providers.errors import ProviderError
 from cupel_core.store import blobs, chat_branches, chat_turns, chats, clients, idempotency_keys, queues
@@ -740,7 +740,7 @@ def test_earlier_values_are_listed_until_they_are_too_old(
     turns = [finished_turn(client, cloud, chat_id, text) for text in ("one", "two")]
     (listed,) = client.get(path).json()["items"]
     assert (listed["value"], listed["history"], listed["updatedAt"]) == ("two", ["one"], turns[1]["createdAt"])
-    monkeypatch.setattr(http, "utc_now", lambda: utc_now() + timedelta(days=31))
+    monkeypatch.setattr(http_operations, "utc_now", lambda: utc_now() + timedelta(days=31))
     assert client.get(path).json()["items"] == [{**listed, "history": []}]
 
 

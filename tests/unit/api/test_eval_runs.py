@@ -13,7 +13,7 @@ from cupel_core.domain.runs.barrier import leaf_of
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.transcripts import ProbeError
-from cupel_core.interfaces import http as bounds
+from cupel_core.interfaces.http import operations as bounds
 from cupel_core.runs import probe_search
 from cupel_core.store import barrier, checkpoints, executions, runs
 from tests.recorded_outcomes import store_outcomes

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pynamodb.exceptions import TransactWriteError
 
-from api import idempotency as api_idempotency
 from cupel_core.base.clock import utc_now
 from cupel_core.contract.operation import Replay
 from cupel_core.domain.access import AccessRole, Token
+from cupel_core.interfaces.http import idempotency as api_idempotency
 from cupel_core.interfaces.openapi import document
 from cupel_core.store import idempotency_keys, tokens
 from cupel_core.store.idempotency_keys import IdempotencyItem

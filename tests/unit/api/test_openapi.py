@@ -13,7 +13,7 @@ from cupel_core import contract
 from cupel_core.contract.common import RequestModel
 from cupel_core.contract.service import VERSION
 from cupel_core.interfaces import descriptions, examples
-from cupel_core.interfaces.http import query_names
+from cupel_core.interfaces.http.operations import query_names
 from cupel_core.interfaces.openapi import TAGS, document
 from tests.conftest import ROOT
 from tests.operations import OPERATIONS

@@ -12,7 +12,7 @@ from cupel_core.base.paging import Entry, Page, encode_cursor
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.operation import MEMBER, Answered, Call, Listed, Rendered, Tagged, Text, operation
 from cupel_core.contract.payloads import bounded_record
-from cupel_core.interfaces.http import _respond
+from cupel_core.interfaces.http.operations import _respond
 from tests.operations import OPERATIONS
 
 

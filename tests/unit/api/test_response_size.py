@@ -15,7 +15,7 @@ from cupel_core.domain.conversations.model_request import Message, MessageRole, 
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.transcripts import Transcript
-from cupel_core.interfaces import http
+from cupel_core.interfaces.http import operations as http_operations
 from cupel_core.store import runs
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
@@ -103,7 +103,7 @@ def test_a_page_of_stored_resources_ends_before_its_limit_of_bytes(
 ) -> None:
     for number in range(5):
         assert client.post("/v1/personas", persona(number)).status == 201
-    monkeypatch.setattr(http, "MAX_PAGE_BYTES", 3_000)
+    monkeypatch.setattr(http_operations, "MAX_PAGE_BYTES", 3_000)
     answers = all_pages(client, "/v1/personas")
     assert [len(answer.json()["items"]) for answer in answers] == [2, 2, 1]
     names = [item["name"] for answer in answers for item in answer.json()["items"]]

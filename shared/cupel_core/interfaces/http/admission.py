@@ -4,12 +4,12 @@ import re
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
-from api.openai_errors import PREFIX as OPENAI_PREFIX
 from cupel_core.base.errors import Forbidden, NotFound
 from cupel_core.contract.operation import Route
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.problems import MethodNotAllowed
 from cupel_core.interfaces.gateway.requests import check_body, check_form
+from cupel_core.interfaces.http.openai_errors import PREFIX as OPENAI_PREFIX
 from cupel_core.interfaces.routes import methods_at, routes_at
 
 MAX_BODY_BYTES = 1024 * 1024
