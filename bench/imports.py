@@ -29,7 +29,8 @@ print(time.process_time() - started_at)
 """
 _EXTRA_IMPORTS = {
     "api": "from api import app; from cupel_core.interfaces import routes; "
-    "from cupel_core.interfaces.http import operations; operations.add_route(app.app, routes.find_operation('listRuns'))",
+    "from cupel_core.interfaces.http import operations; "
+    "operations.add_route(app.app, routes.find_operation('listRuns'))",
     "graphqlapi": "from graphql import parse, validate; "
     "from cupel_core.interfaces.graphql.registry import find_resolver; "
     "from cupel_core.interfaces.graphql.schema import schema; find_resolver('Query.run'); "
