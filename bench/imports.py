@@ -16,7 +16,13 @@ from rich.table import Table
 
 from cupel.stack.paths import StackPaths, find_stack_paths
 
-MAX_RATIOS = {"probe": 2.2, "api": 2.2, "graphqlapi": 2.5, "mcpserver": 2.5}
+MAX_RATIOS = {
+    "probe": 2.35,
+    "api GET /v1/runs": 2.2,
+    "api POST /v1/runs": 2.45,
+    "graphqlapi { run }": 2.5,
+    "mcpserver list_runs": 2.4,
+}
 """Maximum import time as a multiple of `import boto3`."""
 MAX_LAYER_MB = 60.0
 _OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"], "mcpserver": ["GraphqlLayer"]}
@@ -27,18 +33,24 @@ started_at = time.process_time()
 {statement}
 print(time.process_time() - started_at)
 """
-_EXTRA_IMPORTS = {
-    "api": "from api import app; from cupel_core.interfaces import routes; "
-    "from cupel_core.interfaces.http import operations; "
-    "operations.add_route(app.app, routes.find_operation('listRuns'))",
-    "graphqlapi": "from graphql import parse, validate; "
+_HTTP = (
+    "from api import app; from cupel_core.interfaces import routes; from cupel_core.interfaces.http import operations; "
+    "operations.add_route(app.app, routes.find_operation({id!r}))"
+)
+_FIRST_REQUESTS = {
+    ("api", "GET /v1/runs"): _HTTP.format(id="listRuns"),
+    ("api", "POST /v1/runs"): _HTTP.format(id="createRun"),
+    ("graphqlapi", "{ run }"): "from graphql import parse, validate; "
     "from cupel_core.interfaces.graphql.registry import find_resolver; "
     "from cupel_core.interfaces.graphql.schema import schema; find_resolver('Query.run'); "
     "validate(schema(), parse('{ run(id: \"run_1\") { id status } }'))",
-    "mcpserver": "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
+    (
+        "mcpserver",
+        "list_runs",
+    ): "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""Loaded with the first request: one of the larger modules; of GraphQL also the types that the query has, and of MCP
-the list with which a session begins."""
+"""What a function loads with its first request, by the request: one of the larger modules; of GraphQL also the types
+that the query has, and of MCP the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):
@@ -55,7 +67,7 @@ def main() -> None:
 
 def measure(stack_paths: StackPaths, rounds: int) -> tuple[ImportTime, list[ImportTime]]:
     """The import times of boto3 and of each function."""
-    statements = {"boto3": "import boto3"} | {name: _statement(name) for name in _functions(stack_paths)}
+    statements = {"boto3": "import boto3"} | _statements(_functions(stack_paths))
     by_round = [
         {name: _import_seconds(stack_paths, name, statement) for name, statement in statements.items()}
         for _ in range(rounds)  # Alternating, so that other load slows all down alike.
@@ -68,13 +80,19 @@ def _functions(stack_paths: StackPaths) -> list[str]:
     return sorted(path.parent.name for path in (stack_paths.repository / "functions").glob("*/app.py"))
 
 
-def _statement(function: str) -> str:
-    return f"import entry; entry.{function}; {_EXTRA_IMPORTS.get(function, '')}"
+def _statements(functions: list[str]) -> dict[str, str]:
+    """What is executed in the first invocation of each function, by its name and the request if it has several."""
+    requests = {(function, ""): "" for function in functions if function not in {name for name, _ in _FIRST_REQUESTS}}
+    return {
+        f"{function} {request}".strip(): f"import entry; entry.{function}; {statement}"
+        for (function, request), statement in sorted((requests | _FIRST_REQUESTS).items())
+    }
 
 
 def _import_seconds(stack_paths: StackPaths, name: str, statement: str) -> float:
-    layers = ["SharedLayer", *_OWN_LAYERS.get(name, ())]
-    folders = [f"{name.title()}Function", *(f"{layer}/python" for layer in layers)]
+    function = name.partition(" ")[0]
+    layers = ["SharedLayer", *_OWN_LAYERS.get(function, ())]
+    folders = [f"{function.title()}Function", *(f"{layer}/python" for layer in layers)]
     paths = [str(path) for folder in folders if (path := stack_paths.build / folder).is_dir()]
     command = [
         sys.executable,
