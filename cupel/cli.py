@@ -45,7 +45,7 @@ from cupel.commands import (
     webhook,
     workspaces,
 )
-from cupel.commands.error_handling import CommandGroup
+from cupel.commands.command_messages import CommandGroup
 
 
 def print_version(wanted: bool) -> None:

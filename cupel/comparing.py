@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cupel.comparison_texts import format_difference, row_title, rows_of
 from cupel.counts import count_of
 from cupel.errors import CupelError
 from cupel.json_types import Json
+from cupel.render_comparison import format_difference, row_title, rows_of
 from cupel.session import Session
 from cupel.watch import MAX_WAIT_SECONDS, WAIT_GROWTH
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict

@@ -1,6 +1,6 @@
-"""Images and PDFs beside a definition file: `image: ./cat.png` and `file: ./terms.pdf` among the parts of a message."""
+"""Files on this machine that belong to a definition file or an import: images, PDFs and texts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel.errors import RefusedField
 from cupel.json_types import Json
 from cupel_core.domain.files.formats import MAX_FILE_BYTES, FileInfo, InvalidFile, digest_of, file_id, inspect
+from cupel_core.interop.imports.files import NOT_A_TEXT_FILE
 
 if TYPE_CHECKING:
     from cupel.client import Client
 
 _KINDS = ("image", "file")
 _OWN_FIELDS = frozenset({*_KINDS, "name", "detail"})
+MAX_FOLDER_FILE_BYTES = 50_000_000
+MAX_FILES = 20_000
+"""The number of files considered for a pattern such as `tests/**/*.yaml`."""
+_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 class LocalFile(NamedTuple):
@@ -123,3 +128,80 @@ class LocalFiles:
         self.files[new_id] = read
         own = {name: value for name, value in part.items() if name != kind}
         return {"type": kind, "fileId": new_id, "name": read.name, **own}
+
+
+class FolderFiles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self.contents: dict[str, str] = {}
+        """Text read so far, by path."""
+        self.media: dict[str, LocalFile] = {}
+        """Images and PDFs found so far, by path."""
+
+    def read(self, path: str) -> str | None:
+        if path not in self.contents:
+            text = self._text(path)
+            if text is None:
+                return None
+            self.contents[path] = text
+        return self.contents[path]
+
+    def problem(self, path: str) -> str:
+        file = self._file(path)
+        if file is None:
+            return NOT_A_TEXT_FILE
+        try:
+            size = file.stat().st_size
+            if size > MAX_FOLDER_FILE_BYTES:
+                most = MAX_FOLDER_FILE_BYTES / 1e6
+                return f"has {size / 1e6:.1f} MB, and an imported file may have at most {most:.0f} MB"
+            return f"is not text in UTF-8{_encoding_hint(file.read_bytes())}; save it as UTF-8"
+        except OSError as error:
+            return f"cannot be read: {error.strerror or error}"
+
+    def list_paths(self) -> list[str]:
+        names = (str(path.relative_to(self._folder)) for path, _ in zip(self._walk(), range(MAX_FILES), strict=False))
+        return sorted(names)
+
+    def find_media(self, path: str) -> str | None:
+        """The id of an image or a PDF in the folder; None if there is none."""
+        if path not in self.media:
+            try:
+                file = (self._folder / path).resolve()
+                if not file.is_relative_to(self._folder):
+                    return None
+                self.media[path] = read_file(file)
+            except (UnreadableFile, ValueError):
+                return None
+        return file_id(digest_of(self.media[path].content))
+
+    def _walk(self) -> Iterator[Path]:
+        for folder, folders, files in self._folder.walk():
+            folders[:] = [name for name in folders if name not in _SKIPPED and not name.startswith(".")]
+            yield from (folder / name for name in files if not name.startswith("."))
+
+    def _text(self, path: str) -> str | None:
+        """None if the file is missing, outside the folder (through a link), too large, or not text."""
+        file = self._file(path)
+        if file is None:
+            return None
+        try:
+            text = None if file.stat().st_size > MAX_FOLDER_FILE_BYTES else file.read_bytes().decode()
+        except (OSError, ValueError):
+            return None
+        return None if text is None or "\0" in text else text
+
+    def _file(self, path: str) -> Path | None:
+        """Return the path of a file in the folder; None if there is no such file, or a link leads out of the folder."""
+        try:
+            file = (self._folder / path).resolve()
+            return file if file.is_relative_to(self._folder) and file.is_file() else None
+        except (OSError, ValueError):
+            return None
+
+
+def _encoding_hint(content: bytes) -> str:
+    """Return a guess at the encoding of a file that is not UTF-8, as a part of the error message."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ", but in UTF-16"
+    return ", but binary" if b"\0" in content else ", but perhaps in Windows-1252"

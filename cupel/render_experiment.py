@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
 
-from cupel.comparison_texts import format_difference, format_interval, format_value
 from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
+from cupel.render_comparison import format_difference, format_interval, format_value
 from cupel.resource_names import ResourceNames
 from cupel.tables import table
 from cupel.target_names import TargetNames

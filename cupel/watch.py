@@ -1,8 +1,9 @@
-"""Follows a run to its end."""
+"""Waiting for runs and queued computations of a stack, whose progress is shown meanwhile."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from cupel.errors import CupelError
 from cupel.json_types import Json
 from cupel.live_view import is_waiting_for_user
 from cupel.progress_display import progress_display
@@ -52,3 +53,22 @@ def _poll(read: Callable[[], Json], sleep: Callable[[float], None], longest_wait
             return
         sleep(wait)
         wait = min(longest_wait, wait * WAIT_GROWTH)
+
+
+def wait_for_job(session: Session, client: "Client", job_id: str, activity: str) -> Json:
+    """The job once it is completed; its stage is shown meanwhile. CupelError, with the reason, if it failed."""
+    wait, job = FIRST_WAIT_SECONDS, client.get_job(job_id)
+    with session.err.status(activity) as display:
+        while job["status"] not in ("COMPLETED", "FAILED"):
+            display.update(_stage_of(job, activity))
+            session.sleep(wait)
+            wait = min(MAX_WAIT_SECONDS, wait * WAIT_GROWTH)
+            job = client.get_job(job_id)
+    if job["status"] == "FAILED":
+        raise CupelError(f"{activity} failed: {job['failure']['why']}")
+    return job
+
+
+def _stage_of(job: Json, activity: str) -> str:
+    progress = job["progress"]
+    return f"{activity}: {job['stage']} ({progress['done'] + 1}/{progress['total']})" if job["stage"] else activity

@@ -1,4 +1,4 @@
-"""`cupel analyze`: the analysis of a run."""
+"""`cupel analyze`: the analyses of a run on the terminal, as JSON, and as figures in a folder."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.analysis_plots import check_plots, write_plots
 from cupel.columns import column_of, columns_of
 from cupel.commands.options import AsJson, GroupBy, Model, RescoreId, RunId
-from cupel.errors import ApiProblem
-from cupel.job_waiting import wait_for_job
+from cupel.errors import ApiProblem, CupelError
+from cupel.extras import require_extra
 from cupel.json_types import Json
-from cupel.render_analysis import MAX_CONTESTED, analysis_lines, scenario_lines
-from cupel.render_breakdown import breakdown_legend, breakdown_table
-from cupel.render_deep_analysis import deep_analysis_lines, slopes_table
+from cupel.render_analysis import (
+    MAX_CONTESTED,
+    analysis_lines,
+    breakdown_legend,
+    breakdown_table,
+    deep_analysis_lines,
+    scenario_lines,
+    slopes_table,
+)
 from cupel.session import Session
 from cupel.target_names import TargetNames
+from cupel.watch import wait_for_job
 from cupel_core.domain.text.figures import format_decimal
 
 if TYPE_CHECKING:
@@ -128,7 +134,7 @@ def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json
 
 
 def print_deep_figures(session: Session, figures: Json, columns: Sequence[str]) -> None:
-    """Of an evaluation in process; `columns` are the names of its columns."""
+    """Print the deep figures of an evaluation in process; `columns` are the names of its columns."""
     _print_deep_lines(session, {"failure": None, "isStale": False, "figures": figures}, columns, lambda line: line)
 
 
@@ -177,3 +183,25 @@ def _print_scenarios(session: Session, client: "Client", analysis: Json, count: 
     columns = [names.of_column(column).name for column in columns_of(run)]
     for line in scenario_lines(listed, columns, format_decimal):
         session.out.print(line, markup=False, soft_wrap=True)
+
+
+def check_plots() -> None:
+    """UsageError, with the command that installs it, without matplotlib: before anything is computed."""
+    require_extra("plots", "--plots")
+
+
+def write_plots(session: Session, basic: Json, deep: Json, names: Sequence[str], folder: Path) -> None:
+    """Draw two analyses of one run; say what was written and left out. CupelError if it cannot be written."""
+    if basic["figures"] is None or deep["figures"] is None:
+        session.remark("--plots: the analysis failed, so there is nothing to draw")
+        return
+    from cupel.plots.draw import draw_plots  # Only here, because it takes a second to import.
+
+    try:
+        drawn = draw_plots(basic["figures"], deep["figures"], names, folder)
+    except OSError as error:
+        raise CupelError(f"--plots: {folder}: {error.strerror or error}") from error
+    for name, reason in drawn.omitted.items():
+        session.remark(f"{name} was not drawn: {reason}")
+    if drawn.files:
+        session.remark(f"{', '.join(path.name for path in drawn.files)} in {folder}")

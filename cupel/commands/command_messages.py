@@ -1,6 +1,14 @@
-"""The API's messages for users of the command: they name commands and options, not HTTP requests and fields."""
+"""Messages of errors for users of the command, and its exit codes: 1 the work failed, 2 usage error."""
 
 import re
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from cupel.commands.options import command_name
+from cupel.errors import ApiProblem, CupelError, UsageError
+from cupel.session import Session
 
 _COMMANDS = (
     (re.compile(r"PUT /v1/providers/([\w-]+)"), r"{command} providers set \1"),
@@ -11,7 +19,6 @@ _COMMANDS = (
     (re.compile(r"PUT /v1/settings\b"), "{command} settings"),
     (re.compile(r"POST /v1/queue/resume\b"), "{command} queue resume"),
 )
-
 _MODELS = re.compile(r"(?:run\.)?models(?:\.\d+)?")
 _PREFIX = re.compile(r"^(?:run\.)?(?:config\.)?")
 _PRICES = re.compile(r"prices\.\d+(?:\.\w+)?")
@@ -30,6 +37,12 @@ _OPTIONS = {
 """Options that are not named like their fields."""
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
 _CAPITAL = re.compile("[A-Z]")
+_COMMANDS_ELSEWHERE = {
+    "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
+    "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
+    "view": "`cupel open` opens the page, and `cupel show RUN` prints a run",
+}
+"""It maps commands of promptfoo and Inspect that Cupel does not have to what to use instead."""
 
 
 def name_option(field: str) -> str:
@@ -50,3 +63,31 @@ def name_commands(message: str, command: str = "cupel") -> str:
     for pattern, replacement in _COMMANDS:
         message = pattern.sub(replacement.replace("{command}", command), message)
     return message
+
+
+class CommandGroup(TyperGroup):
+    """The outermost group of commands: `typer.Typer(cls=CommandGroup)` covers all commands below it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if hint := _COMMANDS_ELSEWHERE.get(name):
+            raise UsageError(f"there is no command {name}: {hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CupelError as error:
+            _print_error(ctx.ensure_object(Session), error)
+            raise typer.Exit(error.exit_code) from error
+
+
+def _print_error(session: Session, error: CupelError) -> None:
+    """Print field errors instead of the detail, which only repeats them."""
+    if isinstance(error, ApiProblem) and error.errors:
+        session.remark(f"cupel: {error.status} {error.title}")
+        named = ((name_option(each.field), name_commands(each.message, command_name())) for each in error.errors)
+        for option, message in dict.fromkeys(named):  # Two models of one provider lack the same key.
+            session.remark(f"  {option}: {message}")
+    else:
+        session.remark(f"cupel: {name_commands(str(error), command_name())}")

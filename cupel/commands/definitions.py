@@ -28,7 +28,7 @@ from cupel.terminal import NO_VALUE, format_time
 
 if TYPE_CHECKING:
     from cupel.client import Client
-    from cupel.version_diff import VersionDiff
+    from cupel.definition_texts import VersionDiff
 
 app = typer.Typer(help="List, show, create, update, delete and compare definitions.", invoke_without_command=True)
 
@@ -214,8 +214,8 @@ def find_definition_id(client: "Client", text: str) -> str:
 
 
 def compare(client: "Client", definition: str, from_version: int | None, to_version: int | None) -> "VersionDiff":
+    from cupel.definition_texts import VersionDiff
     from cupel.errors import UsageError
-    from cupel.version_diff import VersionDiff
 
     definition_id = find_definition_id(client, definition)
     after = client.get_definition(definition_id, version=to_version)

@@ -76,7 +76,7 @@ def reapply(
 ) -> None:
     """Repeat the recorded deletions, with your own AWS credentials, after the table was restored from a backup."""
     require_extra("stack", "`cupel deletions reapply`")
-    from cupel.bootstrap import reapply_deletions
+    from cupel.operators import reapply_deletions
 
     session = ctx.ensure_object(Session)
     count = reapply_deletions(stack_name, datetime.now(UTC))

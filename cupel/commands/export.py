@@ -85,7 +85,7 @@ def _open_output(output: Path | None) -> Iterator[IO[str]]:
 def _write(
     client: "Client", run: Json, rescore_id: str | None, file: IO[str], file_format: ExportFormat
 ) -> "OutcomeReader":
-    from cupel.exports import openai_evals, promptfoo_results, tables
+    from cupel.exports import promptfoo_results, tables
     from cupel.exports.records import OutcomeReader, open_run
 
     reader = OutcomeReader(client, run, rescore_id)
@@ -96,7 +96,7 @@ def _write(
             tables.write_csv(reader.outcomes(), run, rescore_id, file)
         case ExportFormat.OPENAI_EVALS:
             with open_run(reader) as opened:
-                openai_evals.write(opened.records(), run, file)
+                tables.write_openai_evals(opened.records(), run, file)
         case _:
             with open_run(reader) as opened:
                 promptfoo_results.write(opened.records(), run, _definition_name(client, run), file)

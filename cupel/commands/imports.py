@@ -13,9 +13,8 @@ from rich.table import Table
 from cupel.commands.options import AsJson, command_name
 from cupel.counts import count_of
 from cupel.errors import CupelError, RefusedField, UsageError
-from cupel.folders import FolderFiles
-from cupel.import_report import grouped_notes, required_model_options, with_local_reasons
 from cupel.json_types import Json, without_none
+from cupel.local_files import FolderFiles
 from cupel.local_files import upload as upload_files
 from cupel.session import Session
 from cupel.source_files import SourceFile
@@ -191,7 +190,7 @@ class _AssertionFile:
 
 
 def _import_on_stack(session: Session, source: _Source, folder: str | None, *, dry_run: bool) -> Json:
-    from cupel.import_upload import is_large, upload_suite
+    from cupel.imported_suites import is_large, upload_suite, with_local_reasons
 
     files = FolderFiles(source.file.parent)
     suite = source.read(files)  # Also determines which files it refers to.
@@ -231,21 +230,23 @@ def _response(suite: "ImportedSuite", ids: list[str | None]) -> Json:
 
 def _write_files(source: _Source, output: Path) -> Json:
     """The response of the API, with the files in place of the ids."""
-    from cupel import import_files
+    from cupel import imported_suites
 
-    folder = import_files.code_folder(source.file, output)
+    folder = imported_suites.code_folder(source.file, output)
     files = FolderFiles(source.file.parent)
     suite = source.read(files, folder)
-    paths = import_files.output_paths(suite, output)
+    paths = imported_suites.output_paths(suite, output)
     located = {str(files.find_media(path)): f"{folder}{path}" for path in files.media}
-    import_files.write_definitions(suite, paths, located)
+    imported_suites.write_definitions(suite, paths, located)
     response = _response(suite, [None] * len(suite.drafts))
     for definition, path in zip(response["definitions"], paths, strict=True):
         definition["file"] = str(path)
-    return {**response, "hasCode": import_files.has_code(suite)}
+    return {**response, "hasCode": imported_suites.has_code(suite)}
 
 
 def _print(session: Session, imported: Json) -> None:
+    from cupel.imported_suites import grouped_notes
+
     report = imported["report"]
     imported_counts = ", ".join(count_of(count, what.removesuffix("s")) for what, count in report["imported"].items())
     session.out.print(f"imported {imported_counts or 'nothing'}", markup=False)
@@ -278,6 +279,8 @@ def _escape(text: str) -> str:
 
 
 def _next_command(definition: Json, imported: Json) -> str:
+    from cupel.imported_suites import required_model_options
+
     names = {True: "connector/{}", False: "connector/<id of {}>"}[bool(definition.get("file"))]
     agents = [names.format(connector["name"]) for connector in imported["connectors"]]
     words = [command_name(), "run", definition.get("file") or definition["id"], *_targets(definition, agents)]

@@ -1,13 +1,14 @@
 """`cupel run --in-process`: the same table and exit codes, without a stack."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import cast
 
 import typer
 
 from cupel import junit_xml
-from cupel.commands import saved_evaluations
 from cupel.commands.analyze import print_deep_figures
 from cupel.commands.confirmation import confirm_cost
 from cupel.commands.gate_options import GateOptions
@@ -17,10 +18,13 @@ from cupel.commands.targets import target_specs
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.extras import require_extra
-from cupel.in_process import Evaluation, EvaluationOptions, ProbeResult
+from cupel.in_process import EvaluationOptions, ProbeResult
+from cupel.in_process.api import run_plan
 from cupel.in_process.budget import checked_estimate
+from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.options import resume_path
 from cupel.in_process.plan import EvaluationPlan, plan_evaluation
+from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.json_types import Json
 from cupel.price_texts import parse_price
 from cupel.render import evaluation_lines
@@ -32,8 +36,6 @@ from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
 """How many probes that failed are listed; the JUnit file and --json contain all of them."""
-
-
 _CONFIG = {
     "temperature": "temperature",
     "params": "params",
@@ -55,6 +57,8 @@ _OTHER_OPTIONS = {
     "budget_usd": "--budget",
     "allow_unpriced": "--allow-unpriced",
 }
+_SAVED_FOLDER = Path(".cupel/evaluations")
+_LAST_SAVED = "last"
 
 
 def run_in_process(
@@ -73,7 +77,7 @@ def run_in_process(
     with named_after_options():
         plan = plan_evaluation(definitions, target_specs(specification), own)
         _confirm_if_needed(session, plan, yes=yes)
-        evaluation = saved_evaluations.run(session, plan)
+        evaluation = _run_and_save(session, plan)
     deep = evaluation.deep_analysis() if options.deep else None
     if as_json:
         cases = {"cases": evaluation.matrix()} if options.matrix else {}
@@ -94,7 +98,7 @@ def run_in_process(
         lambda: junit_xml.to_xml(evaluation.name, _suites(evaluation)),
         further=lambda: () if evaluation.status is RunStatus.COMPLETED else [f"the evaluation is {evaluation.status}"],
     )
-    saved_evaluations.discard(evaluation, resume_path(own))
+    _discard_saved(evaluation, resume_path(own))
     if not passed:
         raise typer.Exit(1)
 
@@ -139,7 +143,7 @@ def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_
             "providers": providers_with(options.prices),
             "budget_usd": specification.get("maxBudgetUsd"),
             "allow_unpriced": specification.get("allowUnpriced"),
-            "resume": None if options.resume is None else saved_evaluations.find(options.resume),
+            "resume": None if options.resume is None else _find_saved(options.resume),
             **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
@@ -214,3 +218,66 @@ def _suites(evaluation: Evaluation) -> list[junit_xml.JunitSuite]:
 def _case(result: ProbeResult, run_id: str) -> junit_xml.JunitCase:
     to_case = junit_xml.transcript_case if result.transcript else junit_xml.probe_case
     return to_case(result.probe.name, result.to_json(run_id))
+
+
+def _find_saved(name: str) -> Path:
+    """The file of this name, or the one that was written to last. UsageError if there is none."""
+    if name != _LAST_SAVED:
+        if not Path(name).is_file():
+            raise UsageError(f"--resume: {name}: no such file")
+        return Path(name)
+    files = sorted(_SAVED_FOLDER.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+    if not files:
+        raise UsageError(f"--resume {_LAST_SAVED}: there is no interrupted evaluation in {_SAVED_FOLDER}")
+    return files[-1]
+
+
+def _run_and_save(session: Session, plan: EvaluationPlan) -> Evaluation:
+    """Run the plan, and save what is finished in its file."""
+    file = _open(plan)
+    try:
+        evaluation = asyncio.run(run_plan(plan, file, session.err))
+    except KeyboardInterrupt:
+        _explain_interruption(session, plan, file)
+        raise
+    if evaluation.errors:
+        errored = count_of(len(evaluation.errors), "errored probe")
+        session.remark(f"to run the {errored} again, repeat the command with --resume {file.path}")
+    return evaluation
+
+
+def _discard_saved(evaluation: Evaluation, resume: Path | None) -> None:
+    """Delete a file in the folder if every probe has completed, so that nothing is left to continue.
+
+    Only once the results are printed and written: until then, it is the only place where they are.
+    """
+    path = resume or _new_path(evaluation.id)
+    if not evaluation.errors and path.parent == _SAVED_FOLDER:
+        path.unlink(missing_ok=True)
+
+
+def _open(plan: EvaluationPlan) -> OutcomeFile:
+    """The file to continue, or a new one in the folder."""
+    path = resume_path(plan.options)
+    if path is not None:
+        return plan.open_file(path)
+    try:
+        return plan.open_file(_new_path(plan.id))
+    except UsageError as error:
+        reason = str(error).rpartition(": ")[2]
+        message = f"{_SAVED_FOLDER}: {reason}; run the command in a folder where finished probes can be saved"
+        raise UsageError(message) from error
+
+
+def _new_path(evaluation_id: str) -> Path:
+    return _SAVED_FOLDER / f"{evaluation_id}.jsonl"
+
+
+def _explain_interruption(session: Session, plan: EvaluationPlan, file: OutcomeFile) -> None:
+    saved = file.count + (len(plan.saved.transcripts) if plan.saved else 0)
+    if not saved:
+        file.path.unlink(missing_ok=True)
+        session.remark("interrupted before any conversation was finished; nothing was saved")
+        return
+    session.remark(f"interrupted; {saved:,} of {count_of(plan.probe_plan.total, 'probe')} are saved in {file.path}")
+    session.remark(f"to continue, repeat the command with --resume {file.path}; unfinished conversations begin again")

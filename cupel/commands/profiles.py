@@ -1,20 +1,23 @@
-"""`cupel profiles`: sets of operations around the main call of every turn."""
+"""`cupel profiles`: operation profiles, which say what runs around every turn."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
 from cupel.errors import RefusedField
 from cupel.json_types import Json
-from cupel.render_profile import omission_lines, operations_table, plan_table, profiles_table, warning_lines
+from cupel.markup import escape
 from cupel.session import Session
 from cupel.source_files import SourceFile
+from cupel.tables import table
+from cupel.terminal import NO_VALUE, format_time
 
 app = typer.Typer(no_args_is_help=True, help="Create, check and delete operation profiles.")
-
 ProfileId = Annotated[str, typer.Argument(metavar="PROFILE", help="The id of a profile, such as prof_01jd….")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
 
@@ -121,3 +124,52 @@ def _print_plan(session: Session, result: Json) -> None:
 def _print_warnings(session: Session, warnings: list[Json]) -> None:
     for line in warning_lines(warnings):
         session.remark(line)
+
+
+def profiles_table(profiles: Iterable[Json]) -> Table:
+    columns = table("profile", "name", "version", "enabled", "description", "updated", texts=["description"])
+    for each in profiles:
+        columns.add_row(
+            escape(each["id"]),
+            escape(each["name"]),
+            str(each["version"]),
+            "yes" if each["enabled"] else "no",
+            escape(each["description"] or NO_VALUE),
+            format_time(each["updatedAt"]),
+        )
+    return columns
+
+
+def operations_table(operations: Iterable[Json]) -> Table:
+    """The operations of a profile, as they are written."""
+    columns = table("operation", "kind", "hooks", "order", "required", "depends on", "tag", right=["order"])
+    for each in operations:
+        kind = each["kind"] if each["enabled"] else f"{each['kind']} (disabled)"
+        columns.add_row(
+            escape(each["id"]), kind, ", ".join(each["hooks"]), *_common_cells(each), each["artifact"]["tag"]
+        )
+    return columns
+
+
+def plan_table(plan: Json) -> Table:
+    """The operations of a turn, in the order in which their effects apply."""
+    columns = table("hook", "operation", "kind", "order", "required", "depends on", "tag", right=["order"])
+    for step in plan["steps"]:
+        columns.add_row(step["hook"], escape(step["operationId"]), step["kind"], *_common_cells(step), step["tag"])
+    return columns
+
+
+def _common_cells(operation: Json) -> tuple[str, str, str]:
+    return (
+        f"{operation['order']:g}",
+        "yes" if operation["required"] else "no",
+        ", ".join(operation["dependsOn"]) or NO_VALUE,
+    )
+
+
+def omission_lines(plan: Json) -> Iterator[str]:
+    return (f"left out: {each['operationId']} ({each['reason']})" for each in plan["omitted"])
+
+
+def warning_lines(warnings: Iterable[Json]) -> Iterator[str]:
+    return (f"warning: {each['field']}: {each['message']}" for each in warnings)

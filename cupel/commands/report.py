@@ -1,30 +1,32 @@
-"""`cupel report`: the written account of a run."""
+"""`cupel report`: the written account of a run, and a trial of its revised prompt."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cupel.commands.confirmation import start_confirmed
 from cupel.commands.options import CallUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
 from cupel.commands.suggestions import complete_model
-from cupel.commands.trial import try_revised_prompt, wait_for_requested_trial
 from cupel.commands.written_files import check_text_file, write_text_file
+from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.printable import printable, printable_json
+from cupel.render import format_cost_interval
 from cupel.session import Session
+from cupel.watch import watch
 from cupel_core.domain.reports.records import ReportFormat
+from cupel_core.domain.runs.run import TERMINAL
+from cupel_core.domain.text.figures import format_points_apart
 
 if TYPE_CHECKING:
     from cupel.client import Client
 
 _POLL_SECONDS = 1.0
 _OVER = ("COMPLETED", "FAILED")
-
-
 Format = Annotated[ReportFormat, typer.Option("--format", help="How it is written.")]
 Output = Annotated[Path | None, typer.Option("--output", help="File to write; default: standard output.")]
-
 Summarizer = Annotated[
     str | None,
     typer.Option(
@@ -34,8 +36,6 @@ Summarizer = Annotated[
     ),
 ]
 WritesSummary = Annotated[bool, typer.Option("--summary/--no-summary", help="Whether a model writes a summary.")]
-
-
 Trial = Annotated[
     bool, typer.Option("--trial", help="Try the revised prompt against the original on the same scenarios, both anew.")
 ]
@@ -47,6 +47,10 @@ TrialBudget = Annotated[
     float | None,
     typer.Option("--budget", parser=parse_usd, metavar="USD", help="What the trial may cost; default: no limit."),
 ]
+_TRIAL_POLL_SECONDS = 1.0
+_MAX_TRIAL_POLLS = 60
+"""For the start of a trial, which follows the end of the report within seconds."""
+_INTERRUPTED = 130
 
 
 def report(
@@ -143,3 +147,58 @@ def _read(client: "Client", run_id: str, report_format: ReportFormat) -> str:
     if report_format is ReportFormat.JSON:
         return printable_json(client.get_run_report(run_id), indent=2) + "\n"
     return client.get_run_report_text(run_id, report_format)
+
+
+def try_revised_prompt(session: Session, client: "Client", report: Json, options: Json, *, yes: bool) -> None:
+    """Start the trial of a report, unless it has one, and wait for its result, which the report then has."""
+    run_id, report_id = report["runId"], report["id"]
+    if report["trial"] is None:
+        _announce_trial(session, client.estimate_trial(run_id, report_id, options))
+    trial = start_confirmed(session, lambda agreed: client.create_trial(run_id, report_id, options | agreed), yes=yes)
+    _wait_for_trial(session, client, report, trial)
+
+
+def wait_for_requested_trial(session: Session, client: "Client", report: Json) -> None:
+    """Wait for the result of the trial that follows a report by itself, unless it could not start."""
+    for _ in range(_MAX_TRIAL_POLLS):
+        report = client.get_report(report["runId"], report["id"])
+        if report["trial"] is not None or report["trialRefusal"] is not None:
+            break
+        session.sleep(_TRIAL_POLL_SECONDS)
+    if report["trial"] is not None:
+        _wait_for_trial(session, client, report, report["trial"])
+
+
+def _wait_for_trial(session: Session, client: "Client", report: Json, trial: Json) -> None:
+    run_id, report_id = report["runId"], report["id"]
+    try:
+        for arm in ("originalRunId", "revisedRunId"):
+            if trial["status"] == "RUNNING":
+                _wait_for_run(session, client, trial[arm])
+        while trial["status"] == "RUNNING":
+            session.sleep(_TRIAL_POLL_SECONDS)
+            trial = client.get_trial(run_id, report_id)
+    except KeyboardInterrupt:
+        session.remark(f"the trial continues; its result: {command_name()} report {run_id} --trial")
+        raise typer.Exit(_INTERRUPTED) from None
+    if trial["status"] == "FAILED":
+        session.remark(f"the trial failed: {trial['failure']}")
+        raise typer.Exit(1)
+
+
+def _announce_trial(session: Session, plan: Json) -> None:
+    """What a trial can find is said before it is paid for."""
+    conversations = count_of(plan["estimate"]["jobCount"], "conversation")
+    apart = format_points_apart(plan["detectableDifference"])
+    session.remark(
+        f"trial: {conversations} about {count_of(plan['scenarios'], 'scenario')}, "
+        f"{format_cost_interval(plan['estimate']['usd'])}; "
+        f"it finds a difference of {apart} with a chance of 80%"
+    )
+
+
+def _wait_for_run(session: Session, client: "Client", run_id: str) -> None:
+    run = watch(session, client, client.get_run(run_id))
+    if run["status"] not in TERMINAL:
+        session.remark(f"run {run_id} is {run['status']}; repeat the command once it has ended")
+        raise typer.Exit(1)

@@ -1,7 +1,7 @@
 """`cupel show` and `transcripts`: read runs and their results."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from http import HTTPStatus
@@ -24,16 +24,20 @@ from cupel.commands.suggestions import choice_option
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.message_texts import content_text
-from cupel.render_sample import sample_lines
 from cupel.resource_names import ResourceNames
 from cupel.results import ModelResults
 from cupel.session import Session
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.analysis.extrapolation import RunSample, extrapolation_text
+from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.transcripts import ResultKind
+from cupel_core.domain.statistics import Interval
 
 if TYPE_CHECKING:
     from cupel.client import Client
+
+_FIELDS = {Metric.DECISION: "decision", Metric.PASS_RATE: "passRate"}
 
 
 class MatrixFormat(StrEnum):
@@ -233,3 +237,28 @@ def print_result(session: Session, result: Json | None) -> None:
     if result is not None:
         line = f"{'passed' if result['success'] else 'failed'}: {result['reason'] or NO_VALUE}"
         session.out.print(line, markup=False, style="bold", soft_wrap=True)
+
+
+def sample_lines(sample: Json, results: Sequence[ModelResults], expand: str | None) -> Iterator[str]:
+    """Nothing for a run that is no sample. `expand` is the command that adds the other scenarios, if there is one."""
+    read = _read(sample)
+    if read.note is None:
+        return
+    expansion = read.expansion and (f"{read.expansion.removesuffix('.')}: {expand}" if expand else read.expansion)
+    yield f"{read.note} {expansion or ''}".rstrip()
+    metric = Metric.DECISION if any(each.decisions.decided for each in results) else Metric.PASS_RATE
+    named = [(each.name, interval) for each in results if (interval := _interval(each, metric))]
+    if named:
+        yield extrapolation_text(read, metric, named)
+
+
+def _read(sample: Json) -> RunSample:
+    scenarios, total, seed = sample["scenarios"], sample["total"], sample["seed"]
+    return RunSample(scenarios, total, seed, sample["probesToAdd"], sample["isDrawn"])
+
+
+def _interval(results: ModelResults, metric: Metric) -> Interval | None:
+    """None while probes are missing, and for few scenarios."""
+    extrapolated = (results.extrapolated or {}).get(_FIELDS[metric]) or {}
+    bounds = extrapolated.get("interval95")
+    return Interval(*bounds) if bounds else None

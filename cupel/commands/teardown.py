@@ -19,7 +19,7 @@ def teardown(
 ) -> None:
     """Delete a stack on AWS, with your own AWS credentials. Its data is kept unless --delete-data is given."""
     require_extra("stack", "`cupel teardown`")
-    from cupel.teardown import check_sharing, delete_stack, find_data
+    from cupel.operators import check_sharing, delete_stack, find_data
 
     session = ctx.ensure_object(Session)
     data = find_data(stack_name)

@@ -113,7 +113,7 @@ def bootstrap(
 
 def _issue_first_token(stack_name: str | None, workspace: str, name: str, role: AccessRole) -> "FirstToken":
     if stack_name is not None:
-        from cupel.bootstrap import issue_first_token
+        from cupel.operators import issue_first_token
 
         return issue_first_token(stack_name, workspace, name, datetime.now(UTC), role)
     from cupel.stack import lifecycle

@@ -1,4 +1,4 @@
-"""JSON Lines with whole conversations, and CSV with last answers; errored probes with their error.
+"""Exports as text: JSON Lines, also in OpenAI's format of output items, and tables in CSV.
 
 A spreadsheet executes a cell that begins like a formula, and models, scenarios and judges write the texts of this
 table, so such a cell begins with an apostrophe, as OWASP recommends, and has no control characters, which some readers
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import IO
 
-from cupel.exports.records import costs_of, may_decide, probe_index, status_of, total_spend
+from cupel.exports.records import Record, costs_of, may_decide, probe_index, status_of, total_spend
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.render import last_message
@@ -69,6 +69,7 @@ _OF_DECISIONS = ("decisionCode", "decisionText")
 """Only runs whose definition has a decision rule have these columns."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
+GRADER = "cupel"
 
 
 def write_jsonl(outcomes: Iterator[Json], file: IO[str]) -> None:
@@ -132,3 +133,67 @@ def spreadsheet_cell(value: object) -> object:
         return value
     text = printable(value)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def write_openai_evals(records: Iterator[Record], run: Json, file: IO[str]) -> None:
+    """Write one line per record. The index of an item is the index of its probe."""
+    for record in records:
+        file.write(printable_json(_openai_row(record, run)) + "\n")
+
+
+def _openai_row(record: Record, run: Json) -> Json:
+    position = record.outcome.get("probeIndex", record.outcome.get("index"))
+    judged = record.success is not None
+    return {
+        "run_id": run["id"],
+        "data_source_idx": position,
+        "item": _item(record),
+        "sample": _sample(record),
+        "grades": {GRADER: record.score, **_metrics(record)} if judged else _metrics(record),
+        "passes": {GRADER: record.success} if judged else {},
+    }
+
+
+def _metrics(record: Record) -> Json:
+    return dict(record.scoring.get("metrics") or {})
+
+
+def _item(record: Record) -> Json:
+    """An item with `input` and `ideal`, as an import reads it."""
+    scenario, targets = record.scenario, record.expected_answers
+    ideal = {"ideal": targets[0] if len(targets) == 1 else targets} if targets else {}
+    metadata = {
+        name: value for name, value in (scenario.get("metadata") or {}).items() if name not in ("ideal", "input")
+    }
+    return {
+        **metadata,
+        "input": record.input_messages,
+        **ideal,
+        "scenario_id": scenario["id"],
+        "epoch": record.epoch,
+        **_column(record),
+    }
+
+
+def _column(record: Record) -> Json:
+    """Return what `sample.model` does not say: the target's label and the prompt."""
+    column = record.column
+    own = {"target": column.target if column.target != column.model else None, "prompt": column.prompt}
+    return {name: value for name, value in own.items() if value is not None}
+
+
+def _sample(record: Record) -> Json:
+    sample: Json = {"model": record.model, "input": record.input_messages}
+    if record.error:
+        return {**sample, "error": {"code": record.error["code"], "message": record.error["message"]}}
+    usage = record.outcome["usage"]
+    return {
+        **sample,
+        "outputs": [{"role": "assistant", "content": record.answer}],
+        "finish_reason": record.outcome.get("finishReason") or "stop",
+        "token_usage": {
+            "prompt_tokens": usage["inputTokens"],
+            "completion_tokens": usage["outputTokens"],
+            "total_tokens": usage["inputTokens"] + usage["outputTokens"],
+        },
+    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel.folders import FolderFiles
+from cupel.local_files import FolderFiles
 from tests.unit.api.client import Client
 from tests.unit.interop.imports.cases import CASE_NAMES, config_path
 

@@ -8,7 +8,7 @@ import pytest
 import cupel
 from cupel import extras
 from cupel.errors import UsageError
-from cupel.render_deep_analysis import deep_analysis_lines
+from cupel.render_analysis import deep_analysis_lines
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 
 JOB = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cupel import import_upload, upload
+from cupel import imported_suites, upload
 from cupel.cli import app
 from cupel.client import Client
 from cupel.files import read_definition
@@ -39,7 +39,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three scenarios are large, and each has a request of its own."""
-    monkeypatch.setattr(import_upload, "MAX_REQUEST_SCENARIOS", 2)
+    monkeypatch.setattr(imported_suites, "MAX_REQUEST_SCENARIOS", 2)
     monkeypatch.setattr(upload, "SCENARIOS_PER_CALL", 1)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cupel import folders
+from cupel import local_files
 from cupel.cli import app
 from cupel.client import Client
 from cupel.files import read_definition
-from cupel.folders import FolderFiles
+from cupel.local_files import FolderFiles
 from cupel.session import Session
 from cupel_core.store.settings import Settings
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_imported_is_a_usage_error(cupel, tmp_path: Path, 
 
 
 def test_only_text_files_inside_the_folder_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "MAX_FILE_BYTES", 1_000)
+    monkeypatch.setattr(local_files, "MAX_FOLDER_FILE_BYTES", 1_000)
     folder = tmp_path / "inside"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from cupel.cli import app
 from cupel.client import Client
-from cupel.mcp_bridge import pass_messages
+from cupel.commands.mcp import pass_messages
 from cupel.session import Session
 from tests.unit.cupel.fake_api import Connect, Cupel, FakeApi
 

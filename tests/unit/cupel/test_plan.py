@@ -7,7 +7,7 @@ import pytest
 
 from cupel import plan_comparison
 from cupel.client import Client
-from cupel.commands.run_spread import spread_of_run
+from cupel.commands.plan import spread_of_run
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.session import Session

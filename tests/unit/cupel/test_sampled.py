@@ -8,7 +8,7 @@ import pytest
 
 import cupel
 from cupel.columns import RunColumn
-from cupel.render_sample import sample_lines
+from cupel.commands.show import sample_lines
 from cupel.results import ModelResults, tabulate
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript
 

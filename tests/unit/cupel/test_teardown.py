@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from cupel import teardown
+from cupel import operators
 from tests.unit.cupel.fake_api import Cupel
 
 NAME = "cupel-test"
@@ -88,7 +88,7 @@ def test_data_that_is_left_without_a_stack_is_named(cupel: Cupel, monkeypatch: p
     def refuse(_: object) -> bool:
         raise ClientError({"Error": {"Code": "BucketNotEmpty", "Message": "not empty"}}, "DeleteBucket")
 
-    monkeypatch.setattr(teardown, "_succeeds", refuse)
+    monkeypatch.setattr(operators, "_succeeds", refuse)
     answer = cupel("teardown", "--stack-name", NAME, "--delete-data", "--yes")
     assert (answer.exit_code, "may be repeated" in answer.stderr) == (1, False)
     assert f"bucket data-bucket, table data-table, 1 secret named {NAME}/" in answer.stderr

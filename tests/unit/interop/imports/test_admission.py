@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel.files import read_definition
-from cupel.folders import FolderFiles
-from cupel.import_files import write_definitions
+from cupel.imported_suites import write_definitions
+from cupel.local_files import FolderFiles
 from cupel_core.contract.connectors import CreateConnector
 from cupel_core.contract.definitions import CreateDefinition
 from cupel_core.contract.parameters import TargetInput

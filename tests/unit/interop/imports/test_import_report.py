@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cupel.import_report import MAX_LISTED, grouped_notes
+from cupel.imported_suites import MAX_LISTED, grouped_notes
 from cupel_core.contract.imports import ImportReportResponse
 from cupel_core.domain.definitions.drafts import MAX_CAUSES, MAX_PLACES, ImportReport
 from tests.unit.interop.imports.reading import read_suite

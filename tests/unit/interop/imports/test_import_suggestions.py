@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel.import_report import required_model_options
+from cupel.imported_suites import required_model_options
 from tests.unit.interop.imports.cases import config_path
 from tests.unit.interop.imports.reading import last_messages, read_suite, skipped
 

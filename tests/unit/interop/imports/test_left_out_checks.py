@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel.folders import FolderFiles
+from cupel.local_files import FolderFiles
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.interop.imports.admission import request_fields

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cupel import folders
-from cupel.folders import FolderFiles
+from cupel import local_files
+from cupel.local_files import FolderFiles
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.promptfoo import read_config
 from cupel_core.interop.imports.promptfoo.csv_records import read_records
@@ -119,7 +119,7 @@ def test_a_byte_order_mark_is_trimmed_from_each_kind_of_file(name: str) -> None:
 
 
 def test_why_a_file_is_not_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "MAX_FILE_BYTES", 2_000_000)
+    monkeypatch.setattr(local_files, "MAX_FOLDER_FILE_BYTES", 2_000_000)
     (tmp_path / "u16.csv").write_bytes("a,b\ngrün,2\n".encode("utf-16"))
     (tmp_path / "latin.csv").write_bytes("a,b\ngrün,2\n".encode("cp1252"))
     (tmp_path / "zeros.csv").write_bytes(b"a,b\0\n")

@@ -1,28 +1,35 @@
-"""Deletes a stack on AWS, and on request its data, with the caller's own AWS credentials.
+"""The actions of the operator of a stack on AWS, directly in its resources, with their own AWS credentials.
 
-A command rather than a custom resource of the template: it needs no function with the right to delete everything, says
-what it is going to delete, and can be repeated after a failure.
+An operator issues the first admin token, repeats deletions after a restore, and deletes a stack, on request with its
+data. The deletion is a command rather than a custom resource of the template: it needs no function with the right to
+delete everything, says what it is going to delete, and can be repeated after a failure.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
-from cupel.bootstrap import outputs_of
 from cupel.counts import count_of
-from cupel.errors import CupelError
+from cupel.environment import set_variables
+from cupel.errors import CupelError, UsageError
+from cupel.stack.address import FirstToken
+from cupel_core.base.errors import Invalid
+from cupel_core.domain.access import AccessRole
+from cupel_core.store.settings import Settings
 
 _ABSENT = ("ResourceNotFoundException", "NoSuchBucket", "404")
 _BATCH = 1000
 """Versions that S3 deletes in one request."""
-
 Report = Callable[[str], None]
 
 
 class StackData(NamedTuple):
-    """What a stack's deletion leaves behind."""
+    """The data that a stack's deletion leaves behind."""
 
     table: str
     bucket: str
@@ -92,7 +99,7 @@ def _delete_and_wait(stack_name: str, report: Report) -> None:
 
 
 def _delete_data(data: StackData, report: Report) -> None:
-    """What the stack has retained, or adopted from another one."""
+    """Delete what the stack has retained, or adopted from another one."""
     _empty(data.bucket, report)  # functions may have written until they were deleted
     if _succeeds(lambda: boto3.client("s3").delete_bucket(Bucket=data.bucket)):
         report(f"deleted bucket {data.bucket}")
@@ -160,7 +167,7 @@ def _secrets(stack_name: str) -> Iterator[str]:
 
 
 def _succeeds(delete: Callable[[], object]) -> bool:
-    """Whether something was deleted; it may be gone already."""
+    """Return whether something was deleted; it may be gone already."""
     try:
         delete()
     except ClientError as error:
@@ -172,3 +179,50 @@ def _succeeds(delete: Callable[[], object]) -> bool:
 def _ignore_absent(error: ClientError) -> None:
     if error.response["Error"]["Code"] not in _ABSENT:
         raise error
+
+
+def issue_first_token(
+    stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
+) -> FirstToken:
+    """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
+    from cupel_core.workspace.access import tokens  # after the environment is set
+
+    try:
+        outputs = stack_outputs(stack_name)
+        set_variables(_settings(stack_name, outputs))
+        issued = tokens.issue(workspace, role, name, now)
+    except Invalid as error:
+        raise UsageError(error.detail) from error
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"the AWS request failed: {error}") from error
+    return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
+
+
+def reapply_deletions(stack_name: str, now: datetime) -> int:
+    """Repeat the deletions that the stack's bucket has on record; returns how many.
+
+    Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, reading, listing and deleting
+    objects of its bucket, and for workspaces `scheduler:DeleteSchedule`.
+    """
+    from cupel_core.runs import restored_deletions  # after the environment is set
+
+    try:
+        set_variables(_settings(stack_name, stack_outputs(stack_name)))
+        return restored_deletions.reapply_deletions(now)
+    except (BotoCoreError, ClientError) as error:
+        raise CupelError(f"the AWS request failed: {error}") from error
+
+
+def stack_outputs(stack_name: str) -> dict[str, str]:
+    return outputs_of(boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"][0])
+
+
+def outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+
+
+def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
+    """Settings from the stack's outputs, which have the same names: `TableName` becomes `TABLE_NAME`."""
+    known = {each.name.upper() for each in fields(Settings)}
+    named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
+    return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}
