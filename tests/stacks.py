@@ -16,8 +16,8 @@ from cupel.client import Client
 from cupel.stack import emulator, lifecycle
 from cupel.stack.address import LocalStack
 from cupel.stack.clients import make_client
+from cupel.stack.deploy import DEFAULT_ORIGINS, choose_origins
 from cupel.stack.emulator import find_free_port
-from cupel.stack.origins import DEFAULT_ORIGINS, choose_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from tests.aws_calls import recording

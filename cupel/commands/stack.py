@@ -65,8 +65,7 @@ def up(
     """Start the embedded cloud, and deploy the stack to it from the sources."""
     paths = _find_stack("cupel up")
     from cupel.stack import lifecycle
-    from cupel.stack.call_timeout import choose_call_timeout
-    from cupel.stack.origins import choose_hosts, choose_origins
+    from cupel.stack.deploy import choose_call_timeout, choose_hosts, choose_origins
 
     session = ctx.ensure_object(Session)
     if allow_origin:

@@ -1,10 +1,9 @@
 """Evaluations in this process: conversations, judges and scoring as in a stack; nothing is stored."""
 
 from cupel.in_process.api import evaluate, evaluate_async
-from cupel.in_process.comparing import compare_results
+from cupel.in_process.comparing import compare_results, plan_comparison
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.options import EvaluationOptions
-from cupel.in_process.planning import plan_comparison
 from cupel.in_process.probes import Probe, ProbeResult
 from cupel.in_process.tools import ToolFailed
 

@@ -3,18 +3,18 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Unpack
 
+from cupel.in_process.analysis import narrator_of
 from cupel.in_process.answer_cache import open_cache
 from cupel.in_process.budget import budget_of, check_prices
 from cupel.in_process.definition import DefinitionSource
-from cupel.in_process.display import console_of, shown
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.event_loops import run_in_new_loop, shared_connections
-from cupel.in_process.narrator import narrator_of
 from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
-from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
-from cupel.in_process.progress import EvaluationProgress
+from cupel.in_process.plan import EvaluationPlan, plan_evaluation
+from cupel.in_process.progress import EvaluationProgress, progress_console, shown_progress
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
+from cupel.in_process.targets import Targets
 from cupel_core.base.clock import utc_now
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def evaluate_async(
     plan = plan_evaluation(definition, targets, options)
     check_prices(plan)
     path = resume_path(plan.options)
-    return await run_plan(plan, plan.open_file(path) if path else None, console_of(plan.options))
+    return await run_plan(plan, plan.open_file(path) if path else None, progress_console(plan.options))
 
 
 async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "PlainTextConsole | None") -> Evaluation:
@@ -56,7 +56,7 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
     progress = EvaluationProgress(plan, utc_now())
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:
-        async with shared_connections(), shown(progress, console):
+        async with shared_connections(), shown_progress(progress, console):
             with open_cache(cache_path(plan.options), cache_ttl_seconds(plan.options)) as cache:
                 async with budget_of(plan) as budget:
                     runner = EvaluationRunner(plan, progress, executor, file, cache, budget)

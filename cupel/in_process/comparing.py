@@ -1,4 +1,4 @@
-"""Comparison of two evaluations in this process, by the same rules as comparisons on a stack."""
+"""Comparisons of evaluations in this process, and their planning, by the same rules as on a stack."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -8,6 +8,7 @@ from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.probes import ProbeResult
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonOptions, compare
+from cupel_core.domain.analysis.comparison_plans import ComparisonPlan, PlanRequest
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario
@@ -113,3 +114,27 @@ def _cell(results: Iterable[ProbeResult]) -> Cell:
         counts["passed"] += bool(result.success)
     codes = (counts[code] for code in DECISION_CODES)
     return Cell(*codes, *(counts[name] for name in ("other", "errored", "judged", "passed", "undecided")))
+
+
+def plan_comparison(
+    effect: float,
+    *,
+    metric: str | None = None,
+    rate: float | None = None,
+    spread: float | None = None,
+    pilot_scenarios: int | None = None,
+    targets: int = 1,
+) -> ComparisonPlan:
+    """Plan a comparison: its `runs` say how many scenarios and repeats detect `effect` with a chance of 80 %.
+
+    The spread of the scenarios' differences follows from `rate`, the pass rate of one side, or is `spread`, a standard
+    deviation; with `pilot_scenarios`, from which it was estimated, its upper 80 % bound counts. Raises UsageError.
+    """
+    try:
+        chosen = Metric(metric.upper()) if metric else None
+    except ValueError:
+        raise UsageError(f"metric: {metric!r} is not one of {', '.join(Metric)}") from None
+    request = PlanRequest(effect, chosen, rate, spread, pilot_scenarios, targets)
+    for field, why in request.violations:
+        raise UsageError(f"{'pilot_scenarios' if field == 'pilotScenarios' else field}: {why}")
+    return request.plan()

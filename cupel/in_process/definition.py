@@ -1,18 +1,22 @@
-"""Loads a definition with its scenarios, personas, connectors and files, by the rules of the API but without a stack.
+"""The definition of an evaluation and its operation profile, loaded by the rules of the API but without a stack.
 
 Images and PDFs are read from the definition's folder, or from data URLs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from cupel import definition_rules
+from cupel.definition_rules import shape_problems
 from cupel.errors import RefusedField, UsageError
 from cupel.files import DefinitionFile, definition_from_mapping, read_definitions
+from cupel.in_process.accounts import AccountResolver
 from cupel.json_types import Json
 from cupel.local_files import LocalFiles
+from cupel.source_files import SourceFile
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.domain.definitions.definitions import Content
@@ -20,8 +24,14 @@ from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, scenario_id
 from cupel_core.domain.files.formats import FileInfo, inspect
 from cupel_core.domain.files.references import References
+from cupel_core.domain.pipeline.profiles import Pipeline
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import Connector, ConnectorType
 from cupel_core.domain.resources.personas import Persona
+from cupel_core.providers.account import Account
+
+type ProfileSource = str | Path | Mapping[str, Any]
+_PROFILE_OPTION = "profile"
 
 
 class AttachedFiles:
@@ -229,3 +239,48 @@ def _with_ids(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
     """Scenarios with ids by position, so that simulated models answer the same in every evaluation."""
     for number, scenario in enumerate(scenarios, start=1):
         yield replace(scenario, id=scenario_id("local", number), name=scenario.name or f"scenario {number}")
+
+
+def load_profile(
+    source: ProfileSource | None, accounts: AccountResolver, targets: Iterable[Account]
+) -> RunProfile | None:
+    """None without one, and for one that is not enabled. UsageError names every invalid field."""
+    if source is None:
+        return None
+    # The models of the contract take a while to import.
+    from cupel_core.contract.profiles import CreateProfile
+    from cupel_core.resources.profile_validation import profile_issues
+
+    file = SourceFile(_PROFILE_OPTION, dict(source)) if isinstance(source, Mapping) else _read_profile(Path(source))
+    body = {"name": Path(file.name).stem[:200], **file.mapping()}
+    if problems := [_inside_profile(each) for each in shape_problems(CreateProfile, body, _PROFILE_OPTION)]:
+        raise file.refusal(problems)
+    document = CreateProfile.model_validate(body)
+    if issues := profile_issues("", document.content(), partial(_account_of, accounts)):
+        raise file.refusal(RefusedField(*issue) for issue in issues)
+    if not document.enabled:
+        return None
+    profile = RunProfile(document.name, document.name, 1, Pipeline.from_json(document.content()))
+    if profile.changes_prompt and any(_has_thread(account) for account in targets):
+        message = "its operations change the prompt, which a LangGraph agent does not read: it keeps its own thread"
+        raise UsageError(f"{_PROFILE_OPTION}: {message}")
+    return profile
+
+
+def _read_profile(path: Path) -> SourceFile:
+    try:
+        return SourceFile.read(path)
+    except UsageError as error:
+        raise UsageError(f"{_PROFILE_OPTION}: {error}") from None
+
+
+def _inside_profile(problem: RefusedField) -> RefusedField:
+    return RefusedField(problem.field.removeprefix(f"{_PROFILE_OPTION}."), problem.message)
+
+
+def _account_of(accounts: AccountResolver, provider: str) -> Account:
+    return accounts.for_model(f"{provider}/*", _PROFILE_OPTION)
+
+
+def _has_thread(account: Account) -> bool:
+    return account.connector is not None and account.connector.type is ConnectorType.LANGGRAPH

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from cupel.in_process.accounts import AccountResolver
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.options import EvaluationOptions
-from cupel.in_process.plan import EvaluationPlan, Targets, plan_evaluation
+from cupel.in_process.plan import EvaluationPlan, plan_evaluation
+from cupel.in_process.targets import Targets
 from cupel_core.domain.estimates.expectations import RunTerms, SampledCase, run_assumptions
 from cupel_core.domain.estimates.run_estimate import CallCapacity, RunEstimate, estimate_run
 from cupel_core.domain.runs.sampling import evenly

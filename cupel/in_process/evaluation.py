@@ -29,8 +29,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.figures import format_percent
 
 if TYPE_CHECKING:
-    from cupel.in_process.analysis import AnalyzedEvaluation
-    from cupel.in_process.narrator import Narrator
+    from cupel.in_process.analysis import AnalyzedEvaluation, Narrator
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Evaluation:
 
     id: str
     name: str
-    """Of the definition."""
+    """The definition's name."""
     columns: tuple[Column, ...]
     results: tuple[ProbeResult, ...]
     seed: int

@@ -1,27 +1,23 @@
 """Plans an evaluation: everything is checked before any model is called."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from random import Random
 from secrets import randbelow
 from typing import Any
 
-from pydantic import ValidationError
-
 from cupel.errors import UsageError
 from cupel.in_process.accounts import AccountResolver
-from cupel.in_process.agents import Agent, FunctionTarget, agent_name
 from cupel.in_process.code_runner import ProcessCodeRunner, check_code
 from cupel.in_process.definition import (
     DefinitionSource,
     EvaluationCase,
     LoadedDefinition,
     load_definition,
-    parse_connector,
+    load_profile,
 )
 from cupel.in_process.digests import digest
 from cupel.in_process.grader_accounts import grader_accounts, narrator_account
@@ -34,68 +30,34 @@ from cupel.in_process.options import (
     resume_path,
 )
 from cupel.in_process.probes import Probe
-from cupel.in_process.profile_files import load_profile
 from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvaluation, check_same_plan, read_saved
+from cupel.in_process.targets import ResolvedTarget, Targets, account_json, resolve_targets
 from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.base.ids import new_id
-from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.runner import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
-from cupel_core.conversations.turn import MAX_WAIT_SECONDS, CalledTarget
+from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
 from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
 from cupel_core.domain.files.references import largest_files_sent
-from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.pipeline.run_profile import RunProfile
-from cupel_core.domain.resources.connectors import PROVIDER, ConnectorType
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.identifiers import thread_id
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.sampling import sample
-from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
-from cupel_core.domain.text.validation_messages import field_message
-from cupel_core.providers import simulated_model_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.call_guard import no_guard
-from cupel_core.providers.completion import Attempt
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import omitted_parameters, parameter_errors, without_unknown
 from cupel_core.scoring.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.scoring.grading.graders import GraderFactory
 
-type TargetSpec = str | Mapping[str, Any] | Agent
-"""A model, `connector/<name>`, a connector in the fields of a definition file, a function (see agents.py), or
-`{model, label, params, maxAttempts, callTimeoutSeconds}`, in which `model` is one of the first two."""
-type Targets = TargetSpec | Sequence[TargetSpec]
-
 _SEED_COUNT = 2**31
-_TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}
-"""A target has these fields besides its model, and a connector has none of them."""
 _OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
-
-
-@dataclass(frozen=True)
-class ResolvedTarget:
-    """A target with what is needed to call it: a function, or an account."""
-
-    spec: Target
-    account: Account
-    agent: Agent | None = None
-
-    def target(self, options: EvaluationOptions, executor: Executor, calls: Attempt) -> CalledTarget:
-        return CalledTarget(
-            account=self.account,
-            model=self.spec.model,
-            call_timeout_seconds=self.spec.call_timeout_seconds
-            or options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS),
-            rng=Random(),  # noqa: S311
-            max_attempts=self.spec.max_attempts or (options.get("max_attempts") or MAX_ATTEMPTS),
-            retry_delay_seconds=options.get("retry_delay_seconds"),
-            attempt=FunctionTarget(self.agent, executor) if self.agent else calls,
-        )
 
 
 @dataclass(frozen=True)
@@ -149,7 +111,7 @@ class EvaluationPlan:
         if self.profile is not None:
             options["profile"] = asdict(self.profile.pipeline)
         cases = [[asdict(scenario), persona and persona.to_json()] for scenario, persona in self.cases]
-        targets = [[target.spec.to_json(), _account_json(target.account)] for target in self.targets]
+        targets = [[target.spec.to_json(), account_json(target.account)] for target in self.targets]
         configuration = [asdict(self.grader_config), accounts, options, self.probe_plan.repeats, self.seed]
         return {
             "definition": digest([asdict(self.definition.content), cases]),
@@ -261,7 +223,7 @@ def plan_evaluation(
     options = checked_options(options)
     loaded = _load_definition(definition, options)
     accounts = accounts or AccountResolver(options.get("providers") or {})
-    resolved_targets = tuple(_resolve_targets(targets, loaded, accounts))
+    resolved_targets = tuple(resolve_targets(targets, loaded, accounts))
     path = resume_path(options)
     saved = read_saved(path) if path else None
     seed = options.get("seed")
@@ -291,10 +253,6 @@ def plan_evaluation(
     if path and saved:
         check_same_plan(path, saved, plan.digests, plan.probe_plan.total)
     return plan
-
-
-def _account_json(account: Account) -> list[Any]:
-    return [account.base_url, account.connector and account.connector.to_json()]
 
 
 def _check_tools(plan: EvaluationPlan) -> None:
@@ -365,50 +323,3 @@ def _check_files(
             problem = None if target.agent else file_error(target.spec.model, largest)
         if problem:
             raise UsageError(f"targets.{position}: {target.spec.model} {problem}")
-
-
-def _resolve_targets(targets: Targets, loaded: LoadedDefinition, accounts: AccountResolver) -> Iterator[ResolvedTarget]:
-    specs = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
-    for position, spec in enumerate(specs):
-        yield _resolve_target(spec, f"targets.{position}", loaded, accounts)
-
-
-def _resolve_target(
-    spec: TargetSpec, field: str, loaded: LoadedDefinition, accounts: AccountResolver
-) -> ResolvedTarget:
-    if callable(spec):
-        return ResolvedTarget(Target(f"{PROVIDER}/{agent_name(spec)}"), Account(PROVIDER, ""), spec)
-    if isinstance(spec, Mapping) and "model" in spec:
-        own = parse_target(spec, field)
-        resolved = _resolve_target(own.model, f"{field}.model", loaded, accounts)
-        return replace(resolved, spec=replace(own, model=resolved.spec.model))
-    if isinstance(spec, Mapping) and _TARGET_FIELDS & spec.keys():
-        raise UsageError(f"{field}.model: is required")
-    if isinstance(spec, str) and not spec.startswith(f"{PROVIDER}/"):
-        if message := simulated_model_error(spec):
-            raise UsageError(f"{field}: {message}")
-        return ResolvedTarget(Target(spec), accounts.for_model(spec, field))
-    if isinstance(spec, str):
-        connector = loaded.connectors.get(spec.removeprefix(f"{PROVIDER}/"))
-        if connector is None:
-            known = ", ".join(loaded.connectors) or "none"
-            raise UsageError(f"{field}: unknown connector {spec}; connectors of the definition: {known}")
-    elif isinstance(spec, Mapping):
-        connector = parse_connector(spec, field)
-    else:
-        kind = type(spec).__name__
-        raise UsageError(f"{field}: must be a model, a connector, a mapping or a function, not {kind}")
-    if connector.type is ConnectorType.TOOLS:
-        raise UsageError(f"{field}: {connector.name} is a connector of type tools, which answers no messages")
-    account = replace(Account(PROVIDER, connector.base_url), connector=connector, allow_private=True)
-    return ResolvedTarget(Target(connector.target), account)
-
-
-def parse_target(body: Mapping[str, Any], field: str) -> Target:
-    """UsageError, naming the field, if it is invalid."""
-    try:
-        return TargetInput.model_validate(dict(body)).target()
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, (field, *first["loc"])))
-        raise UsageError(f"{where}: {field_message(first['msg'])}") from None

@@ -1,13 +1,17 @@
-"""How far an evaluation is, in the fields of `GET /runs/{id}/progress` and by the same rules."""
+"""The progress of an evaluation, by the rules of `GET /runs/{id}/progress`, and its display on standard error."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+from cupel.in_process.options import EvaluationOptions
 from cupel.in_process.plan import EvaluationPlan
 from cupel.in_process.probes import as_json
 from cupel.json_types import Json
-from cupel_core.base.clock import to_iso
+from cupel_core.base.clock import to_iso, utc_now
 from cupel_core.contract.progress import DetailedProgressResponse, TargetProgressResponse
 from cupel_core.contract.runs import RunSpendResponse
 from cupel_core.domain.runs.column_progress import ColumnCounts
@@ -20,6 +24,12 @@ from cupel_core.domain.runs.slow_calls import slow_calls
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.domain.runs.views import ColumnProgressView
 from cupel_core.providers.attempt_log import AttemptLog
+
+if TYPE_CHECKING:
+    from cupel.progress_display import Show
+    from cupel.session import PlainTextConsole
+
+_INTERVAL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -160,3 +170,36 @@ class EvaluationProgress:
     def _spend(self) -> RunSpend:
         by_column = {number: each.cost for number, each in enumerate(self._columns)}
         return RunSpend(sum(by_column.values(), Cost()), by_column=by_column)
+
+
+def progress_console(options: EvaluationOptions) -> "PlainTextConsole | None":
+    """Standard error, unless no progress is to be shown."""
+    if not options.get("progress", True):
+        return None
+    from cupel.session import console
+
+    return console(stderr=True)
+
+
+@asynccontextmanager
+async def shown_progress(progress: EvaluationProgress, console: "PlainTextConsole | None") -> AsyncIterator[None]:
+    """Show the progress as it is now and then, and as it is in the end, unless the evaluation was interrupted."""
+    if console is None:
+        yield
+        return
+    from cupel.progress_display import progress_display
+
+    with progress_display(console, progress.run) as show:
+        refreshing = asyncio.create_task(_refresh(progress, show))
+        try:
+            yield
+        finally:
+            refreshing.cancel()
+            await asyncio.gather(refreshing, return_exceptions=True)
+        show(progress.read(utc_now()))
+
+
+async def _refresh(progress: EvaluationProgress, show: "Show") -> None:
+    while True:
+        show(progress.read(utc_now()))
+        await asyncio.sleep(_INTERVAL_SECONDS)

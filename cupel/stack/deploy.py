@@ -1,16 +1,21 @@
-"""Deploys the build to the embedded cloud, with the same `sam deploy` that is used for AWS."""
+"""The deployment of the build to the embedded cloud, with the remembered options of `cupel up`.
 
+These are the origins of web pages that may call the stack (`--allow-origin`) and how long a model call may take
+(`--call-timeout`). The hosts at which the stack answers beside its own (`--allow-host`) are not remembered.
+"""
+
+import json
 import platform
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cupel.errors import CupelError
-from cupel.stack.call_timeout import probe_timeout, read_call_timeout
+from cupel.errors import CupelError, UsageError
+from cupel.stack.access.gate import encode_hosts, is_host
 from cupel.stack.clients import make_client
 from cupel.stack.durability.processes import MAX_WAITING_REQUESTS
 from cupel.stack.emulator import Emulator, save_deployment
-from cupel.stack.origins import read_origins
 from cupel.stack.paths import STACK_NAME, StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from cupel.stack.workers import MEMORY_MB, probe_workers
@@ -32,8 +37,18 @@ CORS: dict[str, Any] = {
     "ExposeHeaders": ["ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "apigw-requestid"],
     "MaxAge": 600,
 }
-"""What the API function answers on AWS."""
+"""The API function answers the same on AWS."""
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
+DEFAULT_CALL_SECONDS = 120
+"""The template has the same default."""
+ALLOWED_SECONDS = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 480, 600)
+"""The template allows these values of CallTimeoutSeconds."""
+_PROBE_SECONDS = (120, 300, 600, 900)
+"""A local stack uses these values of ProbeTimeoutSeconds, and chooses the first that leaves enough time for calls."""
+_RESERVED_SECONDS = 16
+"""An invocation reserves this time for its last commit, and for new calls."""
+DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 def is_recorded(paths: StackPaths, digest: str) -> bool:
@@ -104,3 +119,60 @@ def _status(emulator: Emulator) -> str | None:
 
 def _record(paths: StackPaths) -> Path:
     return paths.state / "deployed.digest"
+
+
+def read_call_timeout(paths: StackPaths) -> int:
+    file = _timeout_file(paths)
+    return int(json.loads(file.read_text())) if file.is_file() else DEFAULT_CALL_SECONDS
+
+
+def choose_call_timeout(paths: StackPaths, seconds: int) -> None:
+    """Raise UsageError for a time that the template does not allow."""
+    if seconds not in ALLOWED_SECONDS:
+        allowed = ", ".join(map(str, ALLOWED_SECONDS))
+        raise UsageError(f"--call-timeout: {seconds} is none of the times that the stack allows: {allowed}")
+    paths.make_private()
+    replace_file(_timeout_file(paths), json.dumps(seconds))
+
+
+def probe_timeout(call_seconds: int) -> int:
+    """Return how long an invocation takes at most in which such calls are made."""
+    return next(each for each in _PROBE_SECONDS if each - _RESERVED_SECONDS >= call_seconds)
+
+
+def _timeout_file(paths: StackPaths) -> Path:
+    return paths.state / "call_timeout.json"
+
+
+def read_origins(paths: StackPaths) -> tuple[str, ...]:
+    file = _origins_file(paths)
+    return tuple(json.loads(file.read_text())) if file.is_file() else DEFAULT_ORIGINS
+
+
+def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
+    """Replace the origins; raises UsageError for what browsers do not send as one."""
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise UsageError(
+                f'"{origin}" is no origin: write the scheme, the host in lower case, and the port if it is not the '
+                "usual one, without a path, as in http://localhost:3000"
+            )
+    paths.make_private()
+    replace_file(_origins_file(paths), json.dumps(list(dict.fromkeys(origins))))
+
+
+def choose_hosts(paths: StackPaths, hosts: Sequence[str]) -> Sequence[str]:
+    """Replace the hosts, also by none. Raises UsageError for what browsers do not send as one."""
+    for host in hosts:
+        if not is_host(host):
+            raise UsageError(
+                f'--allow-host: "{host}" is no host: write the name in lower case and the port, as in '
+                "name-4566.preview.example:443"
+            )
+    paths.make_private()
+    replace_file(paths.hosts_file, encode_hosts(hosts))
+    return hosts
+
+
+def _origins_file(paths: StackPaths) -> Path:
+    return paths.state / "origins.json"

@@ -21,9 +21,8 @@ from cupel.errors import CupelError, UsageError
 from cupel.stack.access.cloud import CloudAccess
 from cupel.stack.access.signatures import AccessKey, sign
 from cupel.stack.durability import CHECKPOINT_PATH, FAILURE_MARK, NOTICE_MARK
-from cupel.stack.interpreters import find_python
 from cupel.stack.paths import PYTHON_VERSION, REGION, STACK_NAME, StackPaths, write_private
-from cupel.stack.subprocesses import child_environment, run
+from cupel.stack.subprocesses import child_environment, find_python, run
 
 DEFAULT_PORT = 4566
 _START_SECONDS = 300.0  # loads its data first: about 3 s per 100,000 probes

@@ -19,18 +19,17 @@ from cupel.stack.address import (
     read_local,
     write_local,
 )
-from cupel.stack.build import build, build_lock, is_built, sources_digest
-from cupel.stack.data_format import check_data_format
 from cupel.stack.deploy import deploy, is_deployed, is_recorded
 from cupel.stack.emulator import Emulator
 from cupel.stack.locks import lock_file
-from cupel.stack.paths import StackPaths
-from cupel.stack.sources import generate, refresh
+from cupel.stack.paths import StackPaths, write_private
+from cupel.stack.sources import build, build_lock, generate, is_built, refresh, sources_digest
 from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole
+from cupel_core.store.data_format import DATA_FORMAT
 
 if TYPE_CHECKING:
-    from cupel.stack.recovery import Recovery
+    from cupel.stack.first_calls import Recovery
 
 type Notify = Callable[[str], None]
 
@@ -141,7 +140,7 @@ def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> Local
 
 
 def _resume(running: Emulator, started_at: datetime) -> "Recovery":
-    from cupel.stack.recovery import resume_lost  # imports boto3, which a stack that is already up does not need
+    from cupel.stack.first_calls import resume_lost  # imports boto3, which a stack that is already up does not need
 
     return resume_lost(running, started_at)
 
@@ -155,21 +154,21 @@ def _report(recovery: "Recovery", notify: Notify) -> None:
 
 def _warm(running: Emulator, notify: Notify, *, only_needed: bool) -> None:
     """Start the functions that the first call of a run needs, or all after a deployment, and say which do not start."""
-    from cupel.stack import warmup  # imports boto3 and pydantic
+    from cupel.stack import first_calls  # imports boto3 and pydantic
 
-    calls = warmup.warmup_calls()
-    needed = [call for call in calls if not only_needed or call.function in warmup.NEEDED_BY_A_CALL]
+    calls = first_calls.warmup_calls()
+    needed = [call for call in calls if not only_needed or call.function in first_calls.NEEDED_BY_A_CALL]
     with _report_duration(notify, "functions warmed up"):
-        failures = warmup.warm(running, needed)
+        failures = first_calls.warm(running, needed)
     for function, failure in failures.items():
         notify(f"  {function} failed: {failure}")
 
 
 def _warm_in_background(running: Emulator) -> None:
-    from cupel.stack import warmup
+    from cupel.stack import first_calls
 
-    further = [call for call in warmup.warmup_calls() if call.function not in warmup.NEEDED_BY_A_CALL]
-    warmup.start_warming(running, further)
+    further = [call for call in first_calls.warmup_calls() if call.function not in first_calls.NEEDED_BY_A_CALL]
+    first_calls.start_warming(running, further)
 
 
 @contextmanager
@@ -184,3 +183,23 @@ def _report_duration(notify: Notify, step: str) -> Iterator[None]:
     start = perf_counter()
     yield
     notify(f"{step} ({perf_counter() - start:.1f} s)")
+
+
+def check_data_format(paths: StackPaths) -> None:
+    """Mark new data with the format of this build. CupelError if there are data with another mark, or without one."""
+    present = str(DATA_FORMAT)
+    if _read_mark(paths) == present:
+        return
+    if paths.data.is_dir() and any(paths.data.iterdir()):
+        raise CupelError(
+            f"the data in {paths.data} are in another format than this build of Cupel reads; "
+            "`cupel down --discard` deletes them"
+        )
+    write_private(paths.data_format, present)
+
+
+def _read_mark(paths: StackPaths) -> str | None:
+    try:
+        return paths.data_format.read_text().strip()
+    except (FileNotFoundError, ValueError):
+        return None

@@ -51,7 +51,7 @@ class StackPaths:
 
     @property
     def data_format(self) -> Path:
-        """The mark that says in which format the data are (`cupel/stack/data_format.py`)."""
+        """The mark that says in which format the data are (`cupel/stack/lifecycle.py`)."""
         return self.state / "data-format"
 
     @property

@@ -1,11 +1,15 @@
-"""The files of which the stack is built: those of a clone, or those that the installed package contains."""
+"""The files of which the stack is built, those of a clone or of the installed package, and their build."""
 
+import hashlib
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import cupel_core
 from cupel.errors import UsageError
+from cupel.stack.locks import lock_file
 from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from cupel.whole_files import replace_file
@@ -14,7 +18,6 @@ PACKAGED = Path(__file__).parent / "packaged"
 """Of the wheel: the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
-
 _CORE_FILES = ("cupel_core/**/*.py", "cupel_core/interfaces/graphql/*.graphql", "cupel_core/interfaces/mcp_tools.json")
 _DEPLOYED = (
     "template.yaml",
@@ -90,3 +93,37 @@ def _find(paths: StackPaths, patterns: tuple[str, ...]) -> dict[str, Path]:
 def _glob(root: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
     paths = (path for pattern in patterns for path in root.glob(pattern) if path.is_file())
     return {path.relative_to(root).as_posix(): path for path in paths}
+
+
+def sources_digest(paths: StackPaths) -> str:
+    """A digest over the names and contents of all files that determine what is deployed."""
+    digest = hashlib.sha256()
+    for name, path in sorted(deployed_files(paths).items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def is_built(paths: StackPaths, digest: str) -> bool:
+    record = _build_record(paths)
+    return record.is_file() and record.read_text() == digest and paths.build.is_dir()
+
+
+def build(paths: StackPaths, digest: str) -> None:
+    """Build the template. The layer is built for this machine, on which the embedded cloud runs the handlers."""
+    _build_record(paths).unlink(missing_ok=True)
+    environment = child_environment(paths) | {"ARCHITECTURE": "host"}
+    command = ["sam", "build", "--build-dir", str(paths.build), "--template-file", "template.yaml"]
+    run(command, paths, environment, paths.tools / "build.log")
+    replace_file(_build_record(paths), digest)
+
+
+@contextmanager
+def build_lock(paths: StackPaths) -> Iterator[None]:
+    """Held while building and deploying: a build must not change while another process deploys it."""
+    paths.tools.mkdir(parents=True, exist_ok=True)
+    with lock_file(paths.tools / "build.lock"):
+        yield
+
+
+def _build_record(paths: StackPaths) -> Path:
+    return paths.tools / "build.digest"

@@ -1,14 +1,20 @@
-"""Runs the programs that a local stack needs: uv, SAM, Python. None of them can reach the user's AWS account."""
+"""The programs that a local stack needs: uv, SAM and Python, which is found on this machine so that none is downloaded.
+
+None of them can reach the user's AWS account. uv searches for a Python too, but neither the interpreter that a virtual
+environment is made of, nor those behind the shims of version managers.
+"""
 
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from cupel.environment import read_variables
 from cupel.errors import CupelError
 from cupel.stack.access.cloud import CloudAccess
-from cupel.stack.paths import REGION, StackPaths
+from cupel.stack.paths import PYTHON_VERSION, REGION, StackPaths
 from cupel.whole_files import replace_file
 
 _NOT_INHERITED = (
@@ -19,6 +25,9 @@ _NOT_INHERITED = (
 )
 _SHOWN_LINES = 15
 _HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, the extra `stack` elsewhere")
+_NAME = f"python{PYTHON_VERSION}"
+_PRINT_BASE = "import sys; print(sys.base_prefix)"
+_SECONDS = 20.0
 
 
 def child_environment(paths: StackPaths, access: CloudAccess | None = None) -> dict[str, str]:
@@ -68,3 +77,38 @@ def _program(name: str, environment: dict[str, str]) -> str:
     if not program:
         raise CupelError(f"{name} is not installed; {_HINTS.get(name, 'install it')}")
     return program
+
+
+def find_python(environment: Mapping[str, str], own_prefix: str = sys.base_prefix) -> str:
+    """The path of an interpreter of the functions' version; else the version, with which uv searches and downloads.
+
+    `own_prefix` is where the interpreter of this process is installed.
+    """
+    for prefix in chain([Path(own_prefix)], _prefixes_of(environment)):
+        if (interpreter := prefix / "bin" / _NAME).is_file():
+            return str(interpreter)
+    return PYTHON_VERSION
+
+
+def _prefixes_of(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the installation prefixes of the interpreters that are found through PATH."""
+    for folder in dict.fromkeys(environment.get("PATH", "").split(":")):
+        if folder and (found := shutil.which(_NAME, path=folder)) and (prefix := _ask_for_prefix(found, environment)):
+            yield Path(prefix)
+
+
+def _ask_for_prefix(program: str, environment: Mapping[str, str]) -> str | None:
+    """Return the prefix of the interpreter, or of the one that a shim starts; None if it cannot be started, as with
+    an unset shim."""
+    try:
+        answer = subprocess.run(
+            [program, "-I", "-c", _PRINT_BASE],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()

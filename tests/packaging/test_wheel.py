@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from cupel.errors import CupelError
-from cupel.stack.build import sources_digest
 from cupel.stack.paths import StackPaths, find_stack_paths
-from cupel.stack.sources import write_sources
+from cupel.stack.sources import sources_digest, write_sources
 from cupel.stack.subprocesses import child_environment, run
 from tests.packaging.interpreters import RUNNING, SUPPORTED, find_interpreters, name_of
 
@@ -191,7 +190,7 @@ def test_the_stack_outside_of_a_clone_is_built_from_the_same_sources(
 ) -> None:
     code = (
         "from pathlib import Path\n"
-        "from cupel.stack.build import sources_digest\n"
+        "from cupel.stack.sources import sources_digest\n"
         "from cupel.stack.paths import find_stack_paths\n"
         "from cupel.stack.sources import refresh\n"
         "paths = find_stack_paths(Path.cwd())\n"

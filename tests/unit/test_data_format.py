@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from cupel.errors import CupelError
-from cupel.stack import data_format, emulator, lifecycle
-from cupel.stack.data_format import check_data_format
+from cupel.stack import emulator, lifecycle
+from cupel.stack.lifecycle import check_data_format
 from cupel.stack.paths import StackPaths
 
 
@@ -41,7 +41,7 @@ def test_data_with_another_mark_are_refused(paths: StackPaths, mark: bytes) -> N
 
 def test_a_mark_that_no_data_followed_is_replaced(paths: StackPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     check_data_format(paths)
-    monkeypatch.setattr(data_format, "DATA_FORMAT", 2)
+    monkeypatch.setattr(lifecycle, "DATA_FORMAT", 2)
     check_data_format(paths)
     assert paths.data_format.read_text() == "2"
 

@@ -9,12 +9,17 @@ nothing is refused for how it looks, but everything that is not listed here:
 
 All of them must name the stack by an address that only this machine has: a page at a name that resolves to it is
 refused (DNS rebinding). A request with the access key must not come from a page of another site either.
+
+Further hosts may be named in a file, such as the public name of a forwarded port. It is read when a request names a
+host that is not the stack's own, so a change needs no restart.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple, Protocol
 from xml.sax.saxutils import escape
 
@@ -36,6 +41,10 @@ _FORWARDED = frozenset(
 )
 """Headers of a presigned request that reach the emulator though they are not signed: others could rename the request's
 service, or copy another object."""
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?:([1-9][0-9]{0,4})")
+_MAX_PORT = 65_535
+_USUAL_PORTS = ("80", "443")
+"""Browsers leave them out."""
 
 
 class Buckets(Protocol):
@@ -231,3 +240,23 @@ async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], c
     length = (b"content-length", str(len(content)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*own, length]})
     await send({"type": "http.response.body", "body": content})
+
+
+def is_host(text: str) -> bool:
+    """Return whether this is NAME:PORT as browsers send it: a name in lower case, without a wildcard."""
+    found = _HOST.fullmatch(text)
+    return found is not None and int(found[2]) <= _MAX_PORT
+
+
+def read_hosts(file: Path) -> frozenset[str]:
+    """Read the additional allowed hosts, as the header Host has them. A missing or damaged file allows none."""
+    try:
+        hosts = [each for each in json.loads(file.read_text()) if is_host(each)]
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+    usual = (name for name, _, port in (each.rpartition(":") for each in hosts) if port in _USUAL_PORTS)
+    return frozenset((*hosts, *usual))
+
+
+def encode_hosts(hosts: Sequence[str]) -> str:
+    return json.dumps(list(dict.fromkeys(hosts)))

@@ -3,6 +3,9 @@
 A record is in the kernel's hands when `append` returns, so no kill of processes loses it; `sync` makes it survive a
 power failure. Records are effects (an item after a write), not requests: applying one twice changes nothing, so a
 snapshot can be written while the next log already grows.
+
+A file may end within a record, because its writer was killed: such a torn record was never acknowledged and is dropped.
+Everything else that does not match its checksum is damage, which is reported and never skipped.
 """
 
 import fcntl
@@ -10,13 +13,18 @@ import os
 import time
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
-
-from cupel.stack.durability.records import MAGIC, Damaged, encode, read
+from struct import Struct
+from typing import BinaryIO, NamedTuple
+from zlib import crc32
 
 _SNAPSHOT_BYTES = 64_000_000
 """Of logs, which take about a second to replay; a larger snapshot is replaced when the logs are as large."""
 _SNAPSHOT_SECONDS = 12 * 3_600
 """Deleted texts leave the journal with the next snapshot, within a day of their deletion."""
+MAGIC = b"cupel journal 1\n"
+_PREFIX = Struct("<II")  # the payload's length and checksum
+_CHECKSUM = Struct("<I")  # of the prefix: a damaged length must not look like a torn record
+_HEADER_BYTES = _PREFIX.size + _CHECKSUM.size
 
 
 class JournalError(Exception):
@@ -173,7 +181,7 @@ def _read(path: Path) -> Generator[bytes, None, int]:
     end = min(len(MAGIC), path.stat().st_size)
     with path.open("rb") as file:
         try:
-            for record in read(file):
+            for record in read_records(file):
                 yield record.payload
                 end = record.end
         except Damaged as damage:
@@ -227,3 +235,49 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class Damaged(Exception):
+    """The bytes at `offset` are not what was written there."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+class JournalRecord(NamedTuple):
+    payload: bytes
+    end: int
+    """The offset in the file after this record."""
+
+
+def encode(payload: bytes) -> bytes:
+    prefix = _PREFIX.pack(len(payload), crc32(payload))
+    return b"".join((prefix, _CHECKSUM.pack(crc32(prefix)), payload))
+
+
+def read_records(file: BinaryIO) -> Iterator[JournalRecord]:
+    """The complete records of a file, up to its end or a torn record. Damaged if something else is in the way."""
+    magic = file.read(len(MAGIC))
+    if not MAGIC.startswith(magic):
+        raise Damaged(0)
+    offset = len(MAGIC)
+    while len(header := file.read(_HEADER_BYTES)) == _HEADER_BYTES:
+        prefix = header[: _PREFIX.size]
+        if crc32(prefix) != _CHECKSUM.unpack(header[_PREFIX.size :])[0]:
+            if _is_zero(header, file):
+                return
+            raise Damaged(offset)
+        length, checksum = _PREFIX.unpack(prefix)
+        payload = file.read(length)
+        if len(payload) < length:
+            return
+        if crc32(payload) != checksum:
+            raise Damaged(offset)
+        offset += _HEADER_BYTES + length
+        yield JournalRecord(payload, offset)
+
+
+def _is_zero(header: bytes, file: BinaryIO) -> bool:
+    """Some file systems extend a file before they write its data: after a power failure, it ends in zeros."""
+    return not any(header) and not any(chunk.strip(b"\0") for chunk in iter(lambda: file.read(1 << 20), b""))

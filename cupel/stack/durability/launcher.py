@@ -18,13 +18,11 @@ from typing import Any, NoReturn
 
 sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
 
-from cupel.stack.access.gate import AccessGate, Ports
-from cupel.stack.access.hosts import read_hosts
+from cupel.stack.access.gate import AccessGate, Ports, read_hosts
 from cupel.stack.durability import FAILURE_MARK, NOTICE_MARK
 from cupel.stack.durability.application import DurableApplication
 from cupel.stack.durability.journal import Journal, JournalError
-from cupel.stack.durability.layers import SharedLayers
-from cupel.stack.durability.processes import bound_processes
+from cupel.stack.durability.processes import SharedLayers, bound_processes
 from cupel.stack.durability.services import ServiceStates, check_files
 from cupel.stack.durability.tables import Tables
 

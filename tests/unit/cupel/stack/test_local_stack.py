@@ -18,19 +18,26 @@ from cupel.errors import CupelError, UsageError
 from cupel.in_process.options import CALL_TIMEOUT_SECONDS
 from cupel.stack import emulator
 from cupel.stack.access.cloud import CloudAccess
-from cupel.stack.access.hosts import read_hosts
+from cupel.stack.access.gate import read_hosts
 from cupel.stack.access.signatures import AccessKey
 from cupel.stack.address import LocalStack, read_local, write_local
-from cupel.stack.build import is_built, sources_digest
-from cupel.stack.call_timeout import ALLOWED_SECONDS, choose_call_timeout, probe_timeout, read_call_timeout
-from cupel.stack.deploy import CORS, is_recorded
-from cupel.stack.interpreters import find_python
+from cupel.stack.deploy import (
+    ALLOWED_SECONDS,
+    CORS,
+    DEFAULT_ORIGINS,
+    choose_call_timeout,
+    choose_hosts,
+    choose_origins,
+    is_recorded,
+    probe_timeout,
+    read_call_timeout,
+    read_origins,
+)
+from cupel.stack.first_calls import warmup_calls
 from cupel.stack.locks import lock_file
-from cupel.stack.origins import DEFAULT_ORIGINS, choose_hosts, choose_origins, read_origins
 from cupel.stack.paths import PYTHON_VERSION, StackPaths, find_stack_paths, write_private
-from cupel.stack.sources import deployed_files, write_sources
-from cupel.stack.subprocesses import child_environment, run
-from cupel.stack.warmup import warmup_calls
+from cupel.stack.sources import deployed_files, is_built, sources_digest, write_sources
+from cupel.stack.subprocesses import child_environment, find_python, run
 from cupel.stack.workers import probe_workers
 from cupel_core.interfaces.gateway import cors
 from cupel_core.runs.probing.invocation_time import MARGIN_SECONDS

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from cupel.stack import emulator, lifecycle, recovery, warmup
+from cupel.stack import emulator, first_calls, lifecycle
 from cupel.stack.access.signatures import AccessKey
 from cupel.stack.emulator import Emulator, find_free_port
+from cupel.stack.first_calls import Recovery, resume_lost
 from cupel.stack.paths import StackPaths
-from cupel.stack.recovery import Recovery, resume_lost
 from tests.conftest import ROOT
 
 STARTED_AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
@@ -89,29 +89,31 @@ def test_every_kind_of_work_that_the_sweeper_resumes_has_a_name(monkeypatch: pyt
 
     silent = {RecoveryAction.PROPAGATED, RecoveryAction.FINISH_GIVEN_UP, RecoveryAction.RESUMED}
     kinds = {"turns", "dispatched", "rescores", "jobs", "generations", "callbacks", *RecoveryAction}
-    assert set(recovery._KINDS) == kinds - silent
+    assert set(first_calls._KINDS) == kinds - silent
 
 
 def test_functions_that_no_first_call_needs_are_started_without_waiting_for_them() -> None:
-    fake, calls = FakeLambda({}), warmup.warmup_calls()
+    fake, calls = FakeLambda({}), first_calls.warmup_calls()
     with fake.serving() as emulator:
-        warmup.start_warming(emulator, [call for call in calls if call.function not in warmup.NEEDED_BY_A_CALL])
+        first_calls.start_warming(
+            emulator, [call for call in calls if call.function not in first_calls.NEEDED_BY_A_CALL]
+        )
     assert {kind for _, kind, _ in fake.invocations} == {"Event"}
     assert "cupel-page" in {function for function, _, _ in fake.invocations}
 
 
 def test_every_worker_of_a_function_is_started() -> None:
     fake = FakeLambda({})
-    (probe,) = (call for call in warmup.warmup_calls() if call.function == "probe")
+    (probe,) = (call for call in first_calls.warmup_calls() if call.function == "probe")
     with fake.serving() as emulator:
-        assert warmup.warm(emulator, [probe]) == {}
+        assert first_calls.warm(emulator, [probe]) == {}
     assert len(fake.invocations) == probe.workers
 
 
 def test_functions_that_fail_are_named_with_their_error() -> None:
     fake = FakeLambda({"errorMessage": "no module\nTraceback"}, error="Unhandled")
     with fake.serving() as emulator:
-        failures = warmup.warm(emulator, warmup.warmup_calls()[:1])
+        failures = first_calls.warm(emulator, first_calls.warmup_calls()[:1])
     assert failures == {"dispatch": "no module"}
 
 

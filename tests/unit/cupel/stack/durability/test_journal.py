@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cupel.stack.durability.journal import Journal, JournalError
-from cupel.stack.durability.records import encode
+from cupel.stack.durability.journal import Journal, JournalError, encode
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cupel.stack.durability.layers import SharedLayers
+from cupel.stack.durability.processes import SharedLayers
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel.stack.durability.records import MAGIC, Damaged, encode, read
+from cupel.stack.durability.journal import MAGIC, Damaged, encode, read_records
 
 payloads = st.lists(st.binary(max_size=40), max_size=8)
 
@@ -14,7 +14,7 @@ def write(written: list[bytes]) -> bytes:
 
 
 def read_all(data: bytes) -> list[bytes]:
-    return [record.payload for record in read(BytesIO(data))]
+    return [record.payload for record in read_records(BytesIO(data))]
 
 
 @given(payloads)
@@ -56,5 +56,5 @@ def test_zeros_between_records_are_reported() -> None:
 
 
 def test_the_end_of_a_record_is_its_offset_in_the_file() -> None:
-    ends = [record.end for record in read(BytesIO(write([b"a", b"bc"])))]
+    ends = [record.end for record in read_records(BytesIO(write([b"a", b"bc"])))]
     assert ends == [len(write([b"a"])), len(write([b"a", b"bc"]))]

@@ -1,14 +1,20 @@
-"""Invokes each function once, so that the first run does not wait for layers to be unpacked.
+"""The first calls after a start of the embedded cloud: functions are warmed up, and interrupted work is resumed.
 
-The events name a run that does not exist, which every consumer drops.
+Each function is invoked once, so that the first run does not wait for layers to be unpacked. The events name a run that
+does not exist, which every consumer drops.
+
+Only tables, objects and schedules survive an interruption: the queues are empty, or their messages hidden by workers
+that are gone. The sweeper would find that out within minutes; here it is known.
 """
 
 import json
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel.counts import count_of
 from cupel.stack.clients import make_client
 from cupel.stack.emulator import Emulator
 from cupel.stack.invocation import try_invoke
@@ -30,6 +36,7 @@ _AT_ONCE = 4
 """More would only compete for the processors; at least as many as one function has workers."""
 _WORKSPACE = "warming"
 _RUN_ID = "run_none"
+_KINDS = {"dispatched": "run", "redispatched": "run", "finish-started": "run", "rescores": "rescore", "turns": "turn"}
 
 
 class WarmupCall(NamedTuple):
@@ -106,3 +113,24 @@ def _delivery(message: QueueMessage) -> dict[str, Any]:
 
 def _name(call: WarmupCall) -> str:
     return f"{STACK_NAME}-{call.function}"
+
+
+_KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
+"""It maps the counts that the sweep function returns to what they count."""
+
+
+class Recovery(NamedTuple):
+    resumed: str
+    """It lists what was resumed, such as `2 runs, 1 turn`, and is empty if nothing was."""
+    failure: str = ""
+
+
+def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
+    """Have the sweeper resume everything that was queued or in progress before that moment."""
+    answer = try_invoke(emulator, "sweep", {"lostBefore": lost_before.isoformat()})
+    if answer.failure is not None:
+        return Recovery("", answer.failure)
+    totals: dict[str, int] = {}
+    for name, kind in _KINDS.items():
+        totals[kind] = totals.get(kind, 0) + answer.payload.get(name, 0)
+    return Recovery(", ".join(count_of(total, kind) for kind, total in totals.items() if total))
