@@ -13,10 +13,9 @@ from cupel_core.workspace.sweeping.callback_recovery import resend_lost_callback
 from cupel_core.workspace.sweeping.chat_retention import apply_retention
 from cupel_core.workspace.sweeping.erasure import erase_due
 from cupel_core.workspace.sweeping.generation_recovery import recover_generations
+from cupel_core.workspace.sweeping.interrupted_work import continue_repairs, recover_rescores
 from cupel_core.workspace.sweeping.job_recovery import recover_jobs
 from cupel_core.workspace.sweeping.losses import resume_lost
-from cupel_core.workspace.sweeping.repair_recovery import continue_repairs
-from cupel_core.workspace.sweeping.rescore_recovery import recover_rescores
 from cupel_core.workspace.sweeping.run_recovery import RecoveryAction
 from cupel_core.workspace.sweeping.sweep import sweep
 from cupel_core.workspace.sweeping.turn_recovery import recover_turns

@@ -291,9 +291,9 @@ def count_summaries_in_the_leaves_only(patches: Patches) -> None:
 def drop_slices_without_counting_their_conversations(patches: Patches) -> None:
     """What the conversations of a cancelled run have cost is not in its spend."""
     from cupel_core.runs.probing import claims, committer
-    from cupel_core.workspace.sweeping import dead_letters
+    from cupel_core.workspace.sweeping import sweep
 
-    for module in (claims, committer, dead_letters):
+    for module in (claims, committer, sweep):
         patches.set(module, "record_dropped", lambda *_: None)
 
 

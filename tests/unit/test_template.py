@@ -16,7 +16,7 @@ from cupel_core.runs.probing.invocation_time import MARGIN_SECONDS
 from cupel_core.store import keys
 from cupel_core.store.queues import MAX_DELAY_SECONDS
 from cupel_core.store.settings import Lane, Settings
-from cupel_core.workspace.sweeping.dead_letters import DeadLetterCounts
+from cupel_core.workspace.sweeping.sweep import DeadLetterCounts
 from tests.conftest import ROOT, template
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}

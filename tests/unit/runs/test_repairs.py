@@ -23,7 +23,7 @@ from cupel_core.runs import control, repairs
 from cupel_core.runs.probing.run_pauses import pause_refused_run
 from cupel_core.store import governor, outbox, runs
 from cupel_core.store import repairs as pending_repairs
-from cupel_core.workspace.sweeping.repair_recovery import continue_repairs
+from cupel_core.workspace.sweeping.interrupted_work import continue_repairs
 from tests.started_runs import NOW, RunSetup, dispatch_request, ref_of
 
 pytestmark = pytest.mark.usefixtures("cloud")

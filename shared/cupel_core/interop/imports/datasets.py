@@ -13,7 +13,6 @@ from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertion_rules import AssertionIssue, assertion_issues
 from cupel_core.domain.scoring.assertion_values import missing_variables
 from cupel_core.domain.text.json_limits import json_limit_error
-from cupel_core.interop.imports.column_names import TableColumns, find_columns, is_given, join_names
 from cupel_core.interop.imports.files import NO_FILES, FileSource
 from cupel_core.interop.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.interop.imports.media import ImportedMedia
@@ -29,7 +28,7 @@ from cupel_core.interop.imports.rows import TableRow, read_csv, read_json
 from cupel_core.interop.imports.sample_messages import read_messages
 from cupel_core.interop.imports.samples import Notes, Sample, UsedNames, non_empty, sample_name, texts_of
 from cupel_core.interop.imports.scorers import ideal_assertions, target_assertions
-from cupel_core.interop.imports.table_rows import TableReader
+from cupel_core.interop.imports.table_rows import TableColumns, TableReader, find_columns, is_given, join_names
 
 
 class InvalidAssertions(InvalidDocument):

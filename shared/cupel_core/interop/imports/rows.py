@@ -11,8 +11,8 @@ from io import StringIO
 from itertools import chain, islice
 from typing import Any, NamedTuple, NoReturn
 
-from cupel_core.interop.imports.column_names import normalize_column
 from cupel_core.interop.imports.json_documents import InvalidDocument, to_plain_json, without_duplicates
+from cupel_core.interop.imports.table_rows import normalize_column
 
 SEPARATORS = (",", ";", "\t", "|")
 _BYTE_ORDER_MARK = "\N{BYTE ORDER MARK}"

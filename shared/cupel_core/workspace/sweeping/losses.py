@@ -9,8 +9,8 @@ from datetime import datetime
 
 from cupel_core.workspace.sweeping.callback_recovery import resend_lost_callbacks
 from cupel_core.workspace.sweeping.generation_recovery import recover_generations
+from cupel_core.workspace.sweeping.interrupted_work import recover_rescores
 from cupel_core.workspace.sweeping.job_recovery import recover_jobs
-from cupel_core.workspace.sweeping.rescore_recovery import recover_rescores
 from cupel_core.workspace.sweeping.run_recovery import RecoveryAction, recover_runs
 from cupel_core.workspace.sweeping.sweep import resend_stale_dispatches
 from cupel_core.workspace.sweeping.turn_recovery import recover_turns

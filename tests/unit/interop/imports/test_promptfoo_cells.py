@@ -1,7 +1,7 @@
 import pytest
 
 from cupel_core.interop.imports.json_documents import InvalidDocument
-from cupel_core.interop.imports.promptfoo.cells import parse_assertion, read_rows, row_to_test
+from cupel_core.interop.imports.promptfoo.tabular_tests import parse_assertion, read_rows, row_to_test
 
 row_to_test.__test__ = False  # type: ignore[attr-defined]
 

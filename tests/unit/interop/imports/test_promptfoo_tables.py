@@ -9,7 +9,7 @@ from cupel import local_files
 from cupel.local_files import FolderFiles
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.promptfoo import read_config
-from cupel_core.interop.imports.promptfoo.csv_records import read_records
+from cupel_core.interop.imports.promptfoo.tabular_tests import read_records
 from tests.unit.interop.imports.cases import config_path
 from tests.unit.interop.imports.reading import last_messages, scenarios, skipped
 

@@ -10,12 +10,12 @@ import pytest
 
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.interop.imports.column_names import ANSWERS, IDS, INPUTS, normalize_column
 from cupel_core.interop.imports.datasets import read_dataset
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.recognition import promptfoo_configuration
 from cupel_core.interop.imports.rows import read_csv
 from cupel_core.interop.imports.scorers import SCORERS
+from cupel_core.interop.imports.table_rows import ANSWERS, IDS, INPUTS, normalize_column
 from cupel_core.interop.imports.text_files import decode_text
 
 FOLDER = Path(__file__).parent / "tables"

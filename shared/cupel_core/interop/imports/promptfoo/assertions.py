@@ -29,21 +29,15 @@ from cupel_core.domain.scoring.output_transforms import (
     TransformError,
     code_error,
     compose,
-    transform_error,
 )
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.interop.imports.files import SCHEME, FileSource, NotImportable, read_file, resolve_path
 from cupel_core.interop.imports.json_documents import InvalidDocument, to_json
-from cupel_core.interop.imports.promptfoo.configuration_keys import (
-    ASSERTION,
-    OPTIONS,
-    PARAMETERS,
-    Shape,
-    report_keys,
-    shape_problem,
-)
+from cupel_core.interop.imports.promptfoo.configuration_keys import ASSERTION, PARAMETERS
+from cupel_core.interop.imports.promptfoo.key_reports import Shape, report_keys, shape_problem
 from cupel_core.interop.imports.promptfoo.provider_services import convert
 from cupel_core.interop.imports.promptfoo.templates import render
+from cupel_core.interop.imports.promptfoo.tests import TRANSFORMS
 from cupel_core.interop.imports.promptfoo.variables import is_code
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 from cupel_core.sandbox.templating.errors import RenderError
@@ -52,7 +46,6 @@ CODE_LEFT_OUT = (
     "a stack runs no code: use a webhook assertion, or import with --output and run with --in-process --allow-code"
 )
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
-_TRANSFORMS = ("transform", "postprocess")
 _SCORING_FUNCTION = "assertScoringFunction"
 """It computes the verdict from the other assertions, so that a verdict without it would be another one."""
 _PLAIN_VARIABLE = re.compile(r"\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
@@ -260,7 +253,7 @@ class AssertionImporter:
     def _transform(self, entry: Mapping[str, Any]) -> str | list[str] | None:
         """The transform of the options gets what that of the providers returns, and the assertion's own gets the
         result."""
-        written = (next(filter(None, map(each.get, _TRANSFORMS)), None) for each in (self.options, entry))
+        written = (next(filter(None, map(each.get, TRANSFORMS)), None) for each in (self.options, entry))
         transforms = [each for each in (self.provider_transform, *written) if each]
         try:
             return compose(*transforms)
@@ -342,20 +335,6 @@ class AssertionImporter:
         what = str(entry.get("type")) if isinstance(entry, Mapping) else str(entry)[:80]
         self.report.skip(where, what, reason)
         self.unsupported.append({"assertion": entry, "why": reason})
-
-
-def report_unsupported_options(
-    options: Mapping[str, Any], where: str, report: ImportReport, *, allow_code: bool = False
-) -> None:
-    report_keys(OPTIONS, options, f"{where}.options", report)
-    for name in sorted(set(options) & set(_TRANSFORMS)):
-        error = transform_error(options[name])
-        if error is None or (allow_code and code_error(options[name]) is None):
-            report.note_change(
-                f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
-            )
-        else:
-            report.skip(f"{where}.options.{name}", name, f"it {error}")
 
 
 def _label_of(entry: Any) -> str:

@@ -1,4 +1,4 @@
-"""Converts promptfoo's `http` provider to a connector: its body and its paths become JMESPath expressions.
+"""Converts promptfoo's `http` provider, also one with a raw request, to a connector.
 
 Values of headers may be secrets, so only references to environment variables are kept; users set the others. Addresses
 are shown, so parameters that look like secrets are not taken into one.
@@ -13,10 +13,10 @@ from urllib.parse import urlencode, urlsplit
 from cupel_core.domain.definitions.drafts import ConnectorDraft, ImportReport
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.text.control_characters import single_line
-from cupel_core.interop.imports.files import FileSource, NotImportable
+from cupel_core.interop.imports.files import SCHEME, FileSource, NotImportable, read_file
 from cupel_core.interop.imports.json_documents import InvalidDocument, from_json
-from cupel_core.interop.imports.promptfoo.configuration_keys import HTTP_OPTIONS, NEEDED_HTTP_OPTIONS, report_keys
-from cupel_core.interop.imports.promptfoo.raw_requests import with_raw_request
+from cupel_core.interop.imports.promptfoo.configuration_keys import HTTP_OPTIONS, NEEDED_HTTP_OPTIONS
+from cupel_core.interop.imports.promptfoo.key_reports import report_keys
 from cupel_core.providers.addresses import url_error
 from cupel_core.providers.connectors.config import config_errors
 
@@ -36,6 +36,7 @@ _SECRET_PARAMETER = re.compile(r"key|token|secret|passw|auth|sig", re.I)
 _MAX_NAME_LENGTH = 200
 _CONNECTION_HEADERS = frozenset({"content-type", "content-length", "host", "accept", "connection"})
 _ONLY_VARIABLES = re.compile(r"(?:[A-Za-z]+ )?(?:\$\{\w+\})+")
+_FIRST_LINE = re.compile(r"([A-Z]+) (\S+) HTTP/[\d.]+")
 
 
 def is_http(identifier: str) -> bool:
@@ -229,3 +230,36 @@ def _authorization(auth: Any) -> dict[str, str]:
 def _header_value(name: str, value: Any) -> str:
     text = _ENVIRONMENT.sub(lambda match: f"${{{match[1] or match[2]}}}", str(value))
     return text if _ONLY_VARIABLES.fullmatch(text) else f"${{{re.sub(r'\W', '_', name).upper()}}}"
+
+
+def with_raw_request(config: Mapping[str, Any], *, is_https: bool, files: FileSource) -> Mapping[str, Any]:
+    """The options with those of the raw request in its place. Raises NotImportable if it cannot be read."""
+    request = config.get("request")
+    if request is None:
+        return config
+    if not isinstance(request, str):
+        raise NotImportable("its request is not a text")
+    if request.startswith(SCHEME):
+        request = read_file(files, request)
+    others = {name: value for name, value in config.items() if name not in ("request", "useHttps")}
+    return {**others, **_read_raw(request, "https" if is_https or config.get("useHttps") is True else "http")}
+
+
+def _read_raw(request: str, scheme: str) -> dict[str, Any]:
+    head, _, body = request.replace("\r\n", "\n").strip().partition("\n\n")
+    first, *lines = [line.strip() for line in head.split("\n")]
+    match = _FIRST_LINE.fullmatch(first)
+    if match is None:
+        raise NotImportable(f"its request does not begin with a line such as POST /chat HTTP/1.1: {first[:60]}")
+    headers = dict(_raw_header(line) for line in lines)
+    host = next((value for name, value in headers.items() if name.lower() == "host"), None)
+    if host is None:
+        raise NotImportable("its request has no header Host")
+    return {"url": f"{scheme}://{host}{match[2]}", "method": match[1], "headers": headers, "body": body.strip()}
+
+
+def _raw_header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon:
+        raise NotImportable(f"its request has a header without a colon: {line[:60]}")
+    return name.strip(), value.strip()

@@ -10,14 +10,8 @@ from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.interop.imports.files import FileSource, NotImportable, read_file, resolve_path
 from cupel_core.interop.imports.json_documents import InvalidDocument
-from cupel_core.interop.imports.promptfoo.configuration_keys import (
-    FURTHER_FIELDS,
-    MODEL_OPTIONS,
-    PARAMETERS,
-    Fate,
-    Key,
-    shape_problem,
-)
+from cupel_core.interop.imports.promptfoo.configuration_keys import FURTHER_FIELDS, MODEL_OPTIONS, PARAMETERS
+from cupel_core.interop.imports.promptfoo.key_reports import Fate, Key, shape_problem
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})

@@ -11,9 +11,10 @@ from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.interop.imports.files import SCHEME, FileSource, NotImportable, matching_paths, read_file
 from cupel_core.interop.imports.json_documents import InvalidDocument, from_json, to_json
 from cupel_core.interop.imports.media import ImportedMedia, check_texts, read_content
-from cupel_core.interop.imports.promptfoo.configuration_keys import PROMPT, report_keys
-from cupel_core.interop.imports.promptfoo.csv_records import read_records
+from cupel_core.interop.imports.promptfoo.configuration_keys import PROMPT
+from cupel_core.interop.imports.promptfoo.key_reports import report_keys
 from cupel_core.interop.imports.promptfoo.parameters import read_parameters
+from cupel_core.interop.imports.promptfoo.tabular_tests import read_records
 from cupel_core.interop.imports.promptfoo.templates import escape_unclosed_tags, render
 from cupel_core.interop.imports.promptfoo.variables import CODE_SUFFIXES, is_code, render_variables
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml

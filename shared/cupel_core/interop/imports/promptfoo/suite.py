@@ -1,9 +1,8 @@
 """Reads a promptfoo configuration: a definition for each prompt, with a scenario for each case of each test."""
 
-import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 from typing import Any
@@ -12,7 +11,6 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.definitions.drafts import (
-    ConnectorDraft,
     DefinitionDraft,
     ImportedSuite,
     ImportReport,
@@ -22,49 +20,55 @@ from cupel_core.domain.scoring.assertion_rules import CODE_FILE, CODE_KINDS, VAL
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
-from cupel_core.domain.scoring.selections import comparisons
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.interop.imports.files import FileSource, NotImportable
 from cupel_core.interop.imports.json_documents import InvalidDocument, to_json
 from cupel_core.interop.imports.media import ImportedMedia
-from cupel_core.interop.imports.promptfoo.assertions import AssertionImporter, report_unsupported_options
+from cupel_core.interop.imports.promptfoo.assertions import AssertionImporter
 from cupel_core.interop.imports.promptfoo.configuration_keys import (
     COMMAND_LINE_OPTIONS,
     CONFIGURATION,
     EVALUATE_OPTIONS,
-    report_keys,
 )
-from cupel_core.interop.imports.promptfoo.conversations import VARIABLE, ConversationTurn, join_turns, repeats_history
-from cupel_core.interop.imports.promptfoo.prompt_axis import PromptDraft, join_prompts
+from cupel_core.interop.imports.promptfoo.joined_drafts import (
+    VARIABLE,
+    ConversationTurn,
+    PromptDraft,
+    join_prompts,
+    join_turns,
+    repeats_history,
+    report_divided_comparisons,
+    shared_system,
+)
+from cupel_core.interop.imports.promptfoo.key_reports import report_keys
 from cupel_core.interop.imports.promptfoo.prompts import PromptfooPrompt, read_prompts, render_messages
-from cupel_core.interop.imports.promptfoo.provider_groups import ProviderGroup, group_by_providers
 from cupel_core.interop.imports.promptfoo.providers import (
     PromptfooProvider,
+    ProviderGroup,
     common_temperature,
+    connectors_of,
     distinct,
     first_azure_address,
+    group_by_providers,
     read_providers,
     targets_of,
 )
-from cupel_core.interop.imports.promptfoo.references import resolve_references
 from cupel_core.interop.imports.promptfoo.stored_answers import OPTION, can_be_stored, has_marks, marked, uses_otherwise
 from cupel_core.interop.imports.promptfoo.templates import EnvironmentVariables, printed_variables
-from cupel_core.interop.imports.promptfoo.tests import PromptfooTest, TestLoader
+from cupel_core.interop.imports.promptfoo.tests import PromptfooTest, TestLoader, report_unsupported_options
 from cupel_core.interop.imports.promptfoo.variables import (
     VariableCombination,
     combinations,
     count_combinations,
     resolve_variables,
 )
-from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
+from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml, resolve_references
 from cupel_core.interop.imports.samples import UsedNames
 from cupel_core.sandbox.templating.errors import RenderError
 
 TAG = "promptfoo"
 _MAX_NAME_LENGTH = 200
-_MAX_SYSTEM_LENGTH = 200_000
-"""Longer ones stay in the scenarios, whose messages may have more."""
 _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.+\sfrom\s)", re.MULTILINE)
 
 
@@ -98,9 +102,9 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
             report.count_imported("prompts")
         else:
             report.skip("prompts", prompt.label[:80], "no test makes a scenario for this prompt")
-    _report_divided_comparisons(drafts, report)
+    report_divided_comparisons(drafts, report)
     called = distinct([*providers, *(each for group in groups for each in group.providers)])
-    connectors, temperature = _connectors(called), common_temperature(called)
+    connectors, temperature = connectors_of(called), common_temperature(called)
     return ImportedSuite(tuple(drafts), report, _repeats(config), temperature, connectors, media.data_urls)
 
 
@@ -112,28 +116,6 @@ def _report_unset_variables(
     for prompt in prompts:
         for name in sorted(printed_variables(prompt.raw) - known):
             report.note_change("prompts", f"{{{{{name}}}}}", "no test sets this variable, so nothing stands there")
-
-
-def _report_divided_comparisons(drafts: Sequence[DefinitionDraft], report: ImportReport) -> None:
-    """Report comparisons of tests that are in several definitions: only the answers of one run are compared."""
-    if len(drafts) < 2:
-        return
-    compared = (
-        (_place_of(scenario), comparison.type)
-        for draft in drafts
-        for scenario in draft.scenarios
-        for comparison in comparisons(scenario.assertions)
-    )
-    for (where, kind), count in Counter(compared).items():
-        if count > 1:
-            why = f"compares the answers of each definition by itself, and its test is in {count} definitions"
-            report.note_change(f"{where}.assert", kind, why)
-
-
-def _place_of(scenario: Scenario) -> str:
-    """Return where the test of a scenario is in the configuration."""
-    source = scenario.metadata["promptfoo"]
-    return str(source["where"]) if isinstance(source, Mapping) else ""
 
 
 def _drafts_of(
@@ -168,26 +150,6 @@ def _environment_variables(config: Mapping[str, Any]) -> EnvironmentVariables:
     values = config.get("env")
     named = values.items() if isinstance(values, Mapping) else ()
     return EnvironmentVariables({name: value for name, value in named if "{{" not in str(value)})
-
-
-def _connectors(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
-    """The connectors, with distinct names."""
-    connectors: list[ConnectorDraft] = []
-    seen: list[ConnectorDraft] = []
-    names: set[str] = set()
-    for connector in (provider.connector for provider in providers):
-        if connector is not None and connector not in seen:
-            seen.append(connector)
-            name = _free_name(connector.name, names)
-            names.add(name.casefold())
-            connectors.append(replace(connector, name=name))
-    return tuple(connectors)
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    """The name, numbered if another one is the same ignoring case, as two connectors of a workspace must not be."""
-    numbered = (name if count == 1 else f"{name[:190]} {count}" for count in itertools.count(1))
-    return next(each for each in numbered if each.casefold() not in taken)
 
 
 def _read_document(text: str) -> Mapping[str, Any]:
@@ -235,7 +197,7 @@ class _SuiteReader:
         if not with_system:
             return None
         self.report.count_imported("scenarios", len(with_system))
-        system, scenarios = _shared_system(with_system)
+        system, scenarios = shared_system(with_system)
         names = UsedNames()
         scenarios = tuple(replace(each, name=names.add(each.name)) for each in scenarios)
         models = tuple(dict.fromkeys(provider.model for provider in allowed if provider.model))
@@ -399,16 +361,6 @@ def _may_read_test(assertion: Assertion) -> bool:
 
 def _non_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
-
-
-def _shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenario, ...]]:
-    """Move a system message common to all scenarios to the definition; different ones stay in the scenarios."""
-    first_messages = {scenario.messages[0] for scenario in scenarios}
-    first = next(iter(first_messages))
-    is_shared = len(first_messages) == 1 and first.role is MessageRole.SYSTEM
-    if not is_shared or len(first.content) > _MAX_SYSTEM_LENGTH:
-        return None, tuple(scenarios)
-    return first.content, tuple(replace(scenario, messages=scenario.messages[1:]) for scenario in scenarios)
 
 
 def _title_of(config: Mapping[str, Any]) -> str:

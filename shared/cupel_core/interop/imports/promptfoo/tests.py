@@ -7,12 +7,14 @@ from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.scoring.output_transforms import code_error, transform_error
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import MAX_DEPTH, json_limit_error
 from cupel_core.interop.imports.files import FileSource, NotImportable, matching_paths, read_file, resolve_path
 from cupel_core.interop.imports.json_documents import InvalidDocument, from_json, from_jsonl, to_json
-from cupel_core.interop.imports.promptfoo.cells import read_rows, row_to_test
-from cupel_core.interop.imports.promptfoo.configuration_keys import SCENARIO, TEST, report_keys
+from cupel_core.interop.imports.promptfoo.configuration_keys import OPTIONS, SCENARIO, TEST
+from cupel_core.interop.imports.promptfoo.key_reports import report_keys
+from cupel_core.interop.imports.promptfoo.tabular_tests import read_rows, row_to_test
 from cupel_core.interop.imports.promptfoo.variables import is_code
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 
@@ -20,6 +22,8 @@ _MERGED = ("vars", "options", "metadata")
 _READ_BY_CODE = ("description", "threshold", "options", "assert")
 _DEPTH_IN_METADATA = 2
 """It is in `promptfoo` of a scenario's metadata."""
+TRANSFORMS = ("transform", "postprocess")
+"""The options that transform answers."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class PromptfooTest:
     scenario: str | None = None
     """The test belongs to the scenario at this place, whose tests are one conversation by default."""
     provider_transform: str | None = None
-    """Its providers transform their answers with this, see `provider_groups.py`."""
+    """Its providers transform their answers with this, see `group_by_providers` in `providers.py`."""
 
     @property
     def conversation_id(self) -> Any:
@@ -248,3 +252,17 @@ def _object(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     value = data.get(name)
     return value if isinstance(value, list) else []
+
+
+def report_unsupported_options(
+    options: Mapping[str, Any], where: str, report: ImportReport, *, allow_code: bool = False
+) -> None:
+    report_keys(OPTIONS, options, f"{where}.options", report)
+    for name in sorted(set(options) & set(TRANSFORMS)):
+        error = transform_error(options[name])
+        if error is None or (allow_code and code_error(options[name]) is None):
+            report.note_change(
+                f"{where}.options.{name}", name, "assertions check what it returns; the answer is stored as it is"
+            )
+        else:
+            report.skip(f"{where}.options.{name}", name, f"it {error}")

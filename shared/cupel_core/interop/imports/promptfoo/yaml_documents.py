@@ -1,12 +1,16 @@
-"""Parsing of untrusted YAML within limits: no tags, no dates, no alias bombs; the result is plain JSON."""
+"""Parsing of untrusted YAML within limits, the result of which is plain JSON, and its references (`$ref`)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import yaml
 
-from cupel_core.interop.imports.json_documents import MAX_DEPTH, InvalidDocument, from_json, to_plain_json
+from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.interop.imports.json_documents import MAX_DEPTH, MAX_NODES, InvalidDocument, from_json, to_plain_json
+
+_MAX_HOPS = 20
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
@@ -51,7 +55,6 @@ def _refuse_duplicates(mapping: yaml.MappingNode) -> None:
 
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
-
 _CoreSchemaLoader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _starts in (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", [*"tTfF"]),
@@ -95,3 +98,53 @@ def _check_depth(text: str, name: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise InvalidDocument(f"{name} is nested too deeply")
+
+
+def resolve_references(config: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
+    """The configuration with references replaced. Raises `InvalidDocument` if it becomes too large.
+
+    An unresolvable reference is left unchanged. It is reported, unless it is one of a JSON Schema into itself: such a
+    reference matches something in a mapping around it.
+    """
+
+    nodes = count(1)
+
+    def copy(value: Any, where: str, hops: int, around: tuple[Mapping[str, Any], ...]) -> Any:
+        if next(nodes) > MAX_NODES:
+            raise InvalidDocument("the configuration is too large after its references are resolved")
+        match value:
+            case {"$ref": str() as reference}:
+                referenced = _lookup(config, reference) if hops < _MAX_HOPS else None
+                if referenced is None:
+                    if reference != "#" and all(_lookup(mapping, reference) is None for mapping in around):
+                        report.skip(where, reference, "the reference does not match anything in the configuration")
+                    return value
+                target = copy(referenced, where, hops + 1, around)
+                overrides = {
+                    name: copy(item, f"{where}.{name}", hops, around) for name, item in value.items() if name != "$ref"
+                }
+                return {**target, **overrides} if isinstance(target, Mapping) else target
+            case dict():
+                inside = (*around, value)
+                return {name: copy(item, f"{where}.{name}".lstrip("."), hops, inside) for name, item in value.items()}
+            case list():
+                return [copy(item, f"{where}.{number}", hops, around) for number, item in enumerate(value)]
+        return value
+
+    resolved: dict[str, Any] = copy(dict(config), "", 0, ())
+    return resolved
+
+
+def _lookup(config: Mapping[str, Any], reference: str) -> Any:
+    if not reference.startswith("#/"):
+        return None
+    value: Any = config
+    for step in reference[2:].split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value

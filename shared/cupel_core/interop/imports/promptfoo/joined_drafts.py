@@ -1,22 +1,25 @@
-"""Joins tests of one conversation to one scenario: with `_conversation`, a test's prompt contains the earlier turns.
+"""Tests and prompts joined to fewer definitions: tests of one conversation to one scenario, prompts to one definition.
 
 promptfoo makes a request for each test, in which the prompt repeats what was said. A scenario says each test's message
 in one conversation instead, and each assertion names the answer that it is about.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
-from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportReport
+from cupel_core.domain.definitions.prompts import prompt_ids
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.scoring.assertion_rules import MAX_TURN, OF_ALL_TURNS
 from cupel_core.domain.scoring.assertions import SELECT_BEST, Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
+from cupel_core.domain.scoring.selections import comparisons
+from cupel_core.domain.text.control_characters import single_line
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.media import ImportedMedia
 from cupel_core.interop.imports.promptfoo.prompts import read_chat, render_messages, render_prompt
@@ -26,6 +29,10 @@ from cupel_core.sandbox.templating.errors import RenderError
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
 """Stand for an earlier turn; no prompt contains this noncharacter."""
+MAX_PROMPTS = 100
+_MAX_LABEL_LENGTH = 100
+_MAX_SYSTEM_LENGTH = 200_000
+"""Longer ones stay in the scenarios, whose messages may have more."""
 
 
 @dataclass(frozen=True)
@@ -177,3 +184,121 @@ def _reason_to_skip(assertion: Assertion, number: int, count: int) -> str | None
 def _of_turn(assertion: Assertion, number: int) -> Assertion:
     parts = tuple(_of_turn(part, number) for part in assertion.parts)
     return replace(assertion, parts=parts, turn=None if assertion.kind in OF_ALL_TURNS else number)
+
+
+class PromptDraft(NamedTuple):
+    """The definition that a prompt makes alone."""
+
+    label: str
+    params: Mapping[str, Any]
+    """The prompt sets these parameters, under the names of the API."""
+    draft: DefinitionDraft
+
+
+def join_prompts(name: str, prompt_drafts: Sequence[PromptDraft]) -> list[DefinitionDraft]:
+    """One draft with all prompts, if each has the same targets and the same tests.
+
+    A prompt, a test or a provider that is restricted to some of the others needs a definition of its own.
+    """
+    drafts = [each.draft for each in prompt_drafts]
+    if not 1 < len(drafts) <= MAX_PROMPTS or not _are_alike(drafts):
+        return [_alone(each) for each in prompt_drafts]
+    ids = list(prompt_ids(each.label for each in prompt_drafts))
+    first = drafts[0]
+    prompts = [_prompt_fields(*each) for each in zip(ids, prompt_drafts, strict=True)]
+    scenarios = tuple(
+        _joined_scenario(ids, variants) for variants in zip(*(draft.scenarios for draft in drafts), strict=True)
+    )
+    content = {**{key: value for key, value in first.content.items() if key != "system"}, "prompts": prompts}
+    return [replace(first, name=name, content=content, scenarios=scenarios)]
+
+
+def _are_alike(drafts: Sequence[DefinitionDraft]) -> bool:
+    first = drafts[0]
+    return all(
+        draft.models == first.models
+        and draft.targets == first.targets
+        and _without_system(draft.content) == _without_system(first.content)
+        and list(map(_case, draft.scenarios)) == list(map(_case, first.scenarios))
+        for draft in drafts[1:]
+    )
+
+
+def _without_system(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name != "system"}
+
+
+def _case(scenario: Scenario) -> Scenario:
+    """Return the scenario without what depends on the prompt, so that the rest can be compared."""
+    return replace(scenario, messages=(), metadata=_prompt_metadata(scenario))
+
+
+def _prompt_metadata(scenario: Scenario) -> dict[str, object]:
+    source = scenario.metadata.get("promptfoo")
+    own = {name: value for name, value in source.items() if name != "prompt"} if isinstance(source, Mapping) else {}
+    return {**scenario.metadata, "promptfoo": own}
+
+
+def _joined_scenario(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenario:
+    by_prompt = {prompt_id: scenario.messages for prompt_id, scenario in zip(ids, variants, strict=True)}
+    return replace(variants[0], messages=(), metadata=_prompt_metadata(variants[0]), messages_by_prompt=by_prompt)
+
+
+def _alone(prompt: PromptDraft) -> DefinitionDraft:
+    """Return the prompt's own definition, with the prompt's parameters in a prompt of the definition.
+
+    There they take precedence over those of a provider, as no default of a definition does.
+    """
+    if not prompt.params:
+        return prompt.draft
+    [prompt_id] = prompt_ids([prompt.label])
+    own = {"id": prompt_id, **_label(prompt), "params": dict(prompt.params)}
+    return replace(prompt.draft, content={**prompt.draft.content, "prompts": [own]})
+
+
+def _prompt_fields(prompt_id: str, prompt: PromptDraft) -> dict[str, Any]:
+    system = prompt.draft.content.get("system")
+    return {
+        "id": prompt_id,
+        **_label(prompt),
+        **({"system": system} if system else {}),
+        **({"params": dict(prompt.params)} if prompt.params else {}),
+    }
+
+
+def _label(prompt: PromptDraft) -> dict[str, str]:
+    """The label on one line, as the rules of definitions require; without one, the prompt's id is shown."""
+    label = single_line(prompt.label)[:_MAX_LABEL_LENGTH].rstrip()
+    return {"label": label} if label else {}
+
+
+def report_divided_comparisons(drafts: Sequence[DefinitionDraft], report: ImportReport) -> None:
+    """Report comparisons of tests that are in several definitions: only the answers of one run are compared."""
+    if len(drafts) < 2:
+        return
+    compared = (
+        (_place_of(scenario), comparison.type)
+        for draft in drafts
+        for scenario in draft.scenarios
+        for comparison in comparisons(scenario.assertions)
+    )
+    for (where, kind), count in Counter(compared).items():
+        if count > 1:
+            why = f"compares the answers of each definition by itself, and its test is in {count} definitions"
+            report.note_change(f"{where}.assert", kind, why)
+
+
+def _place_of(scenario: Scenario) -> str:
+    """Return where the test of a scenario is in the configuration."""
+    source = scenario.metadata["promptfoo"]
+    return str(source["where"]) if isinstance(source, Mapping) else ""
+
+
+def shared_system(scenarios: list[Scenario]) -> tuple[str | None, tuple[Scenario, ...]]:
+    """Move a system message common to all scenarios to the definition; different ones stay in the scenarios."""
+    first_messages = {scenario.messages[0] for scenario in scenarios}
+    first = next(iter(first_messages))
+    is_shared = len(first_messages) == 1 and first.role is MessageRole.SYSTEM
+    if not is_shared or len(first.content) > _MAX_SYSTEM_LENGTH:
+        return None, tuple(scenarios)
+    return first.content, tuple(replace(scenario, messages=scenario.messages[1:]) for scenario in scenarios)

@@ -1,14 +1,16 @@
-"""Recovers rescores after a crash: those whose execution was never started, or has died."""
+"""Continues rescores and repairs that were interrupted, by a crash or because a request had no time left."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from operator import attrgetter
 
 from aws_lambda_powertools import Logger
 
 from cupel_core.base.errors import AppError, NotFound
+from cupel_core.runs.repairs import continue_runs
 from cupel_core.runs.rescoring import phases
-from cupel_core.store import executions, rescores, runs
+from cupel_core.store import executions, repairs, rescores, runs
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.executions import RestartResult
 from cupel_core.store.rescores import OpenRescore
@@ -18,7 +20,6 @@ from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST
 GRACE_PERIOD = timedelta(minutes=1)
 """The request that created a rescore is about to start its execution."""
 _RESERVE_SECONDS = 5.0
-
 logger = Logger(child=True)
 
 
@@ -49,3 +50,15 @@ def _recover(open_rescore: OpenRescore, now: datetime) -> bool:
         why = f"{executions.MAX_ATTEMPTS} executions of the scoring workflow ended early"
         phases.fail(open_rescore.ref, open_rescore.rescore_id, "scoring", why, now)
     return result is not RestartResult.ALREADY_RUNNING
+
+
+def continue_repairs(now: datetime, has_time: Callable[[], bool]) -> int:
+    """Let the remaining runs of every due repair go on while there is time; returns how many repairs were continued."""
+    continued = 0
+    for repair in in_turn("repairs", partial(repairs.list_due, now), attrgetter("sort_key"), has_time):
+        try:
+            continue_runs(repair, now, has_time)
+            continued += 1
+        except (AppError, *AWS_ERRORS):  # It must not keep others waiting; the next sweep tries again.
+            logger.exception("a repair could not be continued", repair=repair.sort_key)
+    return continued

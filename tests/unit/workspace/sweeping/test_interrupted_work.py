@@ -10,7 +10,7 @@ from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreSt
 from cupel_core.store import executions, rescores, runs
 from cupel_core.store.executions import RestartResult
 from cupel_core.store.settings import Settings
-from cupel_core.workspace.sweeping.rescore_recovery import recover_rescores
+from cupel_core.workspace.sweeping.interrupted_work import recover_rescores
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW, ref_of
 
