@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 from cupel.json_types import Json
 from cupel.message_texts import content_text
-from cupel.results import is_unscored, left_out_checks
+from cupel.unscored_answers import is_unscored, left_out_checks
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, describe_checks
 
 MAX_CHARACTERS = 20_000

@@ -11,8 +11,8 @@ from rich.text import Text
 from cupel import render
 from cupel.counts import count_of
 from cupel.json_types import Json
-from cupel.results import UnscoredReason
 from cupel.terminal import NO_VALUE, one_line, shorten
+from cupel.unscored_answers import UnscoredReason
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, RunStatus

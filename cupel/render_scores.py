@@ -8,10 +8,11 @@ from rich.table import Table
 from cupel.counts import count_of
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import column_title, format_status, rescore_hint, scenario_title, unscored_line
-from cupel.results import UnscoredReason
+from cupel.render import column_title, format_status, scenario_title
+from cupel.render_results import rescore_hint, unscored_line
 from cupel.tables import table
 from cupel.terminal import NO_VALUE, format_time
+from cupel.unscored_answers import UnscoredReason
 from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd, with_interval
 
 

@@ -9,61 +9,25 @@ from typing import NamedTuple
 from cupel.columns import RunColumn, column_of
 from cupel.json_types import Json
 from cupel.run_reads import RunReadingClient
+from cupel.unscored_answers import (
+    CauseFields,
+    ErrorReason,
+    UnscoredReason,
+    cause_fields,
+    first_uncomputed,
+    is_unscored,
+    left_out_checks,
+    reason_json,
+)
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.estimates import group_estimate
-from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
-from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
 """It names the count of a cell for each decision code, of which all others are `other`."""
-
-
-type _CauseFields = tuple[str, str | None, str | None]
-"""The code of an unscored answer, its model, and the provider's code. A newer server may send a code unknown here."""
-
-
-@dataclass(frozen=True)
-class ErrorReason:
-    """Why probes errored: an error code, their count, and the message of the first."""
-
-    code: str
-    count: int
-    example: str
-
-    @property
-    def retry_helps(self) -> bool:
-        """It says whether `cupel retry` may end otherwise; an unknown code may be one of a later release."""
-        return self.code not in ProbeErrorCode or not ProbeErrorCode(self.code).is_repeated_by_retry
-
-
-@dataclass(frozen=True)
-class UnscoredReason:
-    """It says why completed probes were not scored: the cause of the first check without a result, with an example."""
-
-    code: str
-    model: str | None
-    provider_code: str | None
-    count: int
-    example: str
-
-    @property
-    def name(self) -> str:
-        """It is a text such as `judge_failed (auth) of custom/small`."""
-        provider_code = f" ({self.provider_code})" if self.provider_code else ""
-        return f"{self.code}{provider_code}{f' of {self.model}' if self.model else ''}"
-
-    @property
-    def is_judges(self) -> bool:
-        """Return whether a rescore with a working judge can score the answers."""
-        return self.code in UnscoredCode and UnscoredCode(self.code).is_judges
-
-    @classmethod
-    def read(cls, data: Json) -> "UnscoredReason":
-        return cls(data["code"], data["model"], data["providerCode"], data["count"], data["example"] or "")
 
 
 @dataclass
@@ -83,8 +47,8 @@ class ModelTotals:
     uncertain_usd: float = 0.0
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
-    causes: Counter[_CauseFields] = field(default_factory=Counter)
-    unscored_examples: dict[_CauseFields, str] = field(default_factory=dict)
+    causes: Counter[CauseFields] = field(default_factory=Counter)
+    unscored_examples: dict[CauseFields, str] = field(default_factory=dict)
 
     def add_transcript(self, transcript: Json) -> None:
         code, result = transcript.get("decisionCode"), transcript.get("result")
@@ -108,7 +72,7 @@ class ModelTotals:
     def _add_unscored(self, transcript: Json) -> None:
         self.unscored += 1
         uncomputed = first_uncomputed(transcript)
-        cause = _cause_of(uncomputed["cause"])
+        cause = cause_fields(uncomputed["cause"])
         self.causes[cause] += 1
         self.unscored_examples.setdefault(cause, uncomputed.get("error") or "")
 
@@ -127,26 +91,6 @@ class ModelTotals:
         self._add_spend(error)
         self.errors[error["code"]] += 1
         self.examples.setdefault(error["code"], error["message"])
-
-
-def is_unscored(transcript: Json) -> bool:
-    """Whether a weighted assertion could not be computed and no result was set by a correction."""
-    return transcript.get("result") is None and any(_uncomputed(transcript))
-
-
-def first_uncomputed(transcript: Json) -> Json:
-    """Return the first weighted result that could not be computed; an unscored transcript has one."""
-    return next(_uncomputed(transcript))
-
-
-def _uncomputed(transcript: Json) -> Iterator[Json]:
-    results = (transcript.get("scoring") or {}).get("results") or ()
-    return (each for each in results if each["passed"] is None and each["weight"] > 0)
-
-
-def left_out_checks(transcript: Json) -> dict[str, int]:
-    """Return the checks that the scenario's import left out, by type; none if a person has set the result."""
-    return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
 
 
 @dataclass(frozen=True)
@@ -403,25 +347,6 @@ def _model_json(model: ModelResults) -> Json:
         "costs": [{"role": role, "calls": calls, "costUsd": usd} for role, calls, usd in model.costs],
         "uncertainUsd": model.uncertain_usd,
         "errors": [asdict(reason) for reason in model.reasons],
-        "unscoredReasons": list(map(_reason_json, model.unscored_reasons)),
+        "unscoredReasons": list(map(reason_json, model.unscored_reasons)),
         "extrapolated": model.extrapolated,
     }
-
-
-def _reason_json(reason: UnscoredReason) -> Json:
-    return {
-        "code": reason.code,
-        "model": reason.model,
-        "providerCode": reason.provider_code,
-        "count": reason.count,
-        "example": reason.example,
-    }
-
-
-def cause_name(cause: Json) -> str:
-    """Return the name of a cause of unscored answers, such as `judge_failed (auth) of custom/small`."""
-    return UnscoredReason(*_cause_of(cause), 1, "").name
-
-
-def _cause_of(cause: Json) -> _CauseFields:
-    return cause["code"], cause.get("model"), cause.get("providerCode")

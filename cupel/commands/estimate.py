@@ -35,7 +35,8 @@ from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
-from cupel.render import format_cost_interval, format_duration, guarantee_lines, has_range
+from cupel.price_texts import format_cost_interval, has_range
+from cupel.render import format_duration, guarantee_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE

@@ -12,8 +12,8 @@ from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.counts import count_of
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
+from cupel.price_texts import format_cost_interval
 from cupel.printable import printable, printable_json
-from cupel.render import format_cost_interval
 from cupel.session import Session
 from cupel.watch import watch
 from cupel_core.domain.reports.records import ReportFormat

@@ -68,8 +68,9 @@ from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json, without_none
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
-from cupel.render import cautions_of_legend, format_cost_interval, repair_of_run
+from cupel.price_texts import format_cost_interval
 from cupel.render_analysis import BELOW_RESULTS
+from cupel.render_results import cautions_of_legend, repair_of_run
 from cupel.results import ModelResults
 from cupel.server_models import own_server_models
 from cupel.session import Session

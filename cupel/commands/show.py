@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel import render, render_experiment, render_matrix, results
+from cupel import render, render_experiment, render_matrix, render_results, results, unscored_answers
 from cupel.columns import columns_of
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, remark_on_limit
 from cupel.commands.options import (
@@ -69,7 +69,7 @@ def show(
             _print_cases(session, client, run, limit or DEFAULT_LIMIT, file_format, as_json=as_json)
         else:
             models = print_run(session, client, run, as_json=as_json, extra={})
-            if not as_json and (repair := render.repair_of_run(run, models)):
+            if not as_json and (repair := render_results.repair_of_run(run, models)):
                 session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 
@@ -185,9 +185,9 @@ def print_matrix(
 
 
 def print_results(session: Session, model_results: list[ModelResults]) -> None:
-    for table in render.results_tables(model_results, session.out.table_width):
+    for table in render_results.results_tables(model_results, session.out.table_width):
         session.out.print(table)
-    for line in render.results_legend(model_results):
+    for line in render_results.results_legend(model_results):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
 
 
@@ -207,7 +207,9 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
     if decision := transcript["decisionCode"]:
         session.out.print(f"decision {decision}", style="bold", markup=False)
     if error := transcript.get("summaryError"):
-        cause = f" ({results.cause_name(transcript['summaryCause'])})" if transcript.get("summaryCause") else ""
+        cause = (
+            f" ({unscored_answers.cause_name(transcript['summaryCause'])})" if transcript.get("summaryCause") else ""
+        )
         session.out.print(f"decision not read{cause}: {error}", markup=False, style="yellow", soft_wrap=True)
     print_result(session, transcript.get("result"))
     _print_uncomputed(session, (transcript.get("scoring") or {}).get("results") or ())
@@ -218,7 +220,7 @@ def _print_uncomputed(session: Session, results_of_checks: Iterable[Json], inden
     for each in results_of_checks:
         if each["passed"] is None:
             name = f"{each['metric']} ({each['type']})" if each.get("metric") else each["type"]
-            code = f" ({results.cause_name(each['cause'])})" if each.get("cause") else ""
+            code = f" ({unscored_answers.cause_name(each['cause'])})" if each.get("cause") else ""
             line = f"{indent}not scored: {name}{code}: {each.get('error') or NO_VALUE}"
             session.out.print(line, markup=False, style="yellow", soft_wrap=True)
         _print_uncomputed(session, each.get("parts") or (), f"{indent}  ")

@@ -14,7 +14,7 @@ from cupel.exports.records import Record, costs_of, may_decide, probe_index, sta
 from cupel.json_types import Json
 from cupel.printable import printable, printable_json
 from cupel.render import last_message
-from cupel.results import left_out_checks
+from cupel.unscored_answers import left_out_checks
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.scoring.left_out_checks import describe_checks
 

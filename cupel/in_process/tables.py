@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cupel.in_process.probes import ProbeResult
 from cupel.printable import printable
-from cupel.render import cost_columns
+from cupel.render_results import cost_columns
 from cupel.results import ModelResults
 from cupel.terminal import NO_VALUE
 from cupel_core.contract.case_results import CaseResultsResponse

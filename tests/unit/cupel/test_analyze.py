@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from cupel.columns import RunColumn
-from cupel.render import cautions_of_legend
+from cupel.render_results import cautions_of_legend
 from cupel.results import tabulate
 from cupel_core.domain.analysis.cautions import CautionCode
 from tests.unit.cupel.fake_api import SIMULATED, Cupel, FakeApi, a_transcript

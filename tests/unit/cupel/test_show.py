@@ -15,7 +15,8 @@ from cupel.client import Client
 from cupel.columns import RunColumn
 from cupel.json_types import Json
 from cupel.printable import printable
-from cupel.render import bar_chart, format_duration, results_tables, run_lines
+from cupel.render import format_duration, run_lines
+from cupel.render_results import bar_chart, results_tables
 from cupel.results import collect, tabulate
 from cupel.session import Session
 from cupel_core.domain.analysis.distributions import t_quantile

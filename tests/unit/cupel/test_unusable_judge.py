@@ -11,8 +11,9 @@ from aiohttp import web
 import cupel
 from cupel import Evaluation
 from cupel.gates import Gate
-from cupel.render import evaluation_lines, repair_of_run, rescore_hint, results_legend
-from cupel.results import UnscoredReason
+from cupel.render import evaluation_lines
+from cupel.render_results import repair_of_run, rescore_hint, results_legend
+from cupel.unscored_answers import UnscoredReason
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import RunStatus
 from tests.unit.providers.agents import ReceivedRequest, json, serving
