@@ -1,4 +1,4 @@
-"""How long each function takes to import from the built layers alone, compared with `import boto3`.
+"""Measure how long each function takes to import from the built layers alone, compared with `import boto3`.
 
 `python -m bench.imports` needs the build of the local stack (`cupel up`). Every import runs in a new isolated
 interpreter that sees only the function and the layer. Reports the minimum CPU time of several rounds, because other
@@ -49,8 +49,8 @@ _FIRST_REQUESTS = {
         "list_runs",
     ): "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""What a function loads with its first request, by the request: one of the larger modules; of GraphQL also the types
-that the query has, and of MCP the list with which a session begins."""
+"""The statements that load what a function needs for its first request: one of the larger modules; for GraphQL the types
+that the query has, too, and for MCP the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is used of the workspace's budgets; their limits are among its settings."""
+"""The use of the workspace's budgets; their limits are among its settings."""
 
 from cupel_core.budgets.workspace_budgets import get_use
 from cupel_core.contract.operation import (

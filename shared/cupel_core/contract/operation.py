@@ -1,4 +1,4 @@
-"""What an operation is: a function of a capability with a declaration, from which every interface is derived.
+"""An operation is a function of a capability with a declaration, from which every interface is derived.
 
 ```python
 @operation("POST /v1/runs/{run_id}/pause", "Pause a run", role=MEMBER, returns="The run")
@@ -168,7 +168,7 @@ class Operation(Route):
 
 
 class HttpRequest(NamedTuple):
-    """What only requests over HTTP have."""
+    """The parts of a call that only requests over HTTP have."""
 
     headers: Mapping[str, str]
     """The names are in lower case."""

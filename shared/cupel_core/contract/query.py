@@ -31,7 +31,7 @@ class Parameter:
         self.is_split = is_split
         """Whether a value with commas counts as several values."""
         self.constraints = constraints
-        """Of the value, as pydantic's Field takes them."""
+        """They limit the value, as the arguments of pydantic's Field do."""
 
 
 MAX_METADATA_ENTRIES = 5

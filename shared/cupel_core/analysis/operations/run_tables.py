@@ -1,4 +1,4 @@
-"""What tables and plots of a large run are drawn from. Blocks are named by number, so that they can be read at once."""
+"""The figures that tables and plots of a large run are drawn from, in blocks that are named by their number."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -54,8 +54,9 @@ FirstIndex = Annotated[int, Parameter(ge=0, lt=MAX_PROBES, description="Index to
     returns="A list per figure, with an entry per probe",
 )
 def get_probe_columns(call: Call, run_id: str, block: Block) -> Revalidated[Rendered[ProbeColumnsResponse]]:
-    """For tables and plots of large runs: no text is read. Also while the run goes on. Its `ETag` changes with the
-    figures; `If-None-Match` is answered with 304, for a run that has ended without reading outcomes.
+    """Tables and plots of large runs are drawn from them; no text is read. They can be read while the run goes on. The
+    `ETag` changes with the figures; `If-None-Match` is answered with 304, for a run that has ended without reading
+    outcomes.
     """
     found = probe_columns.find_block(call.workspace, run_id, block)
     revision = found.revision

@@ -102,7 +102,7 @@ def list_branch_artifacts(
         Sequence[Literal["internal"]], Parameter(description="Also return artifacts with the usage `internal`")
     ] = (),
 ) -> BranchArtifactList:
-    """Of the chat's profile unless another is named. Those with the usage `internal` are left out unless `include`
+    """Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out unless `include`
     names them.
     """
     session = sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now)
@@ -119,7 +119,7 @@ def list_branch_artifacts(
 def get_branch_artifact(
     call: Call, chat_id: str, branch_id: str, tag: str, profile_id: ProfileId = None
 ) -> BranchArtifactResponse:
-    """Of the chat's profile unless another is named."""
+    """The artifact is that of the chat's profile unless another is named."""
     artifact = sessions.get_artifact(call.workspace, chat_id, branch_id, tag, profile_id, call.now)
     return BranchArtifactResponse.of(tag, artifact)
 
@@ -131,7 +131,7 @@ def get_branch_artifact(
     returns="The session: what operations have stored there for later turns",
 )
 def get_branch_session(call: Call, chat_id: str, branch_id: str, profile_id: ProfileId = None) -> BranchSessionResponse:
-    """Of the chat's profile unless another is named. It begins with the first artifact, and lasts until a reset."""
+    """The session is that of the chat's profile unless another is named. It begins with the first artifact, and lasts until a reset."""
     return BranchSessionResponse.of(sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now))
 
 

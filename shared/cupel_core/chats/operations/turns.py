@@ -176,8 +176,8 @@ def list_turn_events(
         ),
     ] = None,
 ) -> Answered[TurnEventList] | Text | None:
-    """With `Accept: text/event-stream`, a finite stream that EventSource reopens: 204 once the turn is over and all
-    events have been read. Its events of type `main_llm.delta` have the text; their ids let a reader go on within
+    """With `Accept: text/event-stream`, the response is a finite stream that EventSource reopens: 204 once the turn is
+    over and all events have been read. Its events of type `main_llm.delta` have the text; their ids let a reader go on within
     it.
     """
     position = FeedPosition(after, TextPosition.parse(text))

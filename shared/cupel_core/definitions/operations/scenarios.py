@@ -132,8 +132,8 @@ def delete_scenario(call: Call, definition_id: str, scenario_id: str) -> None:
     replay=Replay.CREATED,
 )
 def generate_scenarios(call: Call, definition_id: str, body: GenerateScenarios) -> Answered[ScenarioGenerationResponse]:
-    """In mode `matrix` the scenarios exist when the response arrives (201). In mode `llm` they are generated in the
-    background (202); poll the generation for its status.
+    """The scenarios exist when the response arrives (201) in mode `matrix`. They are generated in the background (202)
+    in mode `llm`; poll the generation for its status.
     """
     generation = generations.start_generation(call.workspace, definition_id, body.spec(), call.now)
     status = 201 if generation.status is GenerationStatus.COMPLETED else 202

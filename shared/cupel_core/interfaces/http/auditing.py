@@ -68,7 +68,7 @@ def _created_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] 
 
 
 def _deleted_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] | None:
-    """What a bulk deletion has deleted: ids that something had, so nothing else that was sent gets into the log."""
+    """Return the ids that a bulk deletion has deleted: something had them, so nothing else that was sent is logged."""
     if operation.id not in BULK_DELETIONS or response["statusCode"] != HTTPStatus.OK:
         return None
     return tuple(each["id"] for each in orjson.loads(response["body"])["items"] if each["deleted"])

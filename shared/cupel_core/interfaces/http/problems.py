@@ -17,7 +17,7 @@ from cupel_core.store.unexpected_errors import from_unexpected
 logger = Logger(child=True)
 
 _MAX_NAME_LENGTH = 200
-"""Of a field that the request names; without a limit, a response could have the request's size."""
+"""The name of a field is cut to this length; without a limit, a response could have the request's size."""
 
 is_request_invalid: ContextVar[bool] = ContextVar("is_request_invalid", default=False)
 """Whether the current request was refused by what it contains, before its operation looked anything up."""

@@ -19,7 +19,7 @@ _ERASE_SECONDS = 15.0
     returns="Unreadable from now on, and erased within a day",
 )
 def erase_definition(call: Call, definition_id: str) -> None:
-    """Also one that was deleted before. 409 while it has forks, which use its versions."""
+    """A definition that was deleted before can be erased, too. 409 while it has forks, which use its versions."""
     until = monotonic() + _ERASE_SECONDS
     erasure.erase_definition(call.workspace, definition_id, call.now, lambda: monotonic() < until)
 
