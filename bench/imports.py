@@ -49,8 +49,8 @@ _FIRST_REQUESTS = {
         "list_runs",
     ): "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""The statements that load what a function needs for its first request: one of the larger modules; for GraphQL the types
-that the query has, too, and for MCP the list with which a session begins."""
+"""The statements that load what a function needs for its first request: one of the larger modules; for GraphQL the
+types that the query has, too, and for MCP the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):

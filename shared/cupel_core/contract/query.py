@@ -29,7 +29,7 @@ class Parameter:
         self.name = name
         self.is_header = is_header
         self.is_split = is_split
-        """Whether a value with commas counts as several values."""
+        """If true, a value with commas counts as several values."""
         self.constraints = constraints
         """They limit the value, as the arguments of pydantic's Field do."""
 

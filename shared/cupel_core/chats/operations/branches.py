@@ -102,8 +102,8 @@ def list_branch_artifacts(
         Sequence[Literal["internal"]], Parameter(description="Also return artifacts with the usage `internal`")
     ] = (),
 ) -> BranchArtifactList:
-    """Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out unless `include`
-    names them.
+    """Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out
+    unless `include` names them.
     """
     session = sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now)
     shown = session.artifacts if include else session.shown_artifacts
@@ -131,7 +131,9 @@ def get_branch_artifact(
     returns="The session: what operations have stored there for later turns",
 )
 def get_branch_session(call: Call, chat_id: str, branch_id: str, profile_id: ProfileId = None) -> BranchSessionResponse:
-    """The session is that of the chat's profile unless another is named. It begins with the first artifact, and lasts until a reset."""
+    """The session is that of the chat's profile unless another is named. It begins with the first artifact,
+    and lasts until a reset.
+    """
     return BranchSessionResponse.of(sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now))
 
 

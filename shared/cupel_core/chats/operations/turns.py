@@ -176,9 +176,9 @@ def list_turn_events(
         ),
     ] = None,
 ) -> Answered[TurnEventList] | Text | None:
-    """With `Accept: text/event-stream`, the response is a finite stream that EventSource reopens: 204 once the turn is
-    over and all events have been read. Its events of type `main_llm.delta` have the text; their ids let a reader go on within
-    it.
+    """A request with `Accept: text/event-stream` gets a finite stream that EventSource reopens: 204 once the turn is
+    over and all events have been read. Its events of type `main_llm.delta` have the text; their ids let a reader go
+    on within it.
     """
     position = FeedPosition(after, TextPosition.parse(text))
     if last_event_id is not None:

@@ -40,6 +40,8 @@ def list_audit_records(
     token_id: TokenFilter = None,
     operation: OperationFilter = None,
 ) -> Listed[AuditPage]:
-    """Requests that were refused because of their role are among them. With a filter, a page may have fewer items than `limit`."""
+    """Requests that were refused because of their role are among them. With a filter, a page may have fewer items
+    than `limit`.
+    """
     page = audit_log.list_records(call.workspace, limit, cursor, call.now, token_id, operation)
     return Listed(page, AuditRecordResponse.of)
