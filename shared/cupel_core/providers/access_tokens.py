@@ -1,20 +1,26 @@
-"""Access tokens that providers grant for a key.
+"""Access tokens that Microsoft Entra ID and Google Cloud grant for a key.
 
-A token is shared by all calls of a process, and replaced shortly before it expires.
+A token is valid for about an hour, shared by all calls of a process, and replaced shortly before it expires. For Azure
+OpenAI, the key is the JSON of a service principal that `az ad sp create-for-rbac` prints: `appId`, `password` and
+`tenant`; its token is requested with the client credentials grant (RFC 6749, section 4.4). For Google Cloud, it is the
+JSON of a service account's key, which signs a JWT (RFC 7523).
 """
 
 import asyncio
 import hashlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import orjson
-from pydantic import ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
+from cupel_core.providers.account import Account, is_key_file
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.errors import ProviderError, error_from_response, malformed_reply_error
 from cupel_core.providers.safe_http import HttpResponse
@@ -44,7 +50,7 @@ class _GrantedToken(WireModel):
 
 
 class AccessTokens:
-    """By the key that they were granted for."""
+    """The tokens of one kind, by the key that they were granted for."""
 
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, AccessToken] = OrderedDict()
@@ -84,3 +90,110 @@ def parse_token(response: HttpResponse, refusal: str, now: datetime) -> AccessTo
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise malformed_reply_error(error) from None
     return AccessToken(answer.access_token, now.timestamp() + min(answer.expires_in, _LIFETIME_SECONDS))
+
+
+entra_tokens = AccessTokens()
+
+
+class _Cloud(NamedTuple):
+    authority: str
+    scope: str
+
+
+_PUBLIC = _Cloud("https://login.microsoftonline.com", "https://cognitiveservices.azure.com/.default")
+_NATIONAL = {
+    ".azure.us": _Cloud("https://login.microsoftonline.us", "https://cognitiveservices.azure.us/.default"),
+    ".azure.cn": _Cloud("https://login.partner.microsoftonline.cn", "https://cognitiveservices.azure.cn/.default"),
+}
+"""The clouds of nations have keys that the addresses of their resources end with."""
+
+
+class _ServicePrincipal(WireModel):
+    app_id: Annotated[str, Field(alias="appId", min_length=1, max_length=256)]
+    password: Annotated[str, Field(min_length=1, max_length=1_024)]
+    tenant: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]{1,253}$")]
+    """An id or a domain; a part of the address that tokens are requested from."""
+
+
+async def with_entra_token(account: Account, send: SendRequest, now: datetime) -> Account:
+    """The account with a valid access token instead of its service principal. Raises `ProviderError`."""
+    key = account.api_key or ""
+    if not is_key_file(key):
+        return account
+    principal, cloud = _principal_of(key), _cloud_of(account.base_url)
+
+    async def request() -> AccessToken:
+        form: dict[str, object] = {
+            "grant_type": "client_credentials",
+            "client_id": principal.app_id,
+            "client_secret": principal.password,
+            "scope": cloud.scope,
+        }
+        url = f"{cloud.authority}/{principal.tenant}/oauth2/v2.0/token"
+        response = await send(WireRequest(url, form, is_form=True))
+        return parse_token(response, "Microsoft Entra ID refused the service principal", now)
+
+    return replace(account, api_key=await entra_tokens.get(f"{cloud.authority} {key}", now, request))
+
+
+def _principal_of(key: str) -> _ServicePrincipal:
+    try:
+        return _ServicePrincipal.model_validate_json(key)
+    except ValidationError:
+        message = "the API key is not the JSON of a service principal, with appId, password and tenant"
+        raise ProviderError(ProbeErrorCode.AUTH, message) from None
+
+
+def _cloud_of(base_url: str) -> _Cloud:
+    host = urlsplit(base_url).hostname or ""
+    return next((cloud for ending, cloud in _NATIONAL.items() if host.endswith(ending)), _PUBLIC)
+
+
+TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
+_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_CLAIM_SECONDS = 3_600
+
+google_tokens = AccessTokens()
+
+
+class _ServiceAccountKey(WireModel):
+    """Its own `token_uri` is ignored: a workspace must not choose where requests go."""
+
+    client_email: str
+    private_key: str
+    private_key_id: str | None = None
+
+
+async def with_google_token(account: Account, send: SendRequest, now: datetime) -> Account:
+    """The account with a valid access token instead of its service account's key. Raises `ProviderError`."""
+    key = account.api_key or ""
+    if not is_key_file(key):
+        return account
+
+    async def request() -> AccessToken:
+        form: dict[str, object] = {"grant_type": _GRANT, "assertion": _signed_claim(key, now)}
+        response = await send(WireRequest(TOKEN_URL, form, is_form=True))
+        return parse_token(response, "Google refused the service account's key", now)
+
+    return replace(account, api_key=await google_tokens.get(key, now, request))
+
+
+def _signed_claim(key: str, now: datetime) -> str:
+    import jwt  # loads slowly, and few accounts need it
+
+    issued_at = int(now.timestamp())
+    try:
+        account = _ServiceAccountKey.model_validate_json(key)
+        claim = {
+            "iss": account.client_email,
+            "scope": _SCOPE,
+            "aud": TOKEN_URL,
+            "iat": issued_at,
+            "exp": issued_at + _CLAIM_SECONDS,
+        }
+        headers = {"kid": account.private_key_id} if account.private_key_id else None
+        return jwt.encode(claim, account.private_key, algorithm="RS256", headers=headers)
+    except (ValueError, jwt.PyJWTError):
+        message = "the API key is not the JSON of a service account's key"
+        raise ProviderError(ProbeErrorCode.AUTH, message) from None

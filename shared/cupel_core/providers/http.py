@@ -15,15 +15,15 @@ import aiohttp
 import orjson
 
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
-from cupel_core.providers import entra_token, find_provider, google_token, is_own_server, safe_http
+from cupel_core.providers import access_tokens, find_provider, is_own_server, safe_http
 from cupel_core.providers.access_tokens import SendRequest
 from cupel_core.providers.account import Account, secrets_of
 from cupel_core.providers.call_time import setting_up
 from cupel_core.providers.connections import TimedConnector, new_session
 from cupel_core.providers.errors import ProviderError, error_from_response
-from cupel_core.providers.rate_limits import parse_exhausted_allowance
 from cupel_core.providers.reply_content import ReplyContent, read_content
 from cupel_core.providers.reply_ends import marked_as_cut
+from cupel_core.providers.retry_after import parse_exhausted_allowance
 from cupel_core.providers.safe_http import ContentReader, HttpResponse
 from cupel_core.providers.streams.formats import StreamFormat
 from cupel_core.providers.streams.reply_stream import OnText, ReplyStream
@@ -34,7 +34,7 @@ MAX_REPLY_BYTES = 4_000_000
 """An answer may have a million characters, with up to four bytes each."""
 _DNS_CACHE_SECONDS = 300
 
-_TOKEN_SOURCES = {"azure": entra_token.with_access_token, "vertex": google_token.with_access_token}
+_TOKEN_SOURCES = {"azure": access_tokens.with_entra_token, "vertex": access_tokens.with_google_token}
 
 _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
 

@@ -1,17 +1,22 @@
 """OpenAI chat completions, also used by Azure, Mistral, DeepSeek, xAI, Groq, OpenRouter, Together AI, Fireworks AI,
 Cohere, Perplexity, Ollama, vLLM, llama.cpp and others.
+
+An account of Azure has a resource's base URL, `https://<resource>.openai.azure.com`, and a model's name is that of its
+deployment. Requests go to the v1 API (`/openai/v1`), which has no versions by date; to the API of a date if the base
+URL ends with `?api-version=<date>`. The key is an API key, the JSON of a service principal (see `access_tokens`) or an
+access token of Microsoft Entra ID, which expires within an hour or so.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from urllib.parse import quote
 
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.conversations.parts import MessagePart, TextPart
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.tools import ToolCall, ToolChoice, ToolMode
-from cupel_core.providers import azure
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import malformed_reply, reply_error
 from cupel_core.providers.reply_ends import check_end
@@ -20,6 +25,7 @@ from cupel_core.providers.token_usage import openai_usage, reported_cost_usd
 from cupel_core.providers.wire_format import (
     AttachedFile,
     WireRequest,
+    api_key_of,
     bearer_header,
     content_filtered_error,
     endpoint_url,
@@ -40,6 +46,10 @@ _DOCUMENT_URLS = frozenset({"mistral"})
 _SEED_NAMES = {"mistral": "random_seed"}
 _ANY_TOOL = {"mistral": "any"}
 _ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
+_V1 = "/openai/v1"
+_DOTS_OF_A_JWT = 2
+_BY_DEPLOYMENT = frozenset({"chat/completions", "embeddings"})
+"""Operations whose dated versions name the deployment in the path; others name it in the body."""
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -57,7 +67,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 def operation_request(account: Account, model_name: str, operation: str, body: dict[str, object]) -> WireRequest:
     """A request to an operation of this API, at the provider's address and with its authentication."""
     if account.provider == "azure":
-        return WireRequest(azure.operation_url(account, model_name, operation), body, azure.key_header(account))
+        return WireRequest(_azure_url(account, model_name, operation), body, _azure_key_header(account))
     return WireRequest(endpoint_url(account, operation), body, bearer_header(account))
 
 
@@ -209,3 +219,24 @@ def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
         if (name := label(function.get("name"))) is not None:
             call_id = label(call.get("id")) or f"call_{number}"
             yield ToolCall(call_id, name, arguments_of(function.get("arguments")))
+
+
+def _azure_url(account: Account, deployment: str, operation: str) -> str:
+    base, _, query = account.base_url.partition("?")
+    resource = base.rstrip("/").removesuffix(_V1).removesuffix("/openai")
+    if not query:
+        return f"{resource}{_V1}/{operation}"
+    path = f"deployments/{quote(deployment, safe='')}/{operation}" if operation in _BY_DEPLOYMENT else operation
+    return f"{resource}/openai/{path}?{query}"
+
+
+def _azure_key_header(account: Account) -> dict[str, str]:
+    key = api_key_of(account)
+    if not key:
+        return {}
+    return {"authorization": f"Bearer {key}"} if _is_access_token(key) else {"api-key": key}
+
+
+def _is_access_token(key: str) -> bool:
+    """Return whether it is a JWT: three parts, of which the first begins with `{"`."""
+    return key.startswith("eyJ") and key.count(".") == _DOTS_OF_A_JWT

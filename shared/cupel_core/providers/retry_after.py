@@ -1,4 +1,11 @@
-"""Retry delays in responses, in the formats that providers use."""
+"""Waits that the headers of a response ask for: retry delays, and rate limits before the first 429.
+
+Rate limits of OpenAI and compatible servers: `x-ratelimit-remaining-requests: 0`,
+`x-ratelimit-reset-requests: 6m0s`; Anthropic: `anthropic-ratelimit-requests-remaining: 0`,
+`anthropic-ratelimit-requests-reset: 2026-11-20T12:00:00Z`; Together AI and OpenRouter: `x-ratelimit-remaining: 0`,
+`x-ratelimit-reset` in seconds or as a time in milliseconds. All give the time until the limit is *fully* restored; it
+refills evenly, so a tenth of that time restores a tenth of it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,11 +13,20 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance
+
 MAX_SECONDS = 86_400.0
 _MAX_TEXT_LENGTH = 100
 _KINDS = ("-requests", "-tokens", "")
 _MIN_EPOCH_SECONDS = 1e9
 _MIN_EPOCH_MILLISECONDS = 1e12
+REFILL_FRACTION = 0.1
+_OPENAI = tuple((f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens"))
+_UNNAMED = (("x-ratelimit-remaining", "x-ratelimit-reset"),)
+_ANTHROPIC = tuple(
+    (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset")
+    for kind in ("requests", "tokens", "input-tokens", "output-tokens")
+)
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -70,3 +86,16 @@ def duration_seconds(text: str) -> float | None:
     parts = _DURATION.findall(text)
     seconds = sum(float(amount) * _UNITS[unit] for amount, unit in parts) if parts else _number(text)
     return None if seconds is None else min(seconds, MAX_SECONDS)
+
+
+def parse_exhausted_allowance(headers: Mapping[str, str], now: datetime) -> ExhaustedAllowance | None:
+    """The wait until an exhausted limit is usable again; None while every limit has something left.
+
+    Header names are lower case or case-insensitive.
+    """
+    exhausted = [
+        reset for remaining, reset in (*_OPENAI, *_UNNAMED, *_ANTHROPIC) if headers.get(remaining, "").strip() == "0"
+    ]
+    seconds_to_full = [seconds_until_reset(headers.get(reset, ""), now) for reset in exhausted]
+    waits = [seconds for seconds in seconds_to_full if seconds is not None and seconds > 0]
+    return ExhaustedAllowance(min(max(waits), MAX_SECONDS) * REFILL_FRACTION) if waits else None

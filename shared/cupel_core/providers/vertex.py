@@ -2,7 +2,7 @@
 
 The account's base URL is that of a project's location, `https://<location>-aiplatform.googleapis.com/v1/projects/
 <project>/locations/<location>`; without one, an API key is used in express mode, which has Gemini only. The key is an
-API key, the JSON of a service account's key (see `google_token`) or an access token, which expires within an hour.
+API key, the JSON of a service account's key (see `access_tokens`) or an access token, which expires within an hour.
 """
 
 from dataclasses import replace

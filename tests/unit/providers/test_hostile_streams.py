@@ -12,8 +12,7 @@ from cupel_core.domain.conversations.model_request import Message, MessageRole, 
 from cupel_core.providers import http, safe_http, streaming
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
-from cupel_core.providers.streaming import complete_streaming
-from cupel_core.providers.streams.support import StreamSupport
+from cupel_core.providers.streaming import StreamSupport, complete_streaming
 from tests.unit.providers.streamed import FORMATS, Answer, sse
 
 HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))

@@ -19,7 +19,7 @@ from cupel_core.providers import PROVIDERS, embedding_formats, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.adaptation import rejected_parameter
 from cupel_core.providers.errors import ProviderError, error_from_response
-from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from cupel_core.providers.retry_after import parse_exhausted_allowance
 from cupel_core.providers.wire_format import WireRequest
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from cupel_core.domain.conversations.model_request import ExhaustedAllowance, Message, MessageRole, ModelRequest
 from cupel_core.providers import http, openai
 from cupel_core.providers.account import Account
-from cupel_core.providers.rate_limits import parse_exhausted_allowance
+from cupel_core.providers.retry_after import parse_exhausted_allowance
 from tests.unit.providers.answers import answering
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

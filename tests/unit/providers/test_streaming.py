@@ -10,9 +10,8 @@ from cupel_core.domain.conversations.model_request import Message, MessageRole, 
 from cupel_core.providers import http, safe_http, streaming
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ParameterRejected, ProviderError
-from cupel_core.providers.streaming import complete_streaming
-from cupel_core.providers.streams import vertex
-from cupel_core.providers.streams.support import StreamOption, StreamSupport
+from cupel_core.providers.streaming import StreamOption, StreamSupport, complete_streaming
+from cupel_core.providers.streams import formats
 from cupel_core.providers.vertex import request_for
 from tests.unit.providers.agents import Handler, ReceivedRequest, json, serving
 from tests.unit.providers.streamed import FORMATS, Answer, anthropic_events, google_events, openai_events, sse
@@ -214,7 +213,7 @@ async def test_simulated_models_stream_their_words() -> None:
 )
 def test_vertex_streams_in_the_formats_of_its_makers(model: str, method: str, events: Callable[..., object]) -> None:
     account = Account("vertex", "https://aiplatform.googleapis.com/v1", "AIza")
-    request = vertex.streaming(request_for(account, model, HELLO), with_usage=True)
+    request = formats._vertex_streaming(request_for(account, model, HELLO), with_usage=True)
     assert request.url.endswith(f"publishers/{method}")
-    reply = vertex.reply_of(request)
+    reply = formats._vertex_reply(request)
     assert "".join(reply.add(event) for event in events(ANSWER)) == ANSWER.text  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Usage
-from cupel_core.providers import google_token, http, vertex
+from cupel_core.providers import access_tokens, http, vertex
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError, error_from_response
 from cupel_core.providers.safe_http import HttpResponse
@@ -53,9 +53,9 @@ PRIVATE = rsa.generate_private_key(65537, 2048)
 
 @pytest.fixture(autouse=True)
 def _no_tokens() -> Iterator[None]:
-    google_token.tokens.clear()
+    access_tokens.google_tokens.clear()
     yield
-    google_token.tokens.clear()
+    access_tokens.google_tokens.clear()
 
 
 def account(key: str | None = "AIza-key", base_url: str = PROJECT) -> Account:
@@ -79,13 +79,13 @@ class Google:
 
     async def __call__(self, request: WireRequest) -> HttpResponse:
         self.requests.append(request)
-        if request.url == google_token.TOKEN_URL:
+        if request.url == access_tokens.TOKEN_URL:
             return HttpResponse(self.token_status, CIMultiDict(), orjson.dumps(self.token_body))
         return HttpResponse(200, CIMultiDict(), orjson.dumps(self.reply))
 
     @property
     def token_requests(self) -> list[WireRequest]:
-        return [request for request in self.requests if request.url == google_token.TOKEN_URL]
+        return [request for request in self.requests if request.url == access_tokens.TOKEN_URL]
 
 
 async def exchange(google: Google, key: str, now: datetime = NOW) -> Any:
@@ -137,7 +137,7 @@ async def test_a_service_accounts_key_is_exchanged_for_a_token_that_all_calls_sh
     public = PRIVATE.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     assertion = str(token_request.body["assertion"])
     options: Any = {"verify_exp": False, "verify_iat": False}
-    claim = jwt.decode(assertion, public, algorithms=["RS256"], audience=google_token.TOKEN_URL, options=options)
+    claim = jwt.decode(assertion, public, algorithms=["RS256"], audience=access_tokens.TOKEN_URL, options=options)
     assert (claim["iss"], claim["exp"] - claim["iat"]) == ("cupel@p.iam.gserviceaccount.com", 3600)
     assert jwt.get_unverified_header(assertion)["kid"] == "k1"
     assert google.requests[-1].headers == {"authorization": "Bearer ya29.t"}

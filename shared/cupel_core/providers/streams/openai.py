@@ -1,16 +1,22 @@
-"""Streamed chat completions: chunks with the differences of a message, and a last one with the usage."""
+"""Streams of OpenAI's two APIs.
+
+Chat completions arrive as chunks with the differences of a message, and a last one with the usage. The last event of
+the Responses API has the whole response.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.providers import openai
-from cupel_core.providers.errors import reply_error
+from cupel_core.providers.errors import error_in_reply, reply_error
 from cupel_core.providers.reply_fields import arguments_of, content_of, label, mapping, mappings
 from cupel_core.providers.streams.reply_stream import check_parts
 from cupel_core.providers.wire_format import WireRequest
 
 _USAGE = {"stream_options": {"include_usage": True}}
+_TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
 def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
@@ -89,3 +95,35 @@ class OpenAiReply:
         }
         choice = {"message": message, "finish_reason": self._finish_reason}
         return {"choices": [choice], "model": self._model, "usage": self._usage}
+
+
+def responses_streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
+    del with_usage  # The last event always has it.
+    return replace(request, body={**request.body, "stream": True})
+
+
+class ResponsesReply:
+    def __init__(self) -> None:
+        self._response: Mapping[str, object] | None = None
+
+    @property
+    def has_finished(self) -> bool:
+        return self._response is not None
+
+    @property
+    def is_over(self) -> bool:
+        return self.has_finished
+
+    def add(self, event: object) -> str:
+        read = mapping(event)
+        kind, delta = read.get("type"), read.get("delta")
+        if kind == "error":
+            raise error_in_reply(event)
+        if kind is None and (error := reply_error(event)):
+            raise error
+        if kind in _ENDS:
+            self._response = mapping(read.get("response"))
+        return delta if kind in _TEXTS and isinstance(delta, str) else ""
+
+    def body(self) -> object:
+        return self._response

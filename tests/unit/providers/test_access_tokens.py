@@ -10,7 +10,7 @@ import pytest
 from multidict import CIMultiDict
 
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode
-from cupel_core.providers import entra_token, http, openai
+from cupel_core.providers import access_tokens, http, openai
 from cupel_core.providers.account import Account
 from cupel_core.providers.embeddings import embed
 from cupel_core.providers.errors import ProviderError
@@ -39,9 +39,9 @@ HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))
 
 @pytest.fixture(autouse=True)
 def _no_tokens() -> Iterator[None]:
-    entra_token.tokens.clear()
+    access_tokens.entra_tokens.clear()
     yield
-    entra_token.tokens.clear()
+    access_tokens.entra_tokens.clear()
 
 
 def principal(**more: str) -> str:
