@@ -204,11 +204,11 @@ def reapply_deletions(stack_name: str, now: datetime) -> int:
     Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, reading, listing and deleting
     objects of its bucket, and for workspaces `scheduler:DeleteSchedule`.
     """
-    from cupel_core.runs import restored_deletions  # after the environment is set
+    from cupel_core.runs import workspace_erasure  # after the environment is set
 
     try:
         set_variables(_settings(stack_name, stack_outputs(stack_name)))
-        return restored_deletions.reapply_deletions(now)
+        return workspace_erasure.reapply_deletions(now)
     except (BotoCoreError, ClientError) as error:
         raise CupelError(f"the AWS request failed: {error}") from error
 

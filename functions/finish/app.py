@@ -20,8 +20,7 @@ from cupel_core.domain.runs.leaf_ranges import SliceProgress
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.runs.finishing import phases
 from cupel_core.runs.finishing.compare import compare_slice
-from cupel_core.runs.finishing.costs import record_costs
-from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.finishing.phases import record_costs, summarize_slice
 from cupel_core.runs.workflow_tasks import (
     LeafRangeFields,
     LeftFields,

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from cupel_core.base.clock import to_iso, utc_now
 from cupel_core.base.messages import DueSchedule
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 
 logger = Logger()
 

@@ -8,8 +8,7 @@ from cupel_core.analysis import jobs, workflow
 from cupel_core.base.messages import DispatchRequest, JobRequest, RunRef
 from cupel_core.runs import dispatch
 from cupel_core.runs.finishing import phases
-from cupel_core.runs.finishing.costs import record_costs
-from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.finishing.phases import record_costs, summarize_slice
 from cupel_core.runs.probing.worker import Worker
 from cupel_core.runs.workflow_tasks import (
     LeafRangeFields,

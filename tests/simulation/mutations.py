@@ -281,10 +281,10 @@ def count_the_cost_of_new_outcomes_only(patches: Patches) -> None:
 @mutation(first_seed=1)
 def count_summaries_in_the_leaves_only(patches: Patches) -> None:
     """Adds what summaries have cost to the leaves, and not to the nodes above them."""
-    from cupel_core.runs.finishing import costs
+    from cupel_core.runs.finishing import phases
     from cupel_core.store import barrier
 
-    patches.set(costs, "barrier", _PatchedModule(barrier, propagate=lambda *_: False))
+    patches.set(phases, "barrier", _PatchedModule(barrier, propagate=lambda *_: False))
 
 
 @mutation(first_seed=66)
@@ -463,10 +463,10 @@ def let_a_target_call_tools_for_ever(patches: Patches) -> None:
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.domain.runs.leaf_log import Reopening
-    from cupel_core.runs import reopen
+    from cupel_core.runs import dispatch
     from cupel_core.store import barrier, leaf_logs
 
-    reopen_leaf = reopen._reopen_leaf
+    reopen_leaf = dispatch._reopen_leaf
 
     def mutated(tree: Any, node: Any, offsets: Any) -> Any:
         if not offsets:
@@ -476,9 +476,9 @@ def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
         expression = f"SET reopened = :retry_round, {barrier._APPEND}"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)
 
-    patches.set(reopen, "barrier", _PatchedModule(barrier, reopen=mutated))
+    patches.set(dispatch, "barrier", _PatchedModule(barrier, reopen=mutated))
     patches.set(
-        reopen,
+        dispatch,
         "_reopen_leaf",
         lambda tree, node, item, ranges, **options: reopen_leaf(
             tree, node, replace(item, reopened_in_round=0), ranges, **options

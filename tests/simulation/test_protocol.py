@@ -10,7 +10,7 @@ import pytest
 
 from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import RunStatus
-from cupel_core.runs.finishing import costs
+from cupel_core.runs.finishing import phases
 from tests.simulation.harness import Patches
 from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule
@@ -46,7 +46,7 @@ def test_a_run_whose_finishing_gives_up_need_not_have_counted_its_last_summaries
     def die(*_: Any) -> None:
         raise RetryableError("died")
 
-    patches.set(costs, "barrier", SimpleNamespace(**vars(costs.barrier) | {"propagate": die}))
+    patches.set(phases, "barrier", SimpleNamespace(**vars(phases.barrier) | {"propagate": die}))
     results = [run_schedule(seed) for seed in range(15)]
     assert [result.violation for result in results if result.violation] == []
     assert RunStatus.FAILED in {result.status for result in results}

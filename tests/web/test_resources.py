@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import DueSchedule
 from cupel_core.domain.access import AccessRole
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens, go

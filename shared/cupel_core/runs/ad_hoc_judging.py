@@ -1,13 +1,13 @@
-"""Calls of the judge and of the simulated user outside a run, within one API request."""
+"""Calls of graders and of the simulated user outside a run, within one API request."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
 from typing import Any
 
-from cupel_core.accounts.keys import load_account, model_error
+from cupel_core.accounts.keys import account_error, load_account, model_error
 from cupel_core.accounts.leases import LeasePool
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import Conflict, Invalid, named_in_body
@@ -19,12 +19,17 @@ from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt
 from cupel_core.resources import personas
 from cupel_core.resources.evaluation_settings import workspace_grader_config
+from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.grading.criteria import evaluate_criteria
 from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, GraderRole
+from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
+from cupel_core.scoring.score import AssertionScores, score
 
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
@@ -123,3 +128,32 @@ def _load_grader(
         guard=partial(leases.slot, workspace, account, model),
         role=role,
     )
+
+
+async def grade_answer(workspace: str, assertions: Sequence[Assertion], context: AssertionContext) -> AssertionScores:
+    """Compute what these assertions make of an answer.
+
+    Raises Invalid for a model that cannot be called, GraderError if it takes too long, CallPostponed while an account
+    is paused, and Conflict when the workspace's budget is used up.
+    """
+    models = {each.provider for each in assertions if each.provider is not None}
+    async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
+        accounts = {
+            model.partition("/")[0]: await asyncio.to_thread(_load_account, workspace, model) for model in models
+        }
+        config = await asyncio.to_thread(workspace_grader_config, workspace)
+        graders = GraderFactory(
+            workspace, config, accounts, leases, CALL_TIMEOUT_SECONDS, MAX_WAIT_SECONDS, attempt=attempt
+        )
+        try:
+            async with asyncio.timeout(TOTAL_TIMEOUT_SECONDS):
+                return await score(assertions, context, graders)
+        except TimeoutError:
+            why = f"the graders took more than {TOTAL_TIMEOUT_SECONDS:g} s"
+            raise GraderError(GraderRole.JUDGE, why, Spend()) from None
+
+
+def _load_account(workspace: str, model: str) -> Account:
+    if problem := account_error(workspace, model):
+        raise Invalid.field("grader.model", problem)
+    return load_account(workspace, model.partition("/")[0])

@@ -1,7 +1,7 @@
-"""Dispatch: send the slices of a run's missing probes to the queues of their providers.
+"""The dispatch of a run: the slices of its missing probes are sent to the queues of their providers.
 
 Each provider's slices are sent in windows, the next one when little is left of those before, so that a queue holds a
-little of every run instead of all of the first one (`backpressure.py`); within a window, the provider's targets take
+little of every run instead of all of the first one; within a window, the provider's targets take
 turns. Cursors are saved after the sends they cover, so a crash repeats messages but loses none; the worker that
 receives a repeated slice finds its probes claimed or done.
 
@@ -9,23 +9,42 @@ Once a run has started, its barrier says which indexes are missing. Cursors move
 so of two deliveries of one request only one continues. A request that finds no room is sent again after 1, 2, 4, 4, …
 seconds and records the time in its outbox row, so that the sweeper does not take it for lost; near its deadline, a
 request sends itself again. The row is removed after the last window.
+
+A queue delivers roughly in order of arrival. If it held all of a large run, a run started later would wait for all of
+the first one; with windows, it waits for one window. The window belongs to the workspace: its runs in one queue share
+it, so that starting more of them puts no more in front of others. SQS treats the messages of each workspace as a group
+and is fair to groups, but only once many messages are in flight; the embedded emulator is not. What other workspaces
+have in the queue does not count, and neither do paused runs. The list of active runs says how many share the window;
+each of them sends at least one leaf at a time. So a queue contains one window of every workspace, and a small run does
+not wait behind a large one.
+
+Before a later dispatch, errors to retry are taken out of the barrier and full leaves are reported to their parents.
+Both may be repeated: a leaf is reopened once per retry round, and adding a member to a set twice adds it once. Retried
+errors are copied to the probe's history before they are taken out of their leaves. The inner nodes of each retry round
+are separate, so full leaves are reported to those of the new round. Workers of an earlier round may still be recording,
+so every leaf that is not full is closed to them: their transcripts count in the leaf's round, and an error that they
+record too late is run again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
 
 from cupel_core.accounts.keys import get_provider
 from cupel_core.base.errors import NotFound, RetryableError
-from cupel_core.base.messages import DispatchRequest, ProbeSlice
-from cupel_core.domain.runs.barrier import FANOUT
+from cupel_core.base.messages import DispatchRequest, ProbeSlice, RunRef
+from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import ACTIVE, Run, RunStatus
 from cupel_core.domain.runs.slices import (
     LeafPart,
     Workers,
     cut_slices,
+    latest_parts,
     next_window,
     parts_in_turn,
     probes_left,
@@ -33,10 +52,9 @@ from cupel_core.domain.runs.slices import (
     providers_of,
 )
 from cupel_core.providers import queue_of
-from cupel_core.runs import backpressure
-from cupel_core.runs.reopen import prepare_leaves
-from cupel_core.store import barrier, executions, outbox, queues, runs
-from cupel_core.store.barrier import Tree
+from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
+from cupel_core.store import active_runs, attempts, barrier, executions, governor, outbox, queues, runs
+from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.settings import settings
 
@@ -44,6 +62,21 @@ _RESERVE_SECONDS = 10.0
 
 type _Windows = Mapping[str, Sequence[LeafPart]]
 """What to send next, by provider."""
+WINDOW_LEAVES = 10
+"""A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
+FINAL_WINDOW_EXTRA_LEAVES = 5
+"""This many further leaves are sent with the last window: a short remainder is not worth waiting for room again."""
+_RECHECK_SECONDS = 1
+_RUNS_PER_RECHECK_SECOND = 5
+"""If more runs share a window, each is checked less often, because all dispatches share a few invocations."""
+MAX_RECHECK_SECONDS = 4
+"""Workers stay busy for that long, even with calls of 0.2 s."""
+_PAUSED_RECHECK_SECONDS = 20
+_PROBES_PER_PARALLEL_REQUEST = 24
+"""Sent and not recorded. Enough to keep workers busy until the next check, even with calls of 0.1 s; four of them are
+in progress, pending in the worker, or not recorded yet."""
+_PROBES_PER_WORKER = 2_000
+"""Sent and not recorded, at most: a worker completes no more than 500 probes per second."""
 
 
 def enqueue(run: Run) -> None:
@@ -100,7 +133,7 @@ def _next_windows(run: Run, cursors: Mapping[str, int]) -> _Windows:
 def _next_window(run: Run, provider: str, first_leaves: Mapping[int, int]) -> Sequence[LeafPart]:
     if not probes_left(run.plan, first_leaves):
         return ()
-    window = backpressure.window_of(run, provider)
+    window = window_of(run, provider)
     return next_window(parts_in_turn(run.plan, first_leaves), window.size, window.extra)
 
 
@@ -123,7 +156,7 @@ def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -
     """Seconds until each queue may have room; the first window of a provider never waits."""
     begun = {name.partition("#")[0] for name in cursors}
     return {
-        provider: backpressure.seconds_until_capacity(run, provider, _first_leaves(run.plan, provider, cursors))
+        provider: seconds_until_capacity(run, provider, _first_leaves(run.plan, provider, cursors))
         if provider in begun
         else 0
         for provider in windows
@@ -134,7 +167,7 @@ def _requeue(request: DispatchRequest, wait_seconds: int) -> None:
     """Checks become less frequent while no queue has room: each takes two requests, and slow calls leave much time."""
     attempts = request.attempts_without_room
     again = request.model_copy(update={"attempts_without_room": attempts + 1 if wait_seconds else attempts})
-    delay = max(wait_seconds, min(wait_seconds * 2**attempts, backpressure.MAX_RECHECK_SECONDS))
+    delay = max(wait_seconds, min(wait_seconds * 2**attempts, MAX_RECHECK_SECONDS))
     queues.send(settings().dispatch_queue_url, [again], delay_seconds=delay, group=request.workspace)
 
 
@@ -170,3 +203,92 @@ def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:
         # Before the first probe has started, no leaf has an outcome, so there is nothing to read.
         return dict(covered)
     return {leaf: item.leaf.missing(covered[leaf]) for leaf, item in prepare_leaves(run, leaves).items()}
+
+
+def prepare_leaves(run: Run, numbers: Sequence[int]) -> dict[int, LeafItem]:
+    """These leaves by number, ready for dispatch."""
+    tree = Tree.for_run(run)
+    ranges = run.retry.ranges(run.plan) if run.retry else ()
+    was_running = run.retry_round != run.conversation_round
+    prepared = {
+        number: _reopen_leaf(tree, Node(0, number), item, ranges, was_running=was_running)
+        for number, item in barrier.get_leaves(tree.ref, numbers).items()
+    }
+    _report_full_leaves(run, tree, prepared)
+    return prepared
+
+
+def _report_full_leaves(run: Run, tree: Tree, leaves: Mapping[int, LeafItem]) -> None:
+    full = (Node(0, number) for number, item in leaves.items() if item.leaf.is_full(Node(0, number), tree.total))
+    for parent, nodes in groupby(sorted(full), key=attrgetter("parent")):
+        by_position = {node.number % FANOUT: node for node in nodes}
+        for position in sorted(barrier.unreported_children(tree, parent, by_position)):
+            node = by_position[position]
+            if barrier.propagate(tree, node, leaves[node.number]):
+                executions.start_finish(tree.ref, run.fencing_token)
+
+
+def _reopen_leaf(
+    tree: Tree, node: Node, item: LeafItem, ranges: Sequence[range], *, was_running: bool = False
+) -> LeafItem:
+    """Workers of an earlier round may still record if the run `was_running`, so all leaves but full ones are reopened.
+
+    Otherwise an error that such a worker records could be overwritten by a worker of this round and count twice.
+    """
+    if item.reopened_in_round >= tree.retry_round:
+        return item
+    errored = [offset for offset in item.leaf.failed if any(node.first_index + offset in span for span in ranges)]
+    if not errored and (not was_running or item.leaf.is_full(node, tree.total)):
+        return item
+    attempts.record(tree.ref, [node.first_index + offset for offset in errored])
+    return barrier.reopen(tree, node, errored)
+
+
+class Window(NamedTuple):
+    """Limits what a run may have in the queue of a provider, in probes."""
+
+    size: int
+    """Sent at a time."""
+    extra: int
+    """Sent with the last ones."""
+    outstanding: int
+    """Sent and not recorded, from which on nothing more is sent."""
+    recheck_seconds: int
+
+
+def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL_REQUESTS) -> Window:
+    """The run's part of its workspace's window."""
+    lane = queue_of(provider)
+    sharing = {
+        each.run_id
+        for each in active_runs.list_dispatched(run.workspace)
+        if each.priority == run.priority and queue_of(each.provider) == lane
+    }
+    number = max(1, len(sharing))
+    outstanding = min(_PROBES_PER_PARALLEL_REQUEST * parallel_requests, _PROBES_PER_WORKER * settings().probe_workers)
+    return Window(
+        max(1, WINDOW_LEAVES // number) * FANOUT,
+        FINAL_WINDOW_EXTRA_LEAVES // number * FANOUT,
+        max(1, outstanding // number),
+        max(_RECHECK_SECONDS, number // _RUNS_PER_RECHECK_SECOND),
+    )
+
+
+def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, int]) -> int:
+    """Return the seconds until the next check; 0 if the next slices may be sent now.
+
+    `next_leaves` maps each column of the provider to its first leaf that is not sent.
+    """
+    status = governor.get_status(run.workspace, provider)
+    if status.paused:
+        return _PAUSED_RECHECK_SECONDS
+    window = window_of(run, provider, status.limit or DEFAULT_PARALLEL_REQUESTS)
+    is_room = _count_outstanding(run, next_leaves, window.outstanding + window.size) < window.outstanding
+    return 0 if is_room else window.recheck_seconds
+
+
+def _count_outstanding(run: Run, next_leaves: Mapping[int, int], probes: int) -> int:
+    """Count how many of the last so many probes that were sent have no outcome."""
+    parts = latest_parts(run.plan, next_leaves, probes)
+    leaves = barrier.get_leaves(RunRef(run.workspace, run.id), sorted({part.leaf for part in parts}))
+    return sum(len(leaves[part.leaf].leaf.missing(part.indexes)) for part in parts)

@@ -1,25 +1,32 @@
-"""Probes of many runs in one list: oldest first as in a queue, or newest first for people.
+"""The search for probes: in many runs by what they have in common, or in one run by the words of its conversations.
 
-Probes are not stored one by one, so the list iterates over the runs that may match and computes their probes. A page
-that has scanned many runs without a match ends early with a cursor.
+Probes are not stored one by one, so a list of probes, oldest first as in a queue or newest first for people, iterates
+over the runs that may match and computes their probes. A page that has scanned many runs without a match ends early
+with a cursor.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import batched, chain, islice
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
+from cupel_core.domain.runs.excerpts import Excerpt, contains_words, excerpt_of
+from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
 from cupel_core.domain.runs.run import ProbeStatus, Run
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.resources import references
 from cupel_core.runs.probes import MAX_PROBES, probe_statuses, with_conversations
-from cupel_core.store import runs, snapshots
+from cupel_core.store import outcomes, runs, snapshots
 
 _RUNS_PER_PAGE = 50
 _RUNS_PER_READ = 10
+MAX_WORDS = 10
+"""A search has at most this many words."""
 
 
 @dataclass(frozen=True)
@@ -114,3 +121,42 @@ def _decode_position(cursor: str | None) -> _Position:
     if not space:
         raise Invalid.field("cursor", "must be the nextCursor of an earlier page of this list")
     return _Position(run_cursor or None, parse_index(index) if index else None)
+
+
+class Matches(NamedTuple):
+    """The probes found, and where the search goes on; None at the end of the run."""
+
+    indexes: Sequence[int]
+    next_index: int | None
+
+
+def list_excerpts(workspace: str, run_id: str, indexes: Sequence[int], now: datetime) -> Iterator[Excerpt]:
+    """Ascending, without probes that have no outcome. Raises Invalid for an index that the run does not have."""
+    run = runs.get(RunRef(workspace, run_id))
+    if beyond := [index for index in indexes if not 0 <= index < run.plan.total]:
+        raise Invalid.field("indexes", f"must be from 0 to {run.plan.total - 1:,}: the run has no probe {beyond[0]}")
+    found = outcomes.list_outcomes(_ref(run), sorted(set(indexes)))
+    return (excerpt_of(readable_at(outcome, now)) for outcome in found)
+
+
+def find_matches(
+    workspace: str, run_id: str, first: int, query: str, now: datetime, has_time: Callable[[], bool]
+) -> Matches:
+    """Search the conversations of up to 1,000 probes from `first` on; fewer, but at least one, if there is no time for
+    more."""
+    run, words = runs.get(RunRef(workspace, run_id)), tuple(dict.fromkeys(query.casefold().split()))
+    if not 1 <= len(words) <= MAX_WORDS:
+        raise Invalid.field("q", f"must have 1 to {MAX_WORDS} words")
+    indexes = range(first, min(first + PROBES_PER_BLOCK, run.plan.total))
+    found: list[int] = []
+    for number, outcome in enumerate(outcomes.list_outcomes(_ref(run), indexes)):
+        if number and not has_time():
+            return Matches(found, outcome.probe_index)
+        readable = readable_at(outcome, now)
+        if isinstance(readable, Transcript) and contains_words(readable.messages, words):
+            found.append(readable.probe_index)
+    return Matches(found, indexes.stop if indexes.stop < run.plan.total else None)
+
+
+def _ref(run: Run) -> RunRef:
+    return RunRef(run.workspace, run.id)

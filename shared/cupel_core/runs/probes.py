@@ -1,8 +1,8 @@
-"""The probes of a run, computed from its plan, its barrier and the claims on its leaves."""
+"""The probes of a run, all or the latest, computed from its plan, its barrier and the claims on its leaves."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple
 
@@ -10,18 +10,23 @@ from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import DEFAULT_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
+from cupel_core.domain.runs.column_progress import LeafCounts
 from cupel_core.domain.runs.run import ProbeStatus, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, readable_at
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.runs.queries import find_probe
 from cupel_core.store import attempts, barrier, checkpoints, runs, snapshots
-from cupel_core.store.barrier import LeafItem
+from cupel_core.store.barrier import LeafItem, Tree
 from cupel_core.store.outcome_reads import OutcomeLocation, location_in, read_at
 
 _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 MAX_PROBES = 100_000
 """Examined for a page: a large run without a match must not take longer than a request may."""
+_MAX_LEAVES = 20
+"""The times of this many leaves are compared: those that are not full, as workers are busy with them, and the last
+ones."""
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class IndexedStatus(NamedTuple):
@@ -143,3 +148,31 @@ def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus
     if any(offset in claim.calling and claim.until > now.timestamp() for claim in item.claims.values()):
         return ProbeStatus.RUNNING  # Also of a run that was paused or cancelled: its call in flight is recorded.
     return ProbeStatus.CANCELLED if run.status is RunStatus.CANCELLED else ProbeStatus.QUEUED
+
+
+def list_recent(run: Run, limit: int, now: datetime) -> list[ProbeView]:
+    """List at most `limit` probes that have ended, latest first.
+
+    Probes of a leaf that was written to long ago may be missing.
+    """
+    ref = RunRef(run.workspace, run.id)
+    leaves = barrier.get_leaves(ref, _recent_leaves(barrier.read_leaves(Tree.for_run(run)).leaves))
+    recorded = list[int]()
+    for number, leaf in sorted(leaves.items(), key=lambda item: item[1].recorded_at or _NEVER, reverse=True):
+        if len(recorded) >= limit:
+            break
+        recorded += _recorded_in(number, leaf)
+    views = build_views(run, list(probe_statuses(run, sorted(recorded), now)), now)
+    ended = [view for view in views if view.outcome is not None]
+    return sorted(ended, key=lambda view: view.completed_at or _NEVER, reverse=True)[:limit]
+
+
+def _recent_leaves(leaves: Iterable[LeafCounts]) -> list[int]:
+    listed = list(leaves)
+    unfinished = [leaf.number for leaf in listed if leaf.completed + leaf.failed < FANOUT]
+    last = [leaf.number for leaf in listed[-_MAX_LEAVES:]]
+    return sorted({*unfinished[:_MAX_LEAVES], *last})
+
+
+def _recorded_in(number: int, leaf: LeafItem) -> list[int]:
+    return [number * FANOUT + offset for offset in leaf.leaf.completed | leaf.leaf.failed]

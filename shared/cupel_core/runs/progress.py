@@ -1,4 +1,4 @@
-"""How far each column of a run is, and what holds it up.
+"""The progress of a run: how far each of its columns is, what holds it up, and its latest events.
 
 Counts and costs are exact, from the barrier. Results, tokens and the causes of errors are those of a bounded number of
 outcomes, which the views count. The number of reads is bounded at any size: for a million probes a query of the inner
@@ -21,6 +21,7 @@ full.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets import workspace_budgets
@@ -38,10 +39,11 @@ from cupel_core.domain.runs.column_progress import (
 from cupel_core.domain.runs.column_samples import ColumnSample, sample_columns
 from cupel_core.domain.runs.delays import called_models, delays_of
 from cupel_core.domain.runs.rates import Reading, rates, with_reading
-from cupel_core.domain.runs.run import ACTIVE, Run
+from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent
 from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
-from cupel_core.store import barrier, budgets, governor, outcomes, progress_readings, runs
+from cupel_core.runs.queries import progress
+from cupel_core.store import barrier, budgets, events, governor, outcomes, progress_readings, runs
 from cupel_core.store.barrier import Leaves, Tree
 
 
@@ -122,3 +124,18 @@ def _read_provider_statuses(run: Run) -> Mapping[str, ProviderStatus]:
         return {}
     models = (model for target in run.models for model in called_models(run, target))
     return governor.get_statuses(run.workspace, (model.partition("/")[0] for model in models))
+
+
+class EventFeed(NamedTuple):
+    """The events since the last poll; `progress` is None once the run is over, because then its events say it."""
+
+    run: Run
+    events: tuple[RunEvent, ...]
+    progress: Progress | None
+
+
+def poll(workspace: str, run_id: str, after: int) -> EventFeed:
+    """Events with a `seq` above `after`. The run is read first: if it is over by then, no later event is missed."""
+    ref = RunRef(workspace, run_id)
+    run = runs.get(ref)
+    return EventFeed(run, events.list_after(ref, after), None if run.status in TERMINAL else progress(run))

@@ -48,18 +48,19 @@ from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
 from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import estimate_of
-from cupel_core.runs.profile_checks import check_profile, find_profile
 from cupel_core.runs.requested_fields import as_requested
 from cupel_core.runs.rerun import RerunSource
 from cupel_core.runs.spec import spec_to_text
-from cupel_core.runs.tool_choices import check_tool_choices
 from cupel_core.runs.validation import (
     check_files,
     check_fit,
+    check_profile,
     check_required_models,
     check_size,
     check_spec,
+    check_tool_choices,
     check_tool_connectors,
+    find_profile,
 )
 from cupel_core.store import counters, idempotency, keys, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion

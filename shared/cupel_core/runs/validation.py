@@ -1,18 +1,22 @@
-"""Whether a run can be carried out: its models, its judges, and its size."""
+"""Checks of whether a run can be carried out: its models, judges, tools and operation profile, and its size."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import Any
 
 import orjson
 
 from cupel_core.accounts.keys import ModelChecks
 from cupel_core.base.errors import FieldError, Invalid, NotFound
 from cupel_core.domain.conversations.parts import LargestFiles
+from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.fit import MAX_MISFITS, Misfit, misfits
 from cupel_core.domain.definitions.required_models import missing_models
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.files.references import largest_files_sent
+from cupel_core.domain.pipeline.operations import ProfileOperation
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 from cupel_core.domain.runs.spec import RunSpec
@@ -21,7 +25,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers import find_provider, queue_of
 from cupel_core.providers.file_support import agent_file_error, file_error
 from cupel_core.providers.parameters import known_parameters, parameter_errors
-from cupel_core.resources import connectors
+from cupel_core.resources import connectors, profiles
 from cupel_core.resources.target_validation import target_error, timeout_errors
 from cupel_core.store.scenarios import read_within
 from cupel_core.store.settings import settings
@@ -33,6 +37,10 @@ MAX_CHECKED_BYTES = 5_000_000
 """Of scenarios as JSON that a start reads to find out whether they fit: about 15,000 questions."""
 MAX_TARGETS_BYTES = 100 * 1024
 """Of a run's targets as JSON; the run is one item of at most 400 KB."""
+_NEEDS_NO_TOOLS = (None, ToolMode.AUTO, ToolMode.NONE)
+
+type Layers = tuple[tuple[str, Mapping[str, Any]], ...]
+"""Parameters with the field that they are in; later ones take precedence."""
 
 
 def check_spec(
@@ -208,3 +216,83 @@ def _queue_error(provider: str) -> str | None:
     if find_provider(provider) is None or settings().has_queues(queue):
         return None
     return f"this stack evaluates no models of {provider}: its operator can add {queue} to its parameter Providers"
+
+
+def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[str, Any]:
+    """Return the profile as a snapshot stores it. Raises Invalid for an unknown profile or version."""
+    try:
+        profile = profiles.get(workspace, profile_id, version)
+    except NotFound as unknown:
+        field = "config.profileVersion" if "version" in unknown.detail else "config.profileId"
+        raise Invalid.field(field, unknown.detail) from None
+    return {
+        "id": profile.head.id,
+        "name": profile.head.name,
+        "version": profile.version.number,
+        "enabled": profile.head.enabled,
+        "content": profile.version.content,
+    }
+
+
+def check_profile(workspace: str, spec: RunSpec, stored: dict[str, Any], checks: ModelChecks) -> None:
+    """Raise Invalid, naming every problem: keys and prices change after a profile was saved."""
+    profile = RunProfile.of_snapshot(stored)
+    if profile is None:
+        return
+    errors = [
+        FieldError("config.profileId", f"operation {operation.id}: {message}")
+        for operation in profile.enabled
+        if operation.params.call is not None
+        and (message := checks.model_error(operation.params.call.target.model) or _timeout_error(operation))
+    ]
+    if profile.changes_prompt and _has_threads(workspace, spec):
+        message = "its operations change the prompt, which a LangGraph agent does not read: it keeps its own thread"
+        errors.append(FieldError("config.profileId", message))
+    if errors:
+        raise Invalid.fields(errors)
+
+
+def _timeout_error(operation: ProfileOperation) -> str | None:
+    seconds = operation.params.call.target.call_timeout_seconds if operation.params.call else None
+    if seconds is None or seconds <= settings().call_timeout_seconds:
+        return None
+    return f"callTimeoutSeconds must be at most {settings().call_timeout_seconds:g}, the stack's CallTimeoutSeconds"
+
+
+def _has_threads(workspace: str, spec: RunSpec) -> bool:
+    ids = [target.connector_id for target in spec.targets if target.connector_id is not None]
+    return any(connectors.get(workspace, each).type is ConnectorType.LANGGRAPH for each in ids)
+
+
+def check_tool_choices(spec: RunSpec, content: Content) -> None:
+    """Raise Invalid for each `toolChoice` that forces a call although there is no such tool."""
+    default = ("content.params", content.params), ("config.params", spec.params)
+    targets = [
+        (f"targets.{number}.params", target.params)
+        for number, target in enumerate(spec.targets)
+        if {"tools", "toolChoice"} <= known_parameters(target)
+    ]
+    prompts = [(f"prompts.{number}.params", prompt.params) for number, prompt in enumerate(content.prompts)]
+    errors = (
+        error
+        for target, prompt in product(targets, prompts or [("prompts", {})])
+        for error in _tool_choice_errors((*default, target, prompt))
+    )
+    if found := list(dict.fromkeys(errors)):
+        raise Invalid.fields(found)
+
+
+def _tool_choice_errors(layers: Layers) -> Iterator[FieldError]:
+    field, choice = _last_layer(layers, "toolChoice")
+    if choice in _NEEDS_NO_TOOLS:
+        return
+    names = [str(tool["name"]) for tool in _last_layer(layers, "tools")[1] or ()]
+    if not names:
+        yield FieldError(f"{field}.toolChoice", "needs tools, and neither the target nor a default has any")
+    elif isinstance(choice, Mapping) and choice["name"] not in names:
+        yield FieldError(f"{field}.toolChoice", f"must name one of the tools: {', '.join(names)}")
+
+
+def _last_layer(layers: Layers, name: str) -> tuple[str, Any]:
+    """The value that takes precedence, with its field; None if nothing has one."""
+    return next(((field, params[name]) for field, params in reversed(layers) if name in params), ("", None))

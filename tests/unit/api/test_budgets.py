@@ -15,7 +15,7 @@ from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.definitions.definitions import Content, Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, Run, RunEventType, RunStatus
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from cupel_core.store import budgets, events, executions, runs
 from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios

@@ -14,7 +14,7 @@ from cupel_core.domain.chats.branches import MessageSide, Pointer
 from cupel_core.domain.chats.chats import MAX_VARIANTS
 from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind
 from cupel_core.providers import parameters
-from cupel_core.runs import restored_deletions
+from cupel_core.runs import workspace_erasure
 from cupel_core.store import chat_branches, chats
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.settings import Settings
@@ -334,7 +334,7 @@ def test_a_chat_that_was_deleted_is_deleted_again_after_a_restore(client: Client
         actions=[chats.ChatItem.deleted_at.remove(), chats.ChatItem.gsi1pk.set("acme#chats")]
     )
     assert client.get(f"/v1/chats/{chat_id}").status == 200
-    restored_deletions.reapply_deletions(utc_now())
+    workspace_erasure.reapply_deletions(utc_now())
     assert client.get(f"/v1/chats/{chat_id}").status == 404
 
 

@@ -8,7 +8,7 @@ import pytest
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import RunRef
 from cupel_core.definitions import forks
-from cupel_core.runs import erasure, restored_deletions
+from cupel_core.runs import erasure, workspace_erasure
 from cupel_core.store import clients
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.sweeping.erasure import erase_due
@@ -93,7 +93,7 @@ def test_only_an_admin_may_erase_and_only_in_the_own_workspace(
 def test_an_erasure_is_repeated_in_a_restored_table(client: Client, definition_id: str, cloud: Settings) -> None:
     """The record of the deletion is in the bucket; here, the table is as before because the sweeper has not run."""
     erase(client, definition_id)
-    assert restored_deletions.reapply_deletions(utc_now()) == 2  # the run and its definition
+    assert workspace_erasure.reapply_deletions(utc_now()) == 2  # the run and its definition
     erase_due(utc_now() + LATER, lambda: 900.0)
     assert places_with(MARKER, cloud) == []
 
@@ -113,7 +113,7 @@ def test_a_definition_and_its_fork_are_erased_again_in_a_restored_table(
         assert erase(client, each) == 204
         erase_due(utc_now() + LATER, lambda: 900.0)
     restore(backup, cloud)
-    restored_deletions.reapply_deletions(utc_now())
+    workspace_erasure.reapply_deletions(utc_now())
     erase_due(utc_now() + LATER, lambda: 900.0)
     assert places_with(MARKER, cloud) == []
 

@@ -9,7 +9,7 @@ import pytest
 
 from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole
-from cupel_core.runs import restored_deletions, workspace_erasure
+from cupel_core.runs import workspace_erasure
 from cupel_core.store import clients, resources, workspaces
 from cupel_core.store.resources import ResourceKind
 from cupel_core.store.settings import Settings
@@ -194,7 +194,7 @@ def test_a_new_workspace_of_the_name_is_not_erased(client: Client, operator: str
     erase(client, operator)
     sweep_to_the_end()
     admin = client.post("/v1/workspaces", {"name": "acme"}, token=operator).json()["token"]["token"]
-    restored_deletions.reapply_deletions(utc_now())
+    workspace_erasure.reapply_deletions(utc_now())
     sweep_to_the_end()
     assert client.get("/v1/runs", token=admin).status == 200
 
@@ -203,7 +203,7 @@ def test_an_erasure_is_repeated_in_a_restored_table(with_run: Client, operator: 
     erase(with_run, operator)
     workspaces.WorkspaceItem("workspaces", "acme").delete()  # As in a table from before the erasure.
     tokens.issue("acme", AccessRole.ADMIN, "restored", utc_now())
-    restored_deletions.reapply_deletions(utc_now())
+    workspace_erasure.reapply_deletions(utc_now())
     sweep_to_the_end()
     assert places_with(MARKER, cloud) == []
 

@@ -9,7 +9,7 @@ import pytest
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.files.data_urls import encode
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
-from cupel_core.runs.restored_deletions import reapply_deletions
+from cupel_core.runs.workspace_erasure import reapply_deletions
 from cupel_core.store import active_runs, blobs, keys
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.settings import Settings

@@ -8,7 +8,7 @@ from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import DueSchedule, RunRef
 from cupel_core.contract.run_labels import MAX_METADATA_BYTES
 from cupel_core.domain.runs.run import Action
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from cupel_core.store import runs
 from tests.unit.api.client import Client
 

@@ -16,7 +16,7 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Summary, TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.runs import excerpts
+from cupel_core.runs import probe_search
 from cupel_core.store import outcomes
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
@@ -212,19 +212,19 @@ def test_words_are_found_in_what_was_said(client: Client, run: Run, q: str, inde
 
 def test_a_search_goes_on_where_it_had_no_time(client: Client, run: Run) -> None:
     left = iter([True] * 4 + [False])
-    part = excerpts.find_matches("acme", run.id, 0, "number", utc_now(), lambda: next(left))
+    part = probe_search.find_matches("acme", run.id, 0, "number", utc_now(), lambda: next(left))
     assert (part.indexes, part.next_index) == ([0, 1, 2, 3, 4], 5)
     assert read(client, run, "probe-matches", q="number", first=5)["indexes"] == [*range(5, 11)]
 
 
 def test_a_search_without_time_examines_one_conversation(client: Client, run: Run) -> None:
-    part = excerpts.find_matches("acme", run.id, 3, "number", utc_now(), lambda: False)
+    part = probe_search.find_matches("acme", run.id, 3, "number", utc_now(), lambda: False)
     assert (part.indexes, part.next_index) == ([3], 4)
 
 
 def test_a_search_of_a_large_run_goes_on_by_blocks(cloud: Settings) -> None:
     going = start_large_run(2_500)
-    found = excerpts.find_matches(going.workspace, going.id, 1_000, "x", utc_now(), lambda: True)
+    found = probe_search.find_matches(going.workspace, going.id, 1_000, "x", utc_now(), lambda: True)
     assert (found.indexes, found.next_index) == ([], 1_000 + PROBES_PER_BLOCK)
 
 

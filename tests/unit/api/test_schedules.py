@@ -11,7 +11,7 @@ from cupel_core.definitions import catalog
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from tests.added_scenarios import add_scenarios
 from tests.unit.api.client import Answer, Client
 

@@ -8,7 +8,7 @@ import pytest
 
 from cupel.client import Client
 from cupel_core.base.messages import DueSchedule
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from cupel_core.store.settings import Settings
 from tests.eval_api import create_definition
 from tests.unit.cupel.api_function import command_of, connect_to_api_function

@@ -8,7 +8,7 @@ from cupel_core.base.messages import DueSchedule
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
 from cupel_core.resources import personas
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules.schedules import fire
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.test_rescores import answered, carry_out, passing

@@ -6,8 +6,8 @@ from cupel_core.base.messages import ProbeSlice
 from cupel_core.domain.limits.governor import Limits, WorkerReport
 from cupel_core.domain.runs.barrier import Node
 from cupel_core.domain.runs.run import Action, Priority, Run
-from cupel_core.runs import backpressure, dispatch
-from cupel_core.runs.reopen import prepare_leaves
+from cupel_core.runs import dispatch
+from cupel_core.runs.dispatch import prepare_leaves
 from cupel_core.store import barrier, clients, governor, keys, outbox, queues, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
@@ -122,22 +122,22 @@ def test_runs_that_are_paused_or_in_other_queues_take_nothing_of_the_window(clou
     run = RunSetup(scenario_count=3_500).start()
     RunSetup(scenario_count=10, models=("openai/gpt-5-mini",)).start()
     runs.transition(ref_of(RunSetup(scenario_count=10).start()), Action.PAUSE, NOW)
-    assert backpressure.window_of(run, "sim").size == 1_000
+    assert dispatch.window_of(run, "sim").size == 1_000
     resumed = RunSetup(scenario_count=10).start()
     runs.transition(ref_of(resumed), Action.PAUSE, NOW)
     runs.transition(ref_of(resumed), Action.RESUME, NOW)
-    assert backpressure.window_of(run, "sim").size == 500
+    assert dispatch.window_of(run, "sim").size == 500
 
 
 def test_presets_share_the_window_of_their_queue(cloud: Settings) -> None:
     run = RunSetup(scenario_count=3_500, models=("groq/llama",)).start()
     RunSetup(scenario_count=10, models=("custom-gpu/llama",)).start()
-    assert backpressure.window_of(run, "groq").size == 500
+    assert dispatch.window_of(run, "groq").size == 500
 
 
 def test_many_runs_of_a_workspace_are_checked_less_often(cloud: Settings) -> None:
     runs_of_it = [RunSetup(scenario_count=1).start() for _ in range(20)]
-    assert backpressure.window_of(runs_of_it[0], "sim").recheck_seconds == 4
+    assert dispatch.window_of(runs_of_it[0], "sim").recheck_seconds == 4
 
 
 def test_without_room_it_checks_less_and_less_often(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,16 +203,16 @@ def test_a_completed_dispatch_is_not_restored(cloud: Settings) -> None:
 
 def test_how_much_may_be_sent_depends_on_the_accounts_limit_and_on_the_workers(cloud: Settings) -> None:
     run = RunSetup(scenario_count=9_000).start()
-    waits = [backpressure.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (11, 12)]
+    waits = [dispatch.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (11, 12)]
     assert waits == [0, 1]
     allow_many()
-    waits = [backpressure.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (39, 40)]
+    waits = [dispatch.seconds_until_capacity(run, "sim", {0: leaves}) for leaves in (39, 40)]
     assert waits == [0, 1], "two workers complete no more than 1,000 probes per second"
 
 
 def test_a_paused_provider_has_no_capacity(cloud: Settings) -> None:
     governor.set_paused("ws_a", "sim", True)
-    assert backpressure.seconds_until_capacity(RunSetup().start(), "sim", {0: 1}) == 20
+    assert dispatch.seconds_until_capacity(RunSetup().start(), "sim", {0: 1}) == 20
 
 
 def test_a_run_deleted_during_dispatch_is_sent_no_further(cloud: Settings) -> None:

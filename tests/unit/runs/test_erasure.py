@@ -13,7 +13,7 @@ from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import CONTENT_DELETED, ProbeError, Summary, Transcript
-from cupel_core.runs import erasure, probes, queries, restored_deletions
+from cupel_core.runs import erasure, probes, queries, workspace_erasure
 from cupel_core.runs.probe_search import ProbeFilter, search_probes
 from cupel_core.runs.rescoring.queries import list_results
 from cupel_core.store import (
@@ -269,5 +269,5 @@ def test_reapplied_deletions_spare_the_transcript_of_a_later_retry(cloud: Settin
     answered = replace(AnsweredRun().outcome(reopened, 0), created_at=LATER, retry_round=reopened.retry_round)
     barrier.reopen(barrier.Tree.for_run(reopened), barrier.Node(0, 0), [0])
     store_outcomes(reopened, reopened.fencing_token, [answered])
-    assert restored_deletions.reapply_deletions(LATER) == 1
+    assert workspace_erasure.reapply_deletions(LATER) == 1
     assert get_transcript(run, 0).messages

@@ -15,7 +15,7 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
 from cupel_core.runs import continuation, control, dispatch, queries
 from cupel_core.runs.finishing import phases
-from cupel_core.runs.finishing.costs import record_costs
+from cupel_core.runs.finishing.phases import record_costs
 from cupel_core.runs.record_outcomes import record, record_dropped, record_unreported
 from cupel_core.store import attempts, barrier, checkpoints, clients, outcomes, runs
 from cupel_core.store.barrier import Tree

@@ -29,7 +29,7 @@ from cupel_core.contract.run_tables import (
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import MAX_PROBES
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
-from cupel_core.runs import case_names, excerpts
+from cupel_core.runs import case_results, probe_search
 
 MAX_EXCERPTS = 100
 
@@ -84,7 +84,7 @@ def list_probe_excerpts(
         ),
     ],
 ) -> ProbeExcerptListResponse:
-    found = excerpts.list_excerpts(call.workspace, run_id, indexes, call.now)
+    found = probe_search.list_excerpts(call.workspace, run_id, indexes, call.now)
     return ProbeExcerptListResponse(items=[ProbeExcerptResponse.of(excerpt) for excerpt in found])
 
 
@@ -103,7 +103,7 @@ def find_probe_matches(
     first: FirstIndex = 0,
 ) -> ProbeMatchesResponse:
     """Ignores case, and the system prompt. A run is searched by further requests from `nextIndex` on."""
-    found = excerpts.find_matches(call.workspace, run_id, first, q, call.now, counting_time())
+    found = probe_search.find_matches(call.workspace, run_id, first, q, call.now, counting_time())
     return ProbeMatchesResponse(indexes=list(found.indexes), next_index=found.next_index)
 
 
@@ -115,11 +115,11 @@ def find_probe_matches(
 )
 def get_case_names(call: Call, run_id: str, first: FirstIndex = 0) -> Revalidated[Ranged[CaseNameListResponse]]:
     """Its `ETag` stays the same unless the run is expanded; `If-None-Match` is answered with 304."""
-    found = case_names.find_case_names(call.workspace, run_id, first)
+    found = case_results.find_case_names(call.workspace, run_id, first)
     tag = etag(found.revision)
     if call.knows(tag):
         return Revalidated(Ranged((), 0, _named), tag)
-    return Revalidated(Ranged(found.read(), case_names.MAX_CASES, _named), tag)
+    return Revalidated(Ranged(found.read(), case_results.MAX_CASES, _named), tag)
 
 
 def _named(case: tuple[int, CaseView]) -> CaseNameResponse:

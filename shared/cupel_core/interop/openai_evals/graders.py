@@ -17,7 +17,7 @@ from cupel_core.domain.scoring.assertion_rules import assertion_issues
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.decisions import last_answer
 from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive
-from cupel_core.runs.ad_hoc_grading import grade_answer
+from cupel_core.runs.ad_hoc_judging import grade_answer
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.templated import judge_messages, render_value
 

@@ -18,7 +18,7 @@ from cupel_core.contract.query import (
 )
 from cupel_core.contract.runs import RunEventList, RunEventResponse, RunProgressResponse
 from cupel_core.domain.runs.run import RunEventType
-from cupel_core.runs.event_feed import EventFeed, poll
+from cupel_core.runs.progress import EventFeed, poll
 
 _MAX_SEQ = 99_999_998
 

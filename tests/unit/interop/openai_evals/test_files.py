@@ -10,7 +10,7 @@ from openai import OpenAI
 
 from cupel_core.base.clock import utc_now
 from cupel_core.interop.openai_evals import files
-from cupel_core.runs import restored_deletions
+from cupel_core.runs import workspace_erasure
 from cupel_core.runs.workspace_erasure import erase_workspace
 from cupel_core.store import data_files
 from cupel_core.store.settings import Settings
@@ -96,7 +96,7 @@ def test_a_deleted_file_that_a_backup_brings_back_is_deleted_again(openai: OpenA
     file = data_files.get("acme", file_id)
     openai.files.delete(file_id)
     data_files.create("acme", file, LINES.encode())
-    restored_deletions.reapply_deletions(utc_now())
+    workspace_erasure.reapply_deletions(utc_now())
     with pytest.raises(sdk.NotFoundError):
         openai.files.retrieve(file_id)
 

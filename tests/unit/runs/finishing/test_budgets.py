@@ -16,7 +16,7 @@ from cupel_core.domain.runs.leaf_ranges import LeafRange, SliceProgress
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.providers.errors import CallPostponed
-from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.finishing.phases import summarize_slice
 from cupel_core.store import budgets
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, get_transcript

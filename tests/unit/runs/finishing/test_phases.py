@@ -12,8 +12,7 @@ from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.runs import queries
 from cupel_core.runs.finishing import phases
 from cupel_core.runs.finishing.compare import compare_slice
-from cupel_core.runs.finishing.phases import DELETED, SettleResult
-from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.finishing.phases import DELETED, SettleResult, summarize_slice
 from cupel_core.store import barrier, events, outcomes, runs
 from cupel_core.store.barrier import State, Tree
 from cupel_core.store.settings import Settings

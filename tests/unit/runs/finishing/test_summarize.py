@@ -9,7 +9,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers.errors import ProviderError
-from cupel_core.runs.finishing.summarize import summarize_slice
+from cupel_core.runs.finishing.phases import summarize_slice
 from cupel_core.store import outcomes
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, get_transcript

@@ -10,8 +10,8 @@ from cupel_core.base.messages import DueSchedule
 from cupel_core.definitions import catalog
 from cupel_core.domain.runs.run import Run, StartedBy, StarterType
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges
-from cupel_core.runs.schedules import firing, schedules
-from cupel_core.runs.schedules.firing import fire
+from cupel_core.runs.schedules import schedules
+from cupel_core.runs.schedules.schedules import fire
 from cupel_core.runs.spec import spec_from_text
 from cupel_core.store import idempotency_keys, runs
 from cupel_core.store import schedules as stored
@@ -77,7 +77,7 @@ def test_a_crash_before_the_firing_was_recorded_starts_no_second_run(
 ) -> None:
     schedule = make()
     with monkeypatch.context() as context:
-        context.setattr(firing, "_record", fails)
+        context.setattr(schedules, "_record", fails)
         with pytest.raises(RetryableError):
             fire(due(schedule), NOW)
     again = fire(due(schedule), NOW)
@@ -90,7 +90,7 @@ def test_a_firing_whose_run_was_changed_after_a_crash_starts_no_second_run(
 ) -> None:
     schedule = make()
     with monkeypatch.context() as crash:
-        crash.setattr(firing, "_record", fails)
+        crash.setattr(schedules, "_record", fails)
         with pytest.raises(RetryableError):
             fire(due(schedule), NOW)
     (run,) = started()
@@ -150,7 +150,7 @@ def test_a_deleted_definition_is_recorded_as_the_error(make: Make, definition_id
 def test_an_internal_error_is_recorded_and_raised(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make()
     with monkeypatch.context() as context:
-        context.setattr(firing, "start", fails)
+        context.setattr(schedules, "start", fails)
         with pytest.raises(RetryableError):
             fire(due(schedule), NOW)
     assert [each.error for each in firings(schedule)] == ["the table is busy; will be retried"]

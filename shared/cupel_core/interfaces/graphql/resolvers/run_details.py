@@ -18,7 +18,7 @@ from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, conn
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.runs import budgets, case_results, corrections, erasure, probes, progress, queries, recent
+from cupel_core.runs import budgets, case_results, corrections, erasure, probes, progress, queries
 from cupel_core.runs.queries import find_scenario, list_selected_scenarios
 
 
@@ -36,7 +36,7 @@ def target_progress(request: Request, source: Loaded) -> Loaded:
 
 @resolves("Run.recentTasks", "listRunProbes", 5)
 def recent_tasks(request: Request, source: Loaded, limit: int) -> list[dict[str, Any]]:
-    return [_task(view) for view in recent.list_recent(source.origin, check_limit(limit), request.now)]
+    return [_task(view) for view in probes.list_recent(source.origin, check_limit(limit), request.now)]
 
 
 def _task(view: Any) -> dict[str, Any]:
