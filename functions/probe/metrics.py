@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation import InvocationTotals
 
 
 def publish(metrics: Metrics, provider: str, totals: InvocationTotals) -> None:

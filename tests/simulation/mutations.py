@@ -129,7 +129,7 @@ def start_unnamed_executions(patches: Patches) -> None:
 
 @mutation(first_seed=4)
 def do_not_check_the_fencing_token(patches: Patches) -> None:
-    from cupel_core.runs.probing.run_cache import RunCache
+    from cupel_core.runs.probing.caches import RunCache
 
     async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
         return await self.get(ref)
@@ -140,7 +140,7 @@ def do_not_check_the_fencing_token(patches: Patches) -> None:
 @mutation(LIMITED_SWEEPER, first_seed=55)
 def do_not_reread_the_run_for_a_newer_token(patches: Patches) -> None:
     from cupel_core.domain.runs.run import ACTIVE
-    from cupel_core.runs.probing.run_cache import RunCache
+    from cupel_core.runs.probing.caches import RunCache
 
     async def mutated(self: RunCache, ref: Any, fencing_token: int) -> Any:
         run = await self.get(ref)
@@ -410,10 +410,10 @@ def overwrite_an_idempotency_key(patches: Patches) -> None:
 @mutation(SMALL_SKEW, first_seed=1)
 def restart_a_conversation_from_its_first_turn(patches: Patches) -> None:
     """Does not resume after the last completed turn."""
-    from cupel_core.runs.probing import checkpoints as table_checkpoints
+    from cupel_core.runs.probing import probe_runner
     from cupel_core.store import checkpoints
 
-    patches.set(table_checkpoints, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
+    patches.set(probe_runner, "checkpoints", _PatchedModule(checkpoints, load=lambda *_: None))
 
 
 @mutation(SLOW_MODELS, first_seed=8)

@@ -12,7 +12,7 @@ import pytest
 
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import QUEUES
-from cupel_core.runs.probing.invocation_time import MARGIN_SECONDS
+from cupel_core.runs.probing.invocation import MARGIN_SECONDS
 from cupel_core.store import keys
 from cupel_core.store.queues import MAX_DELAY_SECONDS
 from cupel_core.store.settings import Lane, Settings

@@ -18,7 +18,7 @@ from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation import InvocationTotals
 from cupel_core.runs.workflow_tasks import spent_metric
 from cupel_core.store.outcome_items import from_item, to_item
 from tests.started_runs import NOW

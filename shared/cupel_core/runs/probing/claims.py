@@ -24,9 +24,8 @@ from cupel_core.base.messages import ProbeSlice
 from cupel_core.domain.runs.barrier import FANOUT, Node
 from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.run import Action, IllegalTransition, Run, RunStatus
-from cupel_core.runs.probing.account_cache import AccountCache
+from cupel_core.runs.probing.caches import AccountCache, RunCache
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
-from cupel_core.runs.probing.run_cache import RunCache
 from cupel_core.runs.probing.slice_context import load_slice_context
 from cupel_core.runs.record_outcomes import record_dropped, record_unreported
 from cupel_core.store import barrier, queues, runs, snapshots

@@ -30,7 +30,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.transcripts import Outcome, unstorable
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation import InvocationTotals
 from cupel_core.runs.probing.unforeseen import is_unforeseen, log_unforeseen
 from cupel_core.runs.record_outcomes import record, record_dropped
 from cupel_core.store import queues
@@ -111,6 +111,12 @@ class Committer:
         is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
         has_enough = len(self._finished) >= min(_MAX_COMMIT_SIZE, max(1, in_flight))
         return is_late or has_enough or self._failed_commits > 0
+
+    async def commit_periodically(self, count_in_flight: Callable[[], int]) -> None:
+        while True:
+            await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
+            if self.is_due(count_in_flight()):
+                await self.commit()
 
     @property
     def may_start_calls(self) -> bool:

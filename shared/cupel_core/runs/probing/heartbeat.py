@@ -10,11 +10,12 @@ renews the claim: it starts no further call of that slice, records the calls in 
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
 from cupel_core.runs.probing.claims import SliceClaimer
+from cupel_core.runs.probing.unforeseen import log_unforeseen
 from cupel_core.store import queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
@@ -23,6 +24,8 @@ INTERVAL_SECONDS = 8.0
 """A claim survives a missed heartbeat. Nobody takes it over while the messages stay hidden, which survive three."""
 HIDDEN_SECONDS = 32
 """A little longer than a claim, so that whoever receives the message of a dead worker finds its claim expired."""
+_REPORT_TICK_SECONDS = 1.0
+"""The worker checks this often whether conversations have begun that its claims do not name yet."""
 
 
 class Heartbeat:
@@ -49,10 +52,33 @@ class Heartbeat:
         """Return the slices that have not ended."""
         return self._claimed.values()
 
+    def idle_mb(self, workspace: str | None = None) -> float:
+        """Return the size of the scenarios of these slices, or only a workspace's, that no conversation uses."""
+        return sum(each.idle_mb for each in self.claimed if workspace in (None, each.probe_slice.workspace))
+
     def remove(self, delivery: Delivery) -> None:
         """Stop the heartbeat of a message that is settled: its slice has ended, or it is to be redelivered."""
         self._deliveries.pop(delivery.receipt, None)
         self._claimed.pop(delivery.receipt, None)
+
+    async def beat_periodically(self, acknowledge: Callable[[], Awaitable[None]]) -> None:
+        """Beat periodically, and have the recorded messages deleted before they become visible again."""
+        while True:
+            await asyncio.sleep(INTERVAL_SECONDS)
+            try:
+                async with asyncio.timeout(INTERVAL_SECONDS):  # What hangs must not delay the next beat.
+                    await self.beat()
+            except Exception as error:  # noqa: BLE001 - without a next beat, others would repeat what this one runs
+                log_unforeseen(error, "a heartbeat failed")
+            await acknowledge()
+
+    async def report_periodically(self) -> None:
+        while True:
+            await asyncio.sleep(_REPORT_TICK_SECONDS)
+            try:
+                await self.report()
+            except Exception as error:  # noqa: BLE001 - only what readers of the progress see is late
+                log_unforeseen(error, "the conversations in progress could not be reported")
 
     async def beat(self) -> None:
         """Hide all messages and renew the claims that end soon, side by side. The next beat repeats what fails."""

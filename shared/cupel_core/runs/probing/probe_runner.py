@@ -14,9 +14,11 @@ from math import inf
 from random import Random
 
 from cupel_core.accounts.leases import LeasePool
+from cupel_core.accounts.leases.holder import LeaseHolder
 from cupel_core.base.clock import utc_now
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import RetryableError
+from cupel_core.base.messages import RunRef
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.conversations.runner import probe_error, run_conversation
 from cupel_core.conversations.turn import CalledTarget, Halted
@@ -24,20 +26,18 @@ from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
-from cupel_core.runs.probing.checkpoints import TableCheckpoints
+from cupel_core.runs.probing.caches import RunCache, WorkspaceFiles
 from cupel_core.runs.probing.claimed_slice import INTERNAL_ERROR, RETRY_LATER, ClaimedSlice
 from cupel_core.runs.probing.claims import RECHECK_SECONDS
 from cupel_core.runs.probing.committer import retry_delay_seconds
 from cupel_core.runs.probing.conversation_calls import ConversationCalls
-from cupel_core.runs.probing.file_cache import WorkspaceFiles
 from cupel_core.runs.probing.heartbeat import Heartbeat
-from cupel_core.runs.probing.invocation_time import InvocationTime
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation import InvocationTime, InvocationTotals
 from cupel_core.runs.probing.run_allowances import RunAllowances
-from cupel_core.runs.probing.run_cache import RunCache
 from cupel_core.runs.probing.run_judges import RunJudges
 from cupel_core.runs.probing.run_pauses import RunPauses
 from cupel_core.runs.record_outcomes import conversation_so_far
+from cupel_core.store import checkpoints
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.settings import settings
 
@@ -63,6 +63,22 @@ class ProbeRunner:
     judges: RunJudges
     totals: InvocationTotals
     rng: Random
+
+    def open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
+        """Return the calls of a conversation that starts now; None if the run's budget does not allow its first one."""
+        allowance, opening = self.allowances.of(claimed.context.run), None
+        if allowance is not None:
+            bound = claimed.context.opening_bound(index)
+            if allowance.exhausted is not None and allowance.is_exhausted_for(bound):
+                self.pauses.pause_exhausted(claimed, allowance.exhausted, bound)
+                return None
+            if (opening := allowance.start_conversation(bound)) is None:
+                return None
+        reservation = lease_holder.start_conversation(claimed.context.model_of(index))
+        before_call = partial(self.raise_if_halted, claimed)
+        workspace = claimed.probe_slice.workspace
+        was_interrupted = claimed.probe_slice.fencing_token > 1
+        return ConversationCalls(self.leases, workspace, reservation, before_call, allowance, opening, was_interrupted)
 
     async def run(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
         """Run a probe and return its outcome; None if it was postponed or dropped, as the slice says."""
@@ -203,3 +219,18 @@ async def _requeue_or_give_up(
             return claimed.context.internal_error(index, message, failures, utc_now(), state)
     claimed.postpone(index, retry_delay_seconds(min(failures, MAX_FAILURES)), INTERNAL_ERROR)
     return None
+
+
+@dataclass(frozen=True)
+class TableCheckpoints:
+    """The checkpoint of one probe in one retry round of its run."""
+
+    ref: RunRef
+    index: int
+    retry_round: int
+
+    async def load(self) -> ConversationState | None:
+        return await asyncio.to_thread(checkpoints.load, self.ref, self.index, self.retry_round, utc_now())
+
+    async def save(self, state: ConversationState) -> None:
+        await asyncio.to_thread(checkpoints.save, self.ref, self.index, self.retry_round, state, utc_now())

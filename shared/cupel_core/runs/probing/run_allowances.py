@@ -21,8 +21,8 @@ from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import due_percent
 from cupel_core.domain.runs.run import Run
+from cupel_core.runs.probing.caches import PeriodLimitsCache
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
-from cupel_core.runs.probing.period_limits import PeriodLimitsCache
 from cupel_core.runs.probing.unforeseen import log_unforeseen
 from cupel_core.store.clients import AWS_ERRORS
 

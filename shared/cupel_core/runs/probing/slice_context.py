@@ -34,7 +34,7 @@ from cupel_core.providers.parameters import omitted_parameters, without_unknown
 from cupel_core.providers.reservations import bound_of_call
 from cupel_core.resources import connectors, personas
 from cupel_core.resources.evaluation_settings import evaluator_headers
-from cupel_core.runs.probing.account_cache import AccountCache
+from cupel_core.runs.probing.caches import AccountCache
 from cupel_core.runs.probing.conversation_calls import ConversationCalls
 from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.store import snapshots

@@ -19,13 +19,15 @@ from pydantic import ValidationError
 from cupel_core.base.errors import RetryableError
 from cupel_core.base.messages import ProbeSlice
 from cupel_core.domain.limits.worker_capacity import SliceSize, slices_to_receive
+from cupel_core.domain.runs.priority import Priority
+from cupel_core.providers import queue_of
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
 from cupel_core.runs.probing.claims import SliceClaimer, send_rest
 from cupel_core.runs.probing.committer import Committer, retry_delay_seconds
 from cupel_core.runs.probing.heartbeat import HIDDEN_SECONDS, Heartbeat
 from cupel_core.runs.probing.run_allowances import RunAllowances
 from cupel_core.runs.probing.unforeseen import log_unforeseen
-from cupel_core.store import queues
+from cupel_core.store import active_runs, queues
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.queues import Delivery
 
@@ -215,3 +217,14 @@ def _parse(delivery: Delivery) -> ProbeSlice | None:
         return ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:
         return None
+
+
+def is_shared(lane: str, priority: Priority) -> bool:
+    """Return whether runs of two workspaces are being dispatched to this queue; reading ends at the second one."""
+    workspaces = set[str]()
+    for run in active_runs.list_dispatched():
+        if run.priority == priority and queue_of(run.provider) == lane:
+            workspaces.add(run.workspace)
+            if len(workspaces) > 1:
+                return True
+    return False

@@ -26,7 +26,6 @@ from cupel_core.domain.limits.worker_capacity import (
     AccountProbes,
     WorkerCapacity,
     conversation_mb,
-    fair_growth,
     is_fair,
     probes_of_use,
     probes_to_receive,
@@ -34,24 +33,25 @@ from cupel_core.domain.limits.worker_capacity import (
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
+from cupel_core.runs.probing.caches import RunCache
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
 from cupel_core.runs.probing.claims import RECHECK_SECONDS, SliceClaimer
-from cupel_core.runs.probing.committer import COMMIT_INTERVAL_SECONDS, Committer, FinishedProbe
+from cupel_core.runs.probing.committer import Committer, FinishedProbe
 from cupel_core.runs.probing.conversation_calls import ConversationCalls
-from cupel_core.runs.probing.heartbeat import INTERVAL_SECONDS, Heartbeat
-from cupel_core.runs.probing.invocation_time import InvocationTime
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
-from cupel_core.runs.probing.load_meter import MEASURE_SECONDS, LoadMeter
-from cupel_core.runs.probing.open_conversations import OpenConversations
+from cupel_core.runs.probing.heartbeat import Heartbeat
+from cupel_core.runs.probing.invocation import (
+    MEASURE_SECONDS,
+    InvocationTime,
+    InvocationTotals,
+    LoadMeter,
+    OpenConversations,
+)
 from cupel_core.runs.probing.probe_runner import ProbeRunner
 from cupel_core.runs.probing.run_allowances import RunAllowances
-from cupel_core.runs.probing.run_cache import RunCache
 from cupel_core.runs.probing.run_judges import RunJudges
 from cupel_core.runs.probing.run_paces import RunPaces, RunSlot
 from cupel_core.runs.probing.run_pauses import RunPauses
-from cupel_core.runs.probing.shared_lanes import is_shared
-from cupel_core.runs.probing.slice_receiver import SliceReceiver
-from cupel_core.runs.probing.unforeseen import log_unforeseen
+from cupel_core.runs.probing.slice_receiver import SliceReceiver, is_shared
 from cupel_core.store.queues import Delivery
 from cupel_core.store.settings import settings
 
@@ -62,8 +62,6 @@ _LOOK_SECONDS = 1.0
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
 """Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
-_REPORT_TICK_SECONDS = 1.0
-"""The worker checks this often whether conversations have begun that its claims do not name yet."""
 
 
 class Worker:
@@ -128,7 +126,11 @@ class Worker:
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
         """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
         received = list(deliveries)
-        periodic = [self._commit_periodically(), self._beat_periodically(), self._report_periodically()]
+        periodic = [
+            self._committer.commit_periodically(lambda: self._open_conversations),
+            self._heartbeat.beat_periodically(self._committer.acknowledge),
+            self._heartbeat.report_periodically(),
+        ]
         if self._capacity.memory_mb is not None:
             periodic.append(self._adapt_periodically(LoadMeter(self._capacity.memory_mb)))
         periodic_tasks = [asyncio.create_task(coroutine) for coroutine in periodic]
@@ -216,28 +218,12 @@ class Worker:
             delay_seconds = self._paces.requeue_delay_seconds(run)
         return allowance.requeue_delay_seconds() if delay_seconds is None and allowance is not None else delay_seconds
 
-    def _open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
-        """Return the calls of a conversation that starts now; None if the run's budget does not allow its first one."""
-        allowance, opening = self._allowances.of(claimed.context.run), None
-        if allowance is not None:
-            bound = claimed.context.opening_bound(index)
-            if allowance.exhausted is not None and allowance.is_exhausted_for(bound):
-                self._pauses.pause_exhausted(claimed, allowance.exhausted, bound)
-                return None
-            if (opening := allowance.start_conversation(bound)) is None:
-                return None
-        reservation = lease_holder.start_conversation(claimed.context.model_of(index))
-        before_call = partial(self._runner.raise_if_halted, claimed)
-        workspace = claimed.probe_slice.workspace
-        was_interrupted = claimed.probe_slice.fencing_token > 1
-        return ConversationCalls(self._leases, workspace, reservation, before_call, allowance, opening, was_interrupted)
-
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
         """Return whether this worker has room for the conversation, its run allows it now, and its graders are not
         crowded."""
         characters, workspace = claimed.context.planned_length(index), claimed.probe_slice.workspace
-        own = self._open.of(workspace).plus(0, self._idle_mb_of(workspace))
-        has_room = self._capacity.has_room(self._open.total.plus(0, self._idle_mb), own, characters)
+        own = self._open.of(workspace).plus(0, self._heartbeat.idle_mb(workspace))
+        has_room = self._capacity.has_room(self._open.total.plus(0, self._heartbeat.idle_mb()), own, characters)
         is_allowed = has_room and self._paces.may_start(claimed.context.run)
         return is_allowed and not self._leases.is_crowded(workspace)
 
@@ -245,16 +231,9 @@ class Worker:
     def _open_conversations(self) -> int:
         return self._open.total.conversations
 
-    @property
-    def _idle_mb(self) -> float:
-        return sum(claimed.idle_mb for claimed in self._heartbeat.claimed)
-
-    def _idle_mb_of(self, workspace: str) -> float:
-        return sum(each.idle_mb for each in self._heartbeat.claimed if each.probe_slice.workspace == workspace)
-
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
         """Start the probe's conversation; return False if the run's budget does not allow it."""
-        if (calls := self._open_calls(claimed, index, lease_holder)) is None:
+        if (calls := self._runner.open_calls(claimed, index, lease_holder)) is None:
             return False
         size_mb = conversation_mb(claimed.context.planned_length(index))
         run_slot = self._paces.start(claimed.context.run, claimed.context.model_of(index))
@@ -269,7 +248,7 @@ class Worker:
         these, so that other workers get the remaining ones; otherwise look for those of other workspaces."""
         if self._receiver.is_receiving or self._receiver.is_queue_empty:
             return
-        room_mb = self._capacity.idle_mb - self._idle_mb
+        room_mb = self._capacity.idle_mb - self._heartbeat.idle_mb()
         if room_mb <= 0 and (self._backlog or self._open_conversations):
             self._hand_paced_slice_back()
             missing = 0
@@ -311,25 +290,20 @@ class Worker:
         return [AccountProbes(self._expected_slots, 0, 0) for _ in others] if pending else []
 
     def has_use(self, workspace: str, received: int) -> bool:
-        own, idle_mb = self._probes_by_account(workspace), self._idle_mb
+        own, idle_mb = self._probes_by_account(workspace), self._heartbeat.idle_mb()
         pending, pending_of_all = sum(each.pending for each in own), sum(len(each.pending) for each in self._backlog)
         if not is_fair(pending + received, pending_of_all + received, MAX_PENDING):
             return False
-        has_none = not self._idle_mb_of(workspace) and not received
+        has_none = not self._heartbeat.idle_mb(workspace) and not received
         if idle_mb and idle_mb >= self._capacity.idle_mb * (1 + has_none):  # Beyond the limit, one slice of each.
             return False
-        carried = self._open.of(workspace).conversations + self._growth_of(workspace)
+        carried = self._open.of(workspace).conversations + self._open.growth_of(workspace, self._capacity.conversations)
         return probes_of_use(own, carried, self._expected_slots) > received
 
     def put_back_seconds(self, workspace: str) -> float:
         """Return half the time that its pending probes will take to start, judged by as many that have ended."""
         pending = sum(min(each.slots, each.startable) for each in self._probes_by_account(workspace))
         return min(_MAX_PUT_BACK_SECONDS, self._open.seconds_to_end(workspace, pending) / 2)
-
-    def _growth_of(self, workspace: str) -> int:
-        """Return how many further conversations of the workspace this worker may carry."""
-        own = self._open.of(workspace).conversations
-        return fair_growth(own, self._open_conversations, self._capacity.conversations)
 
     def _on_receive_end(self, saw_end: bool) -> None:
         if saw_end:
@@ -376,10 +350,11 @@ class Worker:
         """Tell the leases how many probes wait for them, as far as this worker has room for them."""
         by_account = self._backlog_by_account()
         self._target_leases |= by_account.keys()
-        room = max(0, self._capacity.conversations - self._open_conversations)
+        conversations = self._capacity.conversations
+        room = max(0, conversations - self._open_conversations)
         for holder in self._target_leases:
             slices = by_account.get(holder, [])
-            startable = min(self._paces.startable(slices), self._growth_of(holder.workspace))
+            startable = min(self._paces.startable(slices), self._open.growth_of(holder.workspace, conversations))
             holder.pending = PendingProbes(startable, partial(_pending_models, slices))
         self._paces.report_pending(self._backlog, room)
         self._allowances.report_pending(self._backlog, room)
@@ -411,36 +386,11 @@ class Worker:
         self._backlog.clear()
         self._report_pending_probes()
 
-    async def _commit_periodically(self) -> None:
-        while True:
-            await asyncio.sleep(COMMIT_INTERVAL_SECONDS)
-            if self._committer.is_due(self._open_conversations):
-                await self._committer.commit()
-
     async def _adapt_periodically(self, meter: LoadMeter) -> None:
         while True:
             await asyncio.sleep(MEASURE_SECONDS)
             self._capacity = self._capacity.after(meter.measure(), self._open_conversations)
             self._wake.set()
-
-    async def _report_periodically(self) -> None:
-        while True:
-            await asyncio.sleep(_REPORT_TICK_SECONDS)
-            try:
-                await self._heartbeat.report()
-            except Exception as error:  # noqa: BLE001 - only what readers of the progress see is late
-                log_unforeseen(error, "the conversations in progress could not be reported")
-
-    async def _beat_periodically(self) -> None:
-        """Send a heartbeat periodically, and delete the recorded messages before they become visible again."""
-        while True:
-            await asyncio.sleep(INTERVAL_SECONDS)
-            try:
-                async with asyncio.timeout(INTERVAL_SECONDS):  # What hangs must not delay the next beat.
-                    await self._heartbeat.beat()
-            except Exception as error:  # noqa: BLE001 - without a next beat, others would repeat what this one runs
-                log_unforeseen(error, "a heartbeat failed")
-            await self._committer.acknowledge()
 
 
 def _pending_models(slices: Sequence[ClaimedSlice]) -> frozenset[str]:

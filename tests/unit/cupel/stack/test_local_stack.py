@@ -40,7 +40,7 @@ from cupel.stack.sources import deployed_files, is_built, sources_digest, write_
 from cupel.stack.subprocesses import child_environment, find_python, run
 from cupel.stack.workers import probe_workers
 from cupel_core.interfaces.gateway import cors
-from cupel_core.runs.probing.invocation_time import MARGIN_SECONDS
+from cupel_core.runs.probing.invocation import MARGIN_SECONDS
 from cupel_core.store.settings import Settings
 from tests.conftest import ROOT, template
 from tests.lambda_context import Context

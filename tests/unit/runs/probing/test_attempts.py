@@ -16,7 +16,7 @@ from cupel_core.domain.runs.transcripts import ProbeError
 from cupel_core.providers import completion
 from cupel_core.providers.errors import ProviderError
 from cupel_core.runs import control, repairs
-from cupel_core.runs.probing.invocation_time import InvocationTime
+from cupel_core.runs.probing.invocation import InvocationTime
 from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import barrier, clients, outcomes, queues, runs
 from cupel_core.store.barrier import Tree

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.runs.probing.committer import Committer, FinishedProbe
-from cupel_core.runs.probing.invocation_totals import InvocationTotals
+from cupel_core.runs.probing.invocation import InvocationTotals
 
 
 class Clock:

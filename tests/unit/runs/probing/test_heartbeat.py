@@ -12,10 +12,10 @@ from cupel_core.domain.runs.claims import Claim
 from cupel_core.domain.runs.column_progress import count_columns
 from cupel_core.domain.runs.run import Run
 from cupel_core.providers.attempt_log import AttemptLog
+from cupel_core.runs.probing.caches import RunCache
 from cupel_core.runs.probing.claimed_slice import INTERNAL_ERROR, REPORT_SECONDS, ClaimedSlice
 from cupel_core.runs.probing.claims import CLAIM_SECONDS, RENEW_BEFORE_SECONDS, SliceClaimer
 from cupel_core.runs.probing.heartbeat import HIDDEN_SECONDS, INTERVAL_SECONDS, Heartbeat
-from cupel_core.runs.probing.run_cache import RunCache
 from cupel_core.store import barrier, clients
 from cupel_core.store.settings import Settings
 from tests.started_runs import RunSetup, ref_of, send_and_receive, slice_message

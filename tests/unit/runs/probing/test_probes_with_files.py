@@ -14,7 +14,7 @@ from cupel_core.domain.resources.providers import ModelPrice
 from cupel_core.domain.runs.run import Progress
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.runs import continuation
-from cupel_core.runs.probing.account_cache import AccountCache
+from cupel_core.runs.probing.caches import AccountCache
 from cupel_core.runs.probing.slice_context import load_slice_context
 from cupel_core.store import barrier, files, outcomes
 from cupel_core.store.barrier import Tree

@@ -21,7 +21,7 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers.account import Account
 from cupel_core.providers.reservations import bound_of_call
-from cupel_core.runs.probing.account_cache import AccountCache
+from cupel_core.runs.probing.caches import AccountCache
 from cupel_core.runs.probing.slice_context import SliceContext, load_slice_context
 from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
 from cupel_core.scoring.grading.graders import GraderFactory

@@ -23,11 +23,11 @@ from cupel_core.domain.runs.run import Action, Progress, Run, RunStatus
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 from cupel_core.runs.probing import claims, committer, probe_runner
 from cupel_core.runs.probing import worker as probing_worker
+from cupel_core.runs.probing.caches import RunCache
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
 from cupel_core.runs.probing.claims import SliceClaimer
 from cupel_core.runs.probing.heartbeat import HIDDEN_SECONDS
 from cupel_core.runs.probing.probe_runner import MAX_FAILURES
-from cupel_core.runs.probing.run_cache import RunCache
 from cupel_core.runs.probing.worker import Worker
 from cupel_core.runs.record_outcomes import record
 from cupel_core.store import barrier, checkpoints, clients, keys, outcomes, queues, runs, snapshots
@@ -505,12 +505,12 @@ async def test_long_scenarios_take_no_more_memory_than_a_worker_has(
         def start_and_measure(*args: Any) -> bool:
             has_started = start(*args)
             if small._open_conversations > 1:
-                used.append(small._open.total.mb + small._idle_mb)
+                used.append(small._open.total.mb + small._heartbeat.idle_mb())
             return has_started
 
         def measure_and_receive(*args: Any) -> None:
             if small._open_conversations:
-                idle.append(small._idle_mb)
+                idle.append(small._heartbeat.idle_mb())
             receive(*args)
 
         monkeypatch.setattr(small._receiver, "start_receiving", measure_and_receive)

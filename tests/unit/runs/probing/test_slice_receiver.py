@@ -6,7 +6,7 @@ import pytest
 
 from cupel_core.domain.runs.priority import Priority
 from cupel_core.domain.runs.run import Action
-from cupel_core.runs.probing.shared_lanes import is_shared
+from cupel_core.runs.probing.slice_receiver import is_shared
 from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import queues, runs
 from cupel_core.store.queues import Delivery

@@ -8,7 +8,7 @@ from cupel_core.base import event_loop
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.providers.bedrock import MAX_THREADS
 from cupel_core.providers.connections import MAX_CONNECTIONS
-from cupel_core.runs.probing.load_meter import LoadMeter, resident_mb
+from cupel_core.runs.probing.invocation import LoadMeter, resident_mb
 from cupel_core.store import clients
 from cupel_core.store.settings import Settings
 
