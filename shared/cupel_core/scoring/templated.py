@@ -1,6 +1,6 @@
 """Assertions whose value has templates of its own: what is compared, or shown to a judge, is written in the value.
 
-Those that call models are in `templated_graders.py`: the sandbox imports this module.
+Those that call models are in `registry.py`: the sandbox imports this module.
 """
 
 import json

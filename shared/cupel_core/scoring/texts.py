@@ -119,20 +119,20 @@ def levenshtein(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def rouge_n(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    from cupel_core.scoring.overlap import rouge_1
+    from cupel_core.scoring.text_metrics import rouge_1
 
     return graded("ROUGE-1", rouge_1(context.output, assertion.value), threshold_of(assertion))
 
 
 def bleu(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    from cupel_core.scoring import overlap
+    from cupel_core.scoring import text_metrics
 
     references = assertion.value if isinstance(assertion.value, list) else [assertion.value]
-    return graded("BLEU", overlap.bleu(context.output, references), threshold_of(assertion))
+    return graded("BLEU", text_metrics.promptfoo_bleu(context.output, references), threshold_of(assertion))
 
 
 def gleu(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    from cupel_core.scoring import overlap
+    from cupel_core.scoring import text_metrics
 
     references = assertion.value if isinstance(assertion.value, list) else [assertion.value]
-    return graded("GLEU", overlap.gleu(context.output, references), threshold_of(assertion))
+    return graded("GLEU", text_metrics.promptfoo_gleu(context.output, references), threshold_of(assertion))

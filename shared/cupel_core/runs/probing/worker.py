@@ -49,8 +49,7 @@ from cupel_core.runs.probing.invocation import (
 from cupel_core.runs.probing.probe_runner import ProbeRunner
 from cupel_core.runs.probing.run_allowances import RunAllowances
 from cupel_core.runs.probing.run_judges import RunJudges
-from cupel_core.runs.probing.run_paces import RunPaces, RunSlot
-from cupel_core.runs.probing.run_pauses import RunPauses
+from cupel_core.runs.probing.run_pauses import RunPaces, RunPauses, RunSlot
 from cupel_core.runs.probing.slice_receiver import SliceReceiver, is_shared
 from cupel_core.store.queues import Delivery
 from cupel_core.store.settings import settings

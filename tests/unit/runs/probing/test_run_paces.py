@@ -13,7 +13,7 @@ from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.run import Progress
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.runs.probing import probe_runner
-from cupel_core.runs.probing.run_paces import RunPaces
+from cupel_core.runs.probing.run_pauses import RunPaces
 from cupel_core.runs.probing.worker import Worker
 from cupel_core.store import barrier
 from cupel_core.store.barrier import Tree
