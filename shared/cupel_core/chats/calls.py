@@ -1,7 +1,8 @@
 """The calls of a turn: governed at high priority, and paid from the workspace's budgets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,9 +18,18 @@ from cupel_core.budgets.workspace_budgets import shortage
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.conversations.pipeline.kinds import Context, ModelCaller
 from cupel_core.conversations.pipeline.steps import perform_step
-from cupel_core.conversations.turn import CalledTarget
+from cupel_core.conversations.turn import CalledTarget, Turn
 from cupel_core.domain.chats.turns import FinishReason, TurnHead
-from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply, SimulationKey
+from cupel_core.domain.conversations.model_parameters import ModelParameters
+from cupel_core.domain.conversations.model_request import (
+    AgentThread,
+    Message,
+    ModelRequest,
+    ProbeErrorCode,
+    Reply,
+    RequestParameter,
+    SimulationKey,
+)
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.pipeline.operations import ProfileOperation
@@ -28,9 +38,11 @@ from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.providers import prices
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import complete
 from cupel_core.providers.errors import CallPostponed, ModelRefused, ProviderError, RetryLater
+from cupel_core.providers.parameters import omitted_parameters, without_unknown
 from cupel_core.providers.reservations import bound_of_call
 from cupel_core.providers.streaming import complete_streaming
 from cupel_core.resources import connectors
@@ -206,3 +218,39 @@ def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: s
         case CallPostponed():
             return CallFailure(ProbeErrorCode.RATE_LIMITED, error.detail, FinishReason.RATE_LIMITED)
     return CallFailure(error.code, error.detail, _REASONS.get(error.code, FinishReason.PROVIDER_ERROR))
+
+
+def main_request(head: TurnHead, prompt: tuple[Message, ...]) -> tuple[ModelRequest, tuple[RequestParameter, ...]]:
+    """Return the request of the main call, and the parameters that are omitted because the provider does not know
+    them."""
+    target = head.settings.parsed_target
+    params = without_unknown(target, target.params)
+    omitted = omitted_parameters(target.params.keys() - params.keys(), withholds_headers=False)
+    request = ModelRequest(
+        prompt,
+        ModelParameters.from_json(params),
+        SimulationKey(head.exchange_id, repeat=head.answer_variant),
+        # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
+        thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
+    )
+    return request, omitted
+
+
+def answer_fields(
+    account: Account, head: TurnHead, answered: Turn, omitted: Iterable[RequestParameter]
+) -> dict[str, Any]:
+    """Return what the turn's result shows of an answered main call; the reply has the parameters that the model
+    refused."""
+    reply, duration_ms = answered
+    spend = prices.spend_of(account, head.settings.model, reply)
+    return {
+        "status": "done",
+        "finishReason": FinishReason.COMPLETED,
+        "stopReason": reply.finish_reason,
+        "modelVersion": reply.model_version,
+        "usage": spend.usage.to_json(),
+        "costUsd": spend.cost_usd,
+        "durationMs": duration_ms,
+        "omittedParameters": sorted({*omitted, *reply.omitted_parameters}),
+        "text": reply.text,
+    }

@@ -1,6 +1,6 @@
 """What the end of a turn writes: its result, its last events, and the change of its branch."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from cupel_core.domain.chats.messages import Exchange, Variant, VariantKind, Var
 from cupel_core.domain.chats.turns import (
     AbortReason,
     ChatTurn,
+    FailedType,
     FinishReason,
     TurnEvent,
     TurnEventType,
@@ -25,6 +26,8 @@ from cupel_core.domain.chats.turns import (
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.records import commit_report
+from cupel_core.domain.pipeline.results import StepResult
+from cupel_core.domain.pipeline.steps import first_failure
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
 from cupel_core.store import chat_branches
 from cupel_core.store.chat_branches import BranchChange
@@ -145,6 +148,30 @@ def _left_open(
 
 def event_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
     return {"hook": hook, "operationId": step.id, "operationName": step.name}
+
+
+def ended_fields(result: StepResult) -> dict[str, Any]:
+    """Return what an event says of the end of an operation."""
+    return {
+        "status": result.status,
+        "skippedReason": result.skip_reason,
+        "skippedDetails": dict(result.details) or None,
+        "error": result.error._asdict() if result.error else None,
+        "durationMs": result.duration_ms,
+    }
+
+
+def failure_of(
+    kind: FailedType, steps: Sequence[ProfileOperation], results: Mapping[str, StepResult]
+) -> TurnFailure | None:
+    """Return the failure of a turn by the first of its operations that has failed; None if none has."""
+    failed = first_failure(steps, results)
+    if failed is None:
+        return None
+    result = results[failed.id]
+    code = result.error.code if result.error else str(result.skip_reason or "validation_error")
+    why = result.error.message if result.error else result.payload_error or f"was skipped: {result.skip_reason}"
+    return TurnFailure.of(kind, code, f"operation {failed.id}: {why}", failed.id)
 
 
 def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: TurnEnding, now: datetime) -> BranchChange:

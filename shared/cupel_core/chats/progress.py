@@ -1,17 +1,24 @@
-"""How far a turn has come, by what its workers have stored."""
+"""The state in which a worker finds a turn: how far it has come, by what workers have stored, and what it needs."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cupel_core.accounts.keys import load_accounts
 from cupel_core.base.clock import to_iso
 from cupel_core.base.messages import ChatRef
-from cupel_core.chats.prompts import load_artifacts
+from cupel_core.chats.drafts import DraftWriter
+from cupel_core.chats.prompts import load_artifacts, load_messages
+from cupel_core.chats.turn_profile import load_profile
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.drafts import MAX_REPLY_LENGTH, TextPosition
-from cupel_core.domain.chats.turns import TurnEvent, TurnEventType
+from cupel_core.domain.chats.turns import ChatTurn, TurnEvent, TurnEventType
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.pipeline.operations import Hook
+from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn
-from cupel_core.store import chat_drafts, chat_turns
+from cupel_core.providers.account import Account
+from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats
 from cupel_core.store.chat_turns import StoredTurn
 
 
@@ -47,9 +54,46 @@ def load_progress(ref: ChatRef, stored: StoredTurn, branch: ChatBranch) -> TurnP
     )
 
 
-def load_partial_answer(ref: ChatRef, turn_id: str, main: Mapping[str, Any]) -> str:
-    """What the main call had written, as far as it was stored, if it ended without an answer."""
+def load_partial_answer(ref: ChatRef, turn_id: str, main: Mapping[str, Any], written: str = "") -> str:
+    """Return what the main call has written if it ended without an answer: `written`, or else as far as it was
+    stored."""
     if "text" in main or not main["performed"]:
         return ""
+    if written:
+        return written
     draft = chat_drafts.read(ref, turn_id, TextPosition(), MAX_REPLY_LENGTH)
     return draft.piece.text if draft is not None else ""
+
+
+class LoadedTurn(NamedTuple):
+    """A turn with all that a worker needs to continue it."""
+
+    profile: RunProfile
+    accounts: Mapping[str, Account]
+    draft: DraftWriter
+    messages: tuple[Message, ...]
+    progress: TurnProgress
+
+
+async def load_turn(ref: ChatRef, claimed: StoredTurn) -> LoadedTurn:
+    """Load a turn that was claimed. What a person waits for is read at the same time.
+
+    Raises NotFound if the chat was deleted.
+    """
+    head = claimed.turn.head
+    _, branch, profile = await asyncio.gather(
+        asyncio.to_thread(chats.get, ref),
+        asyncio.to_thread(chat_branches.get, ref, head.branch_id),
+        asyncio.to_thread(load_profile, ref.workspace, head),
+    )
+    accounts, draft, messages, progress = await asyncio.gather(
+        asyncio.to_thread(load_accounts, ref.workspace, {head.settings.model, *profile.models}),
+        asyncio.to_thread(_load_draft, ref, claimed.turn),
+        asyncio.to_thread(load_messages, ref, head, branch),
+        asyncio.to_thread(load_progress, ref, claimed, branch),
+    )
+    return LoadedTurn(profile, accounts, draft, messages, progress)
+
+
+def _load_draft(ref: ChatRef, turn: ChatTurn) -> DraftWriter:
+    return DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0)

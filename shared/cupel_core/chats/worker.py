@@ -27,30 +27,30 @@ from contextlib import suppress
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from cupel_core.accounts.keys import load_accounts
 from cupel_core.base.clock import utc_now
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import NotFound, RetryableError
 from cupel_core.base.messages import ChatRef, TurnOrder
-from cupel_core.chats import turn_slots
-from cupel_core.chats.calls import ChatCalls, call_failure, chat_calls, perform_or_fail
+from cupel_core.chats.calls import ChatCalls, answer_fields, call_failure, chat_calls, main_request, perform_or_fail
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.endings import (
     TurnEnding,
+    ended_fields,
     ending_change,
     ending_events,
     event_fields,
+    failure_of,
     result_of,
     stopped_call,
 )
 from cupel_core.chats.journal import ClaimLost, TurnJournal, repeated
-from cupel_core.chats.progress import TurnProgress, load_partial_answer, load_progress
-from cupel_core.chats.prompts import load_messages, template_names
-from cupel_core.chats.turn_profile import load_profile
+from cupel_core.chats.progress import load_partial_answer, load_turn
+from cupel_core.chats.prompts import template_names
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.turn import Turn, run_turn
 from cupel_core.domain.chats.commits import operation_fields
@@ -59,33 +59,25 @@ from cupel_core.domain.chats.turns import (
     AbortReason,
     ChatTurn,
     FailedType,
-    FinishReason,
     TurnEventType,
     TurnFailure,
     TurnPhase,
 )
 from cupel_core.domain.conversations.conversation import ConversationState
-from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import (
-    AgentThread,
     Message,
     MessageRole,
-    ModelRequest,
     RequestParameter,
-    SimulationKey,
 )
+from cupel_core.domain.limits.slots import Slot
+from cupel_core.domain.limits.turn_slots import has_room
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.prompt import PromptMessage, prompt_hash
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult
 from cupel_core.domain.pipeline.run_profile import RunProfile
-from cupel_core.domain.pipeline.steps import first_failure
 from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, PipelineState
-from cupel_core.providers import prices
-from cupel_core.providers.account import Account
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
-from cupel_core.providers.parameters import omitted_parameters, without_unknown
-from cupel_core.store import chat_branches, chat_drafts, chat_turns, chats, queues
-from cupel_core.store.chat_turns import StoredTurn
+from cupel_core.store import chat_turns, chats, queues, slots
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.settings import settings
 
@@ -186,7 +178,7 @@ class TurnWorker:
         if self.slot_renewed_at is None or self.now() - self.slot_renewed_at >= _RENEW_SLOT_AFTER:
             self.slot_renewed_at = self.now()
             with suppress(*AWS_ERRORS, RetryableError):  # Extended in time by the next ones.
-                _take_slot(self.ref, self.worker_id, self.now())
+                take_slot(self.ref.workspace, self.worker_id, self.now())
         return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)
 
     async def _run_phases(self) -> None:
@@ -214,7 +206,7 @@ class TurnWorker:
         traced = operations.traced_prompt(state)
         prompt = tuple(each.message for each in traced)
         journal.enter(TurnPhase.MAIN_LLM)
-        if not self._has_answer and not await self._call(traced, prompt):
+        if "text" not in self.main and not await self._call(traced, prompt):
             return
         answer = Message(MessageRole.ASSISTANT, self.main["text"])
         state = operations.answered(replace(state, messages=(*state.messages, answer)), prompt)
@@ -234,16 +226,7 @@ class TurnWorker:
         self.main = {**begun, "promptHash": prompt_hash(prompt)}
         self._prompt = [{**each.message.to_json(), "operationId": each.operation_id} for each in traced]
         self._note_change()
-        target = head.settings.parsed_target
-        params = without_unknown(target, target.params)
-        omitted = omitted_parameters(target.params.keys() - params.keys(), withholds_headers=False)
-        request = ModelRequest(
-            prompt,
-            ModelParameters.from_json(params),
-            SimulationKey(head.exchange_id, repeat=head.answer_variant),
-            # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
-            thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
-        )
+        request, omitted = main_request(head, prompt)
         answered: Turn | None = None
         try:
             async with self.draft.writing():
@@ -263,21 +246,8 @@ class TurnWorker:
         self._prompt = None
 
     def _note_answer(self, answered: Turn, omitted: Iterable[RequestParameter]) -> None:
-        """`omitted` are parameters that the provider does not know; the reply has those that the model refused."""
-        head, (reply, duration_ms) = self.turn.head, answered
-        spend = prices.spend_of(self.calls.target.account, head.settings.model, reply)
-        self.main = {
-            **self.main,
-            "status": "done",
-            "finishReason": FinishReason.COMPLETED,
-            "stopReason": reply.finish_reason,
-            "modelVersion": reply.model_version,
-            "usage": spend.usage.to_json(),
-            "costUsd": spend.cost_usd,
-            "durationMs": duration_ms,
-            "omittedParameters": sorted({*omitted, *reply.omitted_parameters}),
-            "text": reply.text,
-        }
+        head = self.turn.head
+        self.main = {**self.main, **answer_fields(self.calls.target.account, head, answered, omitted)}
         self.calls.unanswered.note_stored()
         finished = {name: self.main[name] for name in ("status", "finishReason", "usage")}
         self.journal.add(
@@ -296,23 +266,13 @@ class TurnWorker:
         self._note_change()
 
     @property
-    def _has_answer(self) -> bool:
-        return "text" in self.main
-
-    @property
     def _attempt(self) -> dict[str, Any]:
         return {"model": self.turn.head.settings.model, "attempt": self.turn.attempts}
 
     def _has_failed(self, hook: Hook, kind: FailedType) -> bool:
-        results = self.open_turn.results(hook)
-        failed = first_failure(self.profile.plan.steps[hook], results)
-        if failed is None:
-            return False
-        result = results[failed.id]
-        code = result.error.code if result.error else str(result.skip_reason or "validation_error")
-        why = result.error.message if result.error else result.payload_error or f"was skipped: {result.skip_reason}"
-        self.failure = TurnFailure.of(kind, code, f"operation {failed.id}: {why}", failed.id)
-        return True
+        failure = failure_of(kind, self.profile.plan.steps[hook], self.open_turn.results(hook))
+        self.failure = failure or self.failure
+        return failure is not None
 
     def _note_start(self, hook: Hook, step: ProfileOperation) -> None:
         self.started.add((hook, step.id))
@@ -326,14 +286,7 @@ class TurnWorker:
     def _note_end(self, hook: Hook, step: ProfileOperation, result: StepResult) -> None:
         results = {**self.open_turn.results(hook), step.id: result}
         self.open_turn = self.open_turn.with_results(hook, results, self.open_turn.answers)
-        ended = {
-            "status": result.status,
-            "skippedReason": result.skip_reason,
-            "skippedDetails": dict(result.details) or None,
-            "error": result.error._asdict() if result.error else None,
-            "durationMs": result.duration_ms,
-        }
-        self.journal.add(TurnEventType.OPERATION_FINISHED, {**event_fields(hook, step), **ended})
+        self.journal.add(TurnEventType.OPERATION_FINISHED, {**event_fields(hook, step), **ended_fields(result)})
         self._note_change()
 
     async def _save(self, state: ConversationState) -> None:
@@ -357,7 +310,7 @@ class TurnWorker:
             self.artifacts,
             self.failure,
             self.abort_reason,
-            await asyncio.to_thread(self._load_partial_answer),
+            await asyncio.to_thread(load_partial_answer, self.ref, self.turn.id, self.main, self.draft.text),
             self.calls.unanswered.nano_usd,
         )
         artifacts = ending.artifacts_after(head, plan)
@@ -380,28 +333,18 @@ class TurnWorker:
                 return WorkResult.NOTHING
         raise RetryableError("the turn could not be ended, because its branch is being changed all the time")
 
-    def _load_partial_answer(self) -> str:
-        """What the call has written, if it has no answer; the worker before may have stored it."""
-        if self._has_answer or not self.main["performed"]:
-            return ""
-        return self.draft.text or load_partial_answer(self.ref, self.turn.id, self.main)
-
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
     """Run a turn to its end, whatever that is."""
     ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
-    if not await asyncio.to_thread(_take_slot, ref, worker_id, utc_now()):
+    if not await asyncio.to_thread(take_slot, ref.workspace, worker_id, utc_now()):
         await asyncio.to_thread(_send_again, ref, order, utc_now())
         return WorkResult.WAITING
     try:
         return await _work(ref, worker_id, order, seconds_left)
     finally:
         with suppress(*AWS_ERRORS, RetryableError):  # It expires.
-            await asyncio.shield(asyncio.to_thread(turn_slots.release, worker_id))
-
-
-def _take_slot(ref: ChatRef, worker_id: str, now: datetime) -> bool:
-    return turn_slots.take(ref.workspace, worker_id, now.timestamp(), (now + CLAIM).timestamp())
+            await asyncio.shield(asyncio.to_thread(release_slot, worker_id))
 
 
 def _send_again(ref: ChatRef, order: TurnOrder, now: datetime) -> None:
@@ -417,7 +360,7 @@ async def _work(ref: ChatRef, worker_id: str, order: TurnOrder, seconds_left: Ca
     if claimed is None:
         return WorkResult.NOTHING
     try:
-        loaded = await _load(ref, claimed)
+        loaded = await load_turn(ref, claimed)
         turn, progress = claimed.turn, loaded.progress
         async with chat_calls(ref.workspace, turn.head, loaded.accounts, loaded.draft, seconds_left) as calls:
             calls.unanswered.nano_usd += progress.uncertain_nano_usd
@@ -443,30 +386,13 @@ async def _work(ref: ChatRef, worker_id: str, order: TurnOrder, seconds_left: Ca
         raise
 
 
-class _LoadedTurn(NamedTuple):
-    profile: RunProfile
-    accounts: Mapping[str, Account]
-    draft: DraftWriter
-    messages: tuple[Message, ...]
-    progress: TurnProgress
+def take_slot(workspace: str, worker_id: str, now: datetime) -> bool:
+    """Take a slot, or extend the worker's own, so that no workspace fills the function; return whether it has one."""
+    slot = Slot(workspace, (now + CLAIM).timestamp())
+    room = partial(has_room, quota=settings().workspace_turns)
+    changed = slots.change(slots.TURNS, lambda taken: taken.take(worker_id, slot, room, now.timestamp()))
+    return worker_id in changed.value
 
 
-async def _load(ref: ChatRef, claimed: StoredTurn) -> _LoadedTurn:
-    """What a person waits for is read at the same time. NotFound if the chat was deleted."""
-    head = claimed.turn.head
-    _, branch, profile = await asyncio.gather(
-        asyncio.to_thread(chats.get, ref),
-        asyncio.to_thread(chat_branches.get, ref, head.branch_id),
-        asyncio.to_thread(load_profile, ref.workspace, head),
-    )
-    accounts, draft, messages, progress = await asyncio.gather(
-        asyncio.to_thread(load_accounts, ref.workspace, {head.settings.model, *profile.models}),
-        asyncio.to_thread(_load_draft, ref, claimed.turn),
-        asyncio.to_thread(load_messages, ref, head, branch),
-        asyncio.to_thread(load_progress, ref, claimed, branch),
-    )
-    return _LoadedTurn(profile, accounts, draft, messages, progress)
-
-
-def _load_draft(ref: ChatRef, turn: ChatTurn) -> DraftWriter:
-    return DraftWriter(ref, turn.id, chat_drafts.last_attempt(ref, turn.id) if turn.attempts > 1 else 0)
+def release_slot(worker_id: str) -> None:
+    slots.change(slots.TURNS, lambda taken: taken.release(worker_id))

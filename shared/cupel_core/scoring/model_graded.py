@@ -21,17 +21,8 @@ from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable, SpendLog, graded
 from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, request_structured
 from cupel_core.scoring.grading.graders import GraderFactory
-from cupel_core.scoring.grading.replies import (
-    OptionalFlag,
-    Reason,
-    ShortReply,
-    StructuredReply,
-    choice_of,
-    read_reply,
-    score_on,
-    text_list,
-    whole_number,
-)
+from cupel_core.scoring.grading.replies import ShortReply, StructuredReply, read_reply
+from cupel_core.scoring.grading.reply_values import OptionalFlag, Reason, choice_of, score_on, text_list, whole_number
 from cupel_core.scoring.rubric_grading import RubricGrading
 from cupel_core.scoring.texts import threshold_of
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.scoring.assertion_rules import RUBRIC_PROMPT, RUBRIC_RANGE
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.scoring.grading.replies import number_on, required
+from cupel_core.scoring.grading.reply_values import number_on, required
 from cupel_core.scoring.texts import threshold_of
 
 _NUMBER = r"(\d{1,4}(?:\.\d+)?)"

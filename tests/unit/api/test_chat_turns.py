@@ -1,7 +1,6 @@
 """Turns of chats, from the request over HTTP to the end by a worker."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ from botocore.exceptions import ClientError
 from cupel_core.base import event_loop
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import ChatRef, TurnOrder
-from cupel_core.chats import branches, endings, exchanges, turn_slots, worker
+from cupel_core.chats import branches, endings, exchanges, progress, worker
 from cupel_core.chats import turns as chat_turn_rules
 from cupel_core.chats.drafts import DraftWriter
 from cupel_core.chats.journal import TurnJournal
@@ -260,8 +259,8 @@ def test_the_same_request_starts_one_turn(client: Client, cloud: Settings, model
 
 
 def take_slots(workspace: str, number: int) -> list[str]:
-    now, workers = time.time(), [f"{workspace}-{each}" for each in range(number)]
-    assert all(turn_slots.take(workspace, worker_id, now, now + 20) for worker_id in workers)
+    now, workers = utc_now(), [f"{workspace}-{each}" for each in range(number)]
+    assert all(worker.take_slot(workspace, worker_id, now) for worker_id in workers)
     return workers
 
 
@@ -273,7 +272,7 @@ def test_a_turn_waits_while_its_workspace_has_enough_in_progress(
     assert work(cloud) == [WorkResult.WAITING]
     assert turn_of(client, chat_id, turn["id"])["status"] == "queued"
     assert queues.get_depth(cloud.turn_queue_url).total == 1, "its order is sent again, with a delay"
-    turn_slots.release(busy[0])
+    worker.release_slot(busy[0])
     order = TurnOrder(workspace="acme", chat_id=chat_id, turn_id=turn["id"], waits=1)
     assert event_loop.run(worker.work(order, lambda: 290.0)) is WorkResult.ENDED
 
@@ -910,7 +909,7 @@ def test_an_answer_counts_that_is_complete_when_the_deadline_passes(
             later[:] = [timedelta(minutes=5)]
             await asyncio.sleep(60)
 
-    monkeypatch.setattr(worker, "DraftWriter", SlowDraft)
+    monkeypatch.setattr(progress, "DraftWriter", SlowDraft)
     late_worker = partial(worker.TurnWorker, now=lambda: utc_now() + later[0])
     monkeypatch.setattr(worker, "TurnWorker", late_worker)
     turn = finished_turn(client, cloud, chat_id)

@@ -33,7 +33,7 @@ from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.reservations import spend_of_failure
 from cupel_core.providers.wire_format import Embeddings
 from cupel_core.scoring.grading.grader import Grader
-from cupel_core.scoring.similarity import embed_texts
+from cupel_core.scoring.registry import embed_texts
 from tests.unit.conversations.conftest import ConversationHarness, verdict
 
 type Harnesses = Callable[..., ConversationHarness]

@@ -17,8 +17,8 @@ from cupel_core.scoring.check_result import NotComputable
 from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.grading.grader import GraderError
 from cupel_core.scoring.model_graded import select_best
+from cupel_core.scoring.registry import cosine
 from cupel_core.scoring.score import AssertionScores, needs_model, score
-from cupel_core.scoring.similarity import cosine
 
 type ScriptedGraders = Callable[..., Any]
 

@@ -15,15 +15,8 @@ from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import CRITERIA
 from cupel_core.domain.text.storable import storable
 from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, request_structured
-from cupel_core.scoring.grading.replies import (
-    MAX_REASON_LENGTH,
-    OptionalFlag,
-    StructuredReply,
-    explanation,
-    number_on,
-    read_reply,
-    required,
-)
+from cupel_core.scoring.grading.replies import StructuredReply, read_reply
+from cupel_core.scoring.grading.reply_values import MAX_REASON_LENGTH, OptionalFlag, explanation, number_on, required
 
 _INSTRUCTIONS = """You judge the "conversation" between a user and an assistant. Judge the assistant by these criteria
 and nothing else.

@@ -17,7 +17,8 @@ from cupel_core.domain.scoring.decisions import OTHER
 from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.grading.grader import Grader, GraderError, GraderReply, failed_call, request_structured
-from cupel_core.scoring.grading.replies import StructuredReply, choice_of, cut_text, explanation
+from cupel_core.scoring.grading.replies import StructuredReply
+from cupel_core.scoring.grading.reply_values import choice_of, cut_text, explanation
 
 _INSTRUCTIONS = """You read the "conversation" of a user and an assistant and report the assistant's decision.
 Use this rubric and nothing else:

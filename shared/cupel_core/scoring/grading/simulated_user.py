@@ -12,7 +12,8 @@ from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.conversations.tool_results import shown_to_user
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.scoring.grading.grader import Grader, GraderReply, request_structured
-from cupel_core.scoring.grading.replies import StructuredReply, UnusableReply, cut_text, refuses_role
+from cupel_core.scoring.grading.replies import StructuredReply, UnusableReply, refuses_role
+from cupel_core.scoring.grading.reply_values import cut_text
 
 _INSTRUCTIONS = """You play a user who talks to an assistant. Write what this user says next, in the user's own voice
 and language, as one natural message. You are the user: never answer as the assistant, never tell that you are playing,

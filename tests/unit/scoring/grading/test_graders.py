@@ -17,7 +17,7 @@ from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
 from cupel_core.scoring.grading.criteria import evaluate_criteria
 from cupel_core.scoring.grading.grader import Grader
 from cupel_core.scoring.grading.graders import GraderFactory
-from cupel_core.scoring.similarity import embed_texts
+from cupel_core.scoring.registry import embed_texts
 
 MESSAGES = (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "!"))
 VERDICT = '{"successMet": true, "failureMet": false, "confidence": 1, "reasoning": "so"}'

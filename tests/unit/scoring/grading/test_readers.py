@@ -34,13 +34,13 @@ from cupel_core.scoring.grading.narrative import write_narrative
 from cupel_core.scoring.grading.report_summary import ShownTranscript, SummaryMaterial, summarize
 from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.scoring.model_graded import factuality, g_eval, llm_rubric, select_best
-from cupel_core.scoring.similarity import answer_relevance
+from cupel_core.scoring.registry import answer_relevance
 from tests.hostile_texts import conversations, texts
 from tests.started_runs import NOW
 
 ROOT = Path(__file__).parents[4]
 AUTHORS_OWN = {
-    "cupel_core/chats/worker.py": "the target of a chat, which is sent the chat",
+    "cupel_core/chats/calls.py": "the target of a chat, which is sent the chat",
     "cupel_core/conversations/runner.py": "the target of a run, which is sent the conversation",
     "cupel_core/domain/definitions/generations.py": "a writer of scenarios, which is sent the author's draft",
     "cupel_core/domain/conversations/material.py": "the only one for texts of others",
