@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from cupel_core.domain.estimates.predictions import predicted_sum
+from cupel_core.domain.estimates.history import predicted_sum
 
 RUNS = 400
 LEAST = 0.92

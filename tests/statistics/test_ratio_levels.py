@@ -14,9 +14,8 @@ import pytest
 
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedCase, MatchedScenario, SideColumn
-from cupel_core.domain.analysis.paired_ratios import RatioEstimate
 from cupel_core.domain.analysis.target_usage import TargetUsage
-from cupel_core.domain.analysis.usage_ratios import RowNames, UsageComparison
+from cupel_core.domain.analysis.usage_ratios import RatioEstimate, RowNames, UsageComparison
 from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.targets import Target

@@ -18,8 +18,7 @@ from pydantic import (
 
 from cupel_core.contract.common import RequestModel, example, require_exactly_with, require_one, with_defaults
 from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, JsonObject, Label, ModelId, Seed
-from cupel_core.domain.conversations.extra_body import extra_body_error
-from cupel_core.domain.conversations.model_parameters import FormatType, ReasoningEffort
+from cupel_core.domain.conversations.model_parameters import FormatType, ReasoningEffort, extra_body_error
 from cupel_core.domain.conversations.tool_results import MAX_TOOL_ROUNDS
 from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.limits.backoff import (

@@ -13,8 +13,14 @@ from cupel_core.base.paging import Page
 from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
-from cupel_core.domain.pipeline.profiles import Pipeline, Profile, ProfileHead, ProfileIssue, ProfileVersion
-from cupel_core.domain.pipeline.warnings import profile_warnings
+from cupel_core.domain.pipeline.profiles import (
+    Pipeline,
+    Profile,
+    ProfileHead,
+    ProfileIssue,
+    ProfileVersion,
+    profile_warnings,
+)
 from cupel_core.resources.profile_validation import profile_issues
 from cupel_core.store import profiles
 

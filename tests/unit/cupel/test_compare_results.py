@@ -5,7 +5,7 @@ import pytest
 import cupel
 from cupel.errors import UsageError
 from cupel.in_process import Evaluation
-from cupel_core.domain.analysis.comparison_cautions import ComparisonCaution
+from cupel_core.domain.analysis.cautions import ComparisonCaution
 from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 

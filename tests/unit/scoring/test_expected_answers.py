@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.scoring.assertion_values import expected_answer
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.expected_answers import expected_answer
 
 
 @pytest.mark.parametrize(

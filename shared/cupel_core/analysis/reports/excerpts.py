@@ -19,8 +19,8 @@ from cupel_core.domain.reports.records import earliest
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, Transcript, readable_at
+from cupel_core.domain.scoring.assertion_values import expected_answer
 from cupel_core.domain.scoring.decisions import last_answer
-from cupel_core.domain.scoring.expected_answers import expected_answer
 from cupel_core.domain.text.counts import count_of
 from cupel_core.store import outcomes, snapshots
 from cupel_core.store.snapshots import Snapshot

@@ -10,12 +10,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.comparison_cautions import (
-    ComparisonCaution,
-    data_cautions,
-    error_cautions,
-    size_cautions,
-)
+from cupel_core.domain.analysis.cautions import ComparisonCaution, data_cautions, error_cautions, size_cautions
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import (
     ColumnPair,
@@ -47,8 +42,7 @@ from cupel_core.domain.analysis.paired_samples import (
 )
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, ScenarioChange, most_changed
 from cupel_core.domain.analysis.significance import SignificanceTest
-from cupel_core.domain.analysis.stratified import OwnDifference, Stratum, own_difference
-from cupel_core.domain.analysis.two_samples import compare_trials
+from cupel_core.domain.analysis.stratified import OwnDifference, Stratum, compare_trials, own_difference
 from cupel_core.domain.analysis.usage_ratios import RowNames, UsageComparison, UsageRatio
 from cupel_core.domain.analysis.usage_samples import UsageMeasure
 from cupel_core.domain.analysis.verdicts import (

@@ -1,9 +1,15 @@
-"""The narrative of a deep analysis: rules choose the figures that are worth a sentence, and no model is asked."""
+"""The narrative of a deep analysis: rules write it, or a model does from figures that rules choose and check."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from cupel_core.domain.analysis.agreement import agreement
 from cupel_core.domain.analysis.deep import DeepAnalysis, DeepCautionCode
+from cupel_core.domain.analysis.estimates import group_estimate
+from cupel_core.domain.analysis.insight_texts import measure
 from cupel_core.domain.analysis.matrix import CellMatrix
 from cupel_core.domain.analysis.narrative_statements import RULES, Material, Statement
 from cupel_core.domain.analysis.narratives import (
@@ -12,10 +18,17 @@ from cupel_core.domain.analysis.narratives import (
     UNAVAILABLE,
     DroppedFinding,
     Narrative,
+    NarrativeFact,
     NarrativeFinding,
     NarrativeTopic,
     check_finding,
+    unsupported_number,
 )
+
+MAX_FACTS = 80
+MAX_BYTES = 12_000
+_DIGITS = 4
+"""Significant ones, as they are shown to the model."""
 
 
 def material_of(found: DeepAnalysis, matrix: CellMatrix, names: tuple[str, ...]) -> Material:
@@ -24,7 +37,7 @@ def material_of(found: DeepAnalysis, matrix: CellMatrix, names: tuple[str, ...])
 
 
 def narrate(material: Material) -> Narrative:
-    """By rules."""
+    """Return the narrative that rules write."""
     statements = {topic: list(rule(material)) for topic, rule in RULES.items()}
     facts = tuple({fact.id: fact for said in statements.values() for each in said for fact in each.facts}.values())
     findings = [_finding(topic, said) for topic, said in statements.items()]
@@ -68,3 +81,129 @@ def _next_steps(material: Material) -> Iterator[str]:
         yield "Vary the dimensions independently of each other: their effects cannot be told apart."
     if material.found.variance is not None and material.found.variance.repeat is None:
         yield "Repeat the probes, to tell chance from targets that react differently to scenarios."
+
+
+class WrittenNarrative(NamedTuple):
+    """A narrative as the model wrote it."""
+
+    headline: str
+    findings: tuple[NarrativeFinding, ...]
+    limitations: tuple[str, ...]
+    next_steps: tuple[str, ...]
+
+
+def checked_narrative(
+    written: WrittenNarrative, by_rules: Narrative, facts: Sequence[NarrativeFact], names: Sequence[str]
+) -> Narrative:
+    """`facts` are those that the model was given; digits in `names` are no figures.
+
+    A finding that cites what there is not, or a number that it does not cite, is replaced by that of the rules. So are
+    a headline and steps with numbers that are no figures. Limitations of the rules stay first.
+    """
+    known = {fact.id: fact for fact in (*by_rules.facts, *facts)}
+    of_model = {finding.topic: check_finding(finding, facts, names) for finding in written.findings}
+    findings, dropped = list[NarrativeFinding](), list(by_rules.dropped)
+    for fallback in by_rules.findings:
+        checked = of_model.get(fallback.topic, fallback)
+        if isinstance(checked, DroppedFinding):
+            dropped.append(checked)
+            checked = fallback
+        findings.append(fallback if checked.text == UNAVAILABLE else checked)
+
+    def supported(texts: Sequence[str]) -> list[str]:
+        return [text for text in texts if unsupported_number(text, facts, names) is None]
+
+    cited = dict.fromkeys(fact_id for finding in findings for fact_id in finding.facts)
+    return replace(
+        by_rules,
+        headline=next(iter(supported([written.headline])), by_rules.headline),
+        findings=tuple(findings),
+        limitations=tuple(dict.fromkeys((*by_rules.limitations, *supported(written.limitations))))[:MAX_LIMITATIONS],
+        next_steps=tuple(supported(written.next_steps) or by_rules.next_steps)[:MAX_STEPS],
+        facts=tuple(known[fact_id] for fact_id in cited),
+        dropped=tuple(dropped),
+    )
+
+
+def narrative_facts(material: Material, of_rules: Iterable[NarrativeFact]) -> tuple[NarrativeFact, ...]:
+    """At most MAX_FACTS, of which `facts_text` has at most MAX_BYTES."""
+    chosen, size = dict[str, NarrativeFact](), 0
+    for fact in (*of_rules, *_further(material)):
+        length = len(_line(fact).encode()) + 1
+        if fact.id in chosen:
+            continue
+        if len(chosen) == MAX_FACTS or size + length > MAX_BYTES:
+            break
+        chosen[fact.id], size = fact, size + length
+    return tuple(chosen.values())
+
+
+def facts_text(facts: Iterable[NarrativeFact]) -> str:
+    """A line of JSON for each."""
+    return "\n".join(map(_line, facts))
+
+
+def read_facts(text: str) -> list[dict[str, Any]]:
+    """Parse text that `facts_text` has written."""
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def _line(fact: NarrativeFact) -> str:
+    low_high = None if fact.interval is None else [_rounded(each) for each in fact.interval]
+    fields = {"id": fact.id, "label": fact.label, "value": _rounded(fact.value), "interval": low_high, "n": fact.n}
+    return json.dumps({name: value for name, value in fields.items() if value is not None}, ensure_ascii=False)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _further(material: Material) -> Iterator[NarrativeFact]:
+    yield from _values(material)
+    yield from _variance(material)
+    yield from _components(material)
+    yield from _slopes(material)
+    yield from _interactions(material)
+
+
+def _values(material: Material) -> Iterator[NarrativeFact]:
+    metric = material.matrix.metric
+    for column, cells in enumerate(material.matrix.columns):
+        value = group_estimate(Counter(cells)).value(metric)
+        if value is not None:
+            yield NarrativeFact(f"value:{column}", f"{measure(metric)} of {material.names[column]}", value)
+
+
+def _variance(material: Material) -> Iterator[NarrativeFact]:
+    found = material.found.variance
+    if found is not None:
+        yield NarrativeFact("variance:scenario", "share of the variance between scenarios", found.scenario)
+        label = "share of the variance from targets that react differently to the same scenarios"
+        yield NarrativeFact("variance:both", label, found.target_by_scenario)
+
+
+def _components(material: Material) -> Iterator[NarrativeFact]:
+    found = material.found.components
+    for number, each in enumerate(found.components[: found.above_chance] if found else (), start=1):
+        label = f"share of the differences between targets that component {number} explains"
+        yield NarrativeFact(f"component:{number}", label, each.explained_share)
+
+
+def _slopes(material: Material) -> Iterator[NarrativeFact]:
+    effects = material.found.effects
+    for regression in effects.regressions if effects else ():
+        name = material.names[regression.column]
+        for slope in regression.slopes:
+            fact_id = f"slope:{regression.column}:{slope.dimension}"
+            yield NarrativeFact(fact_id, f"{slope.dimension} of {name}, per step", slope.per_step)
+            if slope.adjusted_p is not None:
+                label = f"adjusted p of {slope.dimension} of {name}"
+                yield NarrativeFact(f"{fact_id}:p", label, slope.adjusted_p)
+
+
+def _interactions(material: Material) -> Iterator[NarrativeFact]:
+    found = material.found.interactions
+    for each in found.largest if found else ():
+        if each.adjusted_p is not None:
+            label = f"adjusted p of {each.first} with {each.second} for {material.names[each.column]}"
+            yield NarrativeFact(f"interaction:{each.column}:{each.first}:{each.second}:p", label, each.adjusted_p)

@@ -8,15 +8,19 @@ includes it. The typical conversation is that of the mean logarithm, so nothing 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import exp
+from statistics import fmean
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.analysis.distributions import binomial_mid_p, t_quantile, t_two_sided_p
 from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedScenario
 from cupel_core.domain.analysis.multiple_testing import holm
-from cupel_core.domain.analysis.paired_ratios import RatioEstimate, ratio_estimate
+from cupel_core.domain.analysis.paired import PairedValues, usual_difference
+from cupel_core.domain.analysis.significance import SignificanceTest
 from cupel_core.domain.analysis.usage_samples import LeftOut, UsageMeasure, UsageSample, merged_sample, usage_sample
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
-from cupel_core.domain.statistics import MIN_SCENARIOS
+from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, standard_error
 from cupel_core.domain.text.figures import (
     format_confidence,
     format_p,
@@ -25,10 +29,62 @@ from cupel_core.domain.text.figures import (
     is_same_ratio,
 )
 
+_DIGITS = 9
+"""Logarithms of ratios that agree in so many decimal places are equal."""
+
+
 _OTHER_RUN = "Both are different runs, so the provider's load may be the reason."
 _THIS_TIME = "This holds at the time of this run, and the load may differ between models too."
 _NO_SPREAD = "Nearly all scenarios have the same ratio, so there is no interval."
 _SAME_CONVERSATIONS = "Both sides are the same conversations."
+
+
+@dataclass(frozen=True)
+class RatioEstimate:
+    """The ratio of the geometric means over the scenarios, each of which counts once, and how well it is known."""
+
+    scenarios: int
+    baseline: float | None = None
+    comparison: float | None = None
+    """The geometric mean of the comparison side."""
+    ratio: float | None = None
+    """Comparison divided by baseline."""
+    interval: Interval | None = None
+    """None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have any."""
+    test: SignificanceTest = SignificanceTest.PAIRED_T
+    p: float | None = None
+    usual: float | None = None
+    """The ratio that nearly all scenarios have; None if there is none."""
+    usual_scenarios: int = 0
+    """So many have it."""
+
+
+def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEstimate:
+    """Compare scenarios by the logarithms of their amounts: Student's paired t, or a sign test if hardly any scenario
+    has another ratio than the others."""
+    if not logarithms:
+        return RatioEstimate(0)
+    differences = [pair.difference for pair in logarithms]
+    mean, error = fmean(differences), standard_error(differences)
+    means = exp(fmean(pair.baseline for pair in logarithms)), exp(fmean(pair.comparison for pair in logarithms))
+    scenarios = len(logarithms)
+    if error is None or scenarios < MIN_SCENARIOS:
+        return RatioEstimate(scenarios, *means, exp(mean))
+    rounded = [round(each, _DIGITS) for each in differences]
+    if (usual := usual_difference(rounded)) is not None:
+        p = _sign_p(rounded, round(mean, _DIGITS))
+        sign = SignificanceTest.SIGN
+        return RatioEstimate(scenarios, *means, exp(mean), None, sign, p, exp(usual), rounded.count(usual))
+    reach = t_quantile(1 - alpha / 2, scenarios - 1) * error
+    interval = Interval(exp(mean - reach), exp(mean + reach))
+    p = t_two_sided_p(mean / error, scenarios - 1)
+    return RatioEstimate(scenarios, *means, exp(mean), interval, SignificanceTest.PAIRED_T, p)
+
+
+def _sign_p(differences: Sequence[float], mean: float) -> float | None:
+    """Return the mid-p of a sign test; None if the mean has not the sign of most scenarios."""
+    rose, fell = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
+    return None if (rose - fell) * mean <= 0 else binomial_mid_p(min(rose, fell), rose + fell)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.limits.worker_capacity import is_fair
 
 type HasRoom = Callable[[int, int], bool]
 """Whether an owner may have this many slots while this many are taken in all; both numbers include the new slot."""
+
+
+MAX_RUNNING_TURNS = 20
+"""`MaximumConcurrency` of the event source of turns."""
 
 
 @dataclass(frozen=True)
@@ -38,3 +43,8 @@ class Slots:
 
     def release(self, holder: str) -> "Slots":
         return Slots({each: slot for each, slot in self.taken.items() if each != holder})
+
+
+def has_room(own: int, used: int, quota: int) -> bool:
+    """Return whether a workspace may have `own` turns in progress while `used` are in progress in all."""
+    return own <= quota and is_fair(own, used, MAX_RUNNING_TURNS)

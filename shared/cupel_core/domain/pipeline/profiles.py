@@ -1,6 +1,10 @@
-"""Operation profiles: named, versioned sets of operations. A profile executes nothing."""
+"""Operation profiles: named, versioned sets of operations, with warnings of what a valid one probably does not mean.
 
-from collections.abc import Mapping, Sequence
+A profile executes nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -8,12 +12,21 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
+from cupel_core.domain.pipeline.artifacts import ArtifactUsage, PromptPlace
+from cupel_core.domain.pipeline.operations import EffectType, Hook, OperationKind, ProfileOperation
 
 MAX_OPERATIONS = 40
 MAX_EFFECTS = 10
 MAX_PROFILE_BYTES = 256 * 1024
 """Of the JSON of a version in ASCII, as it is stored. A table item has at most 400 KB."""
+
+
+_INSERTED_AT = {
+    PromptPlace.SYSTEM_PREPEND: EffectType.SYSTEM_UPDATE,
+    PromptPlace.SYSTEM_APPEND: EffectType.SYSTEM_UPDATE,
+    PromptPlace.AFTER_LAST_USER: EffectType.AFTER_LAST_USER,
+    PromptPlace.DEPTH: EffectType.INSERT_AT_DEPTH,
+}
 
 
 class ExecutionMode(StrEnum):
@@ -104,3 +117,48 @@ class Profile(NamedTuple):
     head: ProfileHead
     version: ProfileVersion
     warnings: tuple[ProfileIssue, ...] = ()
+
+
+def profile_warnings(pipeline: Pipeline) -> tuple[ProfileIssue, ...]:
+    """Return the warnings of a profile that has no errors."""
+    return tuple(
+        issue
+        for number, operation in enumerate(pipeline.operations)
+        if operation.enabled
+        for issue in _operation_warnings(pipeline, operation, f"operations.{number}")
+    )
+
+
+def _operation_warnings(pipeline: Pipeline, operation: ProfileOperation, field: str) -> Iterator[ProfileIssue]:
+    for position, other_id in enumerate(operation.depends_on):
+        if message := _dependency_warning(operation, pipeline.by_id[other_id]):
+            yield ProfileIssue(f"{field}.dependsOn.{position}", message)
+    if not _is_used(pipeline, operation):
+        message = f"nothing uses art.{operation.artifact.tag}: no effect, condition, template or inclusion"
+        yield ProfileIssue(f"{field}.artifact", message)
+    inclusion = operation.artifact.inclusion
+    if inclusion and _INSERTED_AT[inclusion.at] in (effect.type for effect in operation.effects):
+        yield ProfileIssue(f"{field}.artifact.inclusion", "the value is both included and inserted by an effect")
+
+
+def _dependency_warning(operation: ProfileOperation, other: ProfileOperation) -> str | None:
+    if not other.enabled:
+        return f"{other.id} is disabled: {operation.id} never runs"
+    missing = [trigger for trigger in operation.triggers if trigger not in other.triggers]
+    return f"{other.id} does not run on {missing[0]}: {operation.id} does not either" if missing else None
+
+
+def _is_used(pipeline: Pipeline, operation: ProfileOperation) -> bool:
+    artifact = operation.artifact
+    if operation.effects or artifact.usage is not ArtifactUsage.INTERNAL:
+        return True
+    if operation.kind is OperationKind.GUARD:
+        conditions = (each for other in pipeline.operations for each in other.run_conditions)
+        if any(condition.operation_id == operation.id for condition in conditions):
+            return True
+    named = re.compile(rf"\b(art\.{artifact.tag}|art_by_operation\.{operation.id})\b")
+    return any(
+        named.search(text)
+        for other in pipeline.operations
+        for text in (*other.templates.values(), *other.expressions.values())
+    )

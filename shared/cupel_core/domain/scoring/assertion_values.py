@@ -1,9 +1,11 @@
 """Values of assertions: conversion to strings as in JavaScript, comma-separated lists, and `{{variables}}`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from json import dumps
 from typing import Any
+
+from cupel_core.domain.scoring.assertions import Assertion
 
 MAX_RENDERED_LENGTH = 1_000_000
 _PLACEHOLDER = re.compile(r"(\\?)\{\{([^{}]*)\}\}")
@@ -12,6 +14,17 @@ _NAME = re.compile(r"""\s{0,100}(\w[^{}|\\"'`\r\n]{0,99}?)\s{0,100}""")
 _MAX_SHOWN = 60
 _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<plain>[^",\s][^,]*)(?:,|$))', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
+
+
+_COMPARING = frozenset(
+    {
+        *("equals", "contains", "icontains", "contains-any", "icontains-any", "contains-all", "icontains-all"),
+        *("starts-with", "exact-match", "match", "choice", "number-equals", "fuzzy-match", "json-match"),
+        *("factuality", "similar", "levenshtein"),
+    }
+)
+"""Types whose value is an answer, or a part of one; rubrics, code and patterns are not."""
+_VARIABLE = re.compile(r"\{\{\s*([^{}|]+?)\s*\}\}")
 
 
 def to_text(value: object) -> str:
@@ -141,3 +154,17 @@ def _find(name: str, variables: Mapping[str, Any]) -> Any:
             return _MISSING
         value = value[step]
     return value
+
+
+def expected_answer(assertions: Iterable[Assertion], variables: Mapping[str, Any]) -> str | None:
+    """Return what the answer is compared with, with the scenario's variables; None if it is compared with nothing."""
+    found = (_text(each.value, variables) for each in assertions if each.kind in _COMPARING and not each.negated)
+    return "; ".join(dict.fromkeys(text for text in found if text)) or None
+
+
+def _text(value: Any, variables: Mapping[str, Any]) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(each, variables) for each in value)
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: str(variables.get(match[1], match[0])), value)
+    return str(value) if isinstance(value, int | float) else ""

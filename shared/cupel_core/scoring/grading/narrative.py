@@ -9,9 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import Invalid
-from cupel_core.domain.analysis.model_narratives import WrittenNarrative, checked_narrative
-from cupel_core.domain.analysis.narrating import narrate
-from cupel_core.domain.analysis.narrative_facts import facts_text, narrative_facts, read_facts
+from cupel_core.domain.analysis.narrating import (
+    WrittenNarrative,
+    checked_narrative,
+    facts_text,
+    narrate,
+    narrative_facts,
+    read_facts,
+)
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import (
     MAX_CITED,

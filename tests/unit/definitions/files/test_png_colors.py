@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from cupel_core.domain.files.png_colors import Undecodable, average_color, color_name
+from cupel_core.domain.conversations.image_descriptions import Undecodable, average_color, color_name
 from tests.files_for_tests import png, png_of
 
 

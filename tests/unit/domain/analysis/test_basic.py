@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.domain.analysis.agreement import agreement, krippendorff_alpha, rating
-from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analyze
+from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analyze, win_rates
 from cupel_core.domain.analysis.cautions import CautionCode
 from cupel_core.domain.analysis.column_totals import CountedOutcome
 from cupel_core.domain.analysis.counts import Cell, RunCounts, count, scenario_cases, total_counts
@@ -19,7 +19,6 @@ from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix, dimensio
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.analysis.variability import ContestedScenario
-from cupel_core.domain.analysis.win_rates import win_rates
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
 

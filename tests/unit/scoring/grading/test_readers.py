@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cupel_core.domain.analysis.narrative_facts import facts_text
+from cupel_core.domain.analysis.narrating import facts_text
 from cupel_core.domain.analysis.narratives import NarrativeFact
 from cupel_core.domain.conversations.conversation import ConversationState, Criteria
 from cupel_core.domain.conversations.material import MATERIAL_RULE, messages_material

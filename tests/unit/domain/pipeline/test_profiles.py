@@ -1,9 +1,8 @@
-"""What a valid profile probably does not mean."""
+"""Warnings of what a valid profile probably does not mean."""
 
 import pytest
 
-from cupel_core.domain.pipeline.profiles import ProfileIssue
-from cupel_core.domain.pipeline.warnings import profile_warnings
+from cupel_core.domain.pipeline.profiles import ProfileIssue, profile_warnings
 from tests.profiles import Json, guard, operation, pipeline_of
 
 CONDITION = {"operationId": "scene", "output": "ok", "operator": "is_true"}

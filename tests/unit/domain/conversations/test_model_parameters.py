@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 
-from cupel_core.domain.conversations.extra_body import MAX_BYTES, MAX_DEPTH, extra_body_error
+from cupel_core.domain.conversations.model_parameters import (
+    MAX_EXTRA_BODY_BYTES,
+    MAX_EXTRA_BODY_DEPTH,
+    extra_body_error,
+)
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -17,8 +21,8 @@ def nested(depth: int) -> dict[str, Any]:
         {},
         {"chat_template_kwargs": {"enable_thinking": False}, "min_p": 0.05, "repetition_penalty": 1.1},
         {"logprobs": True, "top_logprobs": 5},
-        nested(MAX_DEPTH),
-        {"a": "x" * (MAX_BYTES - 9)},
+        nested(MAX_EXTRA_BODY_DEPTH),
+        {"a": "x" * (MAX_EXTRA_BODY_BYTES - 9)},
     ],
 )
 def test_fields_that_cupel_does_not_set_are_accepted(body: dict[str, Any]) -> None:
@@ -35,8 +39,8 @@ def test_fields_that_cupel_does_not_set_are_accepted(body: dict[str, Any]) -> No
         ({"n": 2}, "must not have n, which Cupel sets itself"),
         ({"max_tokens": 5}, "must not have max_tokens: the parameter maxOutputTokens sets it"),
         ({"temperature": 0}, "must not have temperature: the parameter temperature sets it"),
-        (nested(MAX_DEPTH + 1), "must not be nested deeper than 10"),
-        ({"a": "x" * (MAX_BYTES - 8)}, "must have at most 16,000 bytes as JSON"),
+        (nested(MAX_EXTRA_BODY_DEPTH + 1), "must not be nested deeper than 10"),
+        ({"a": "x" * (MAX_EXTRA_BODY_BYTES - 8)}, "must have at most 16,000 bytes as JSON"),
         ({"a": float("nan")}, "must not contain numbers that are not finite, as in a"),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.estimates.history import predicted_sum
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.estimates.predictions import predicted_sum
 from tests.oracles import FROZEN_FOLDER
 
 FROZEN: dict[str, list[dict[str, Any]]] = json.loads((FROZEN_FOLDER / "predictions.json").read_text())

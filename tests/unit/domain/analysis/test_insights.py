@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cupel_core.domain.analysis.dimension_insights import strongest_trend, without_effect
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, DimensionFigures, LevelEffect, Trend
+from cupel_core.domain.analysis.insights import strongest_trend, without_effect
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 
