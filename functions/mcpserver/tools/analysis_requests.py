@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.analysis import comparisons, deep_requests, queries
-from cupel_core.analysis.waiting import wait_for_job
+from cupel_core.analysis.lists import wait_for_job
 from cupel_core.contract.comparisons import CreateComparison, RunComparisonResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
-from cupel_core.analysis.model_profiles import ProfiledRun, list_profiled_runs
+from cupel_core.analysis.aggregation import ProfiledRun, list_profiled_runs
 from cupel_core.contract.common import Time
 from mcpserver.models import Arguments, Id, ResultModel, ToolResult
 from mcpserver.registry import tool

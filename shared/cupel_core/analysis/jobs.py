@@ -23,7 +23,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from cupel_core.analysis import compare, deep_analysis
+from cupel_core.analysis import comparisons, deep_analysis
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import ClientError
 from cupel_core.base.messages import JobRequest
@@ -57,7 +57,7 @@ class JobOutcome(StrEnum):
 type Computations = Mapping[JobKind, Computation]
 
 COMPUTATIONS: Computations = {
-    JobKind.COMPARISON: Computation(compare.compute, compare.fail, compare.STAGES),
+    JobKind.COMPARISON: Computation(comparisons.compute, comparisons.fail, comparisons.STAGES),
     JobKind.DEEP_ANALYSIS: Computation(deep_analysis.compute, deep_analysis.fail, deep_analysis.STAGES),
 }
 """Those of this capability; a worker of the queue adds those of others."""

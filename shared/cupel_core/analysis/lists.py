@@ -1,4 +1,7 @@
-"""Lists of jobs and comparisons, of a run or an experiment: one that the workspace does not have is an error."""
+"""Jobs and comparisons are listed for a run or an experiment, and a request may wait for the end of a job."""
+
+import time
+from collections.abc import Callable
 
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.messages import RunRef
@@ -7,6 +10,8 @@ from cupel_core.domain.analysis.comparison_requests import ComparisonRecord
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.store import comparisons, jobs, resources, runs
 from cupel_core.store.resources import ResourceKind
+
+POLL_SECONDS = 0.5
 
 
 def list_jobs(
@@ -45,3 +50,18 @@ def _check_filters(workspace: str, run_id: str | None, experiment_id: str | None
         errors.append(FieldError("experimentId", f"there is no experiment {experiment_id}"))
     if errors:
         raise Invalid.fields(errors)
+
+
+def wait_for_job(
+    workspace: str,
+    job_id: str,
+    seconds: float,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Job:
+    """The job as it is when it is over, or after that time. NotFound for an unknown job."""
+    deadline = clock() + seconds
+    while not (job := jobs.get(workspace, job_id)).status.is_over and clock() + POLL_SECONDS <= deadline:
+        sleep(POLL_SECONDS)
+    return job

@@ -3,7 +3,7 @@
 import pytest
 
 from cupel_core.analysis import jobs
-from cupel_core.analysis.waiting import POLL_SECONDS, wait_for_job
+from cupel_core.analysis.lists import POLL_SECONDS, wait_for_job
 from cupel_core.base.clock import utc_now
 from cupel_core.base.messages import JobRequest
 from cupel_core.domain.access import AccessRole

@@ -1,5 +1,6 @@
-"""Principal components of the targets' answers: in which directions do they differ, and do these exceed chance?
+"""Components of the differences between targets' answers: principal ones, and those of the variance.
 
+Principal components show in which directions the targets differ, and whether these exceed chance.
 Scenarios are centered and not scaled: all codes share one scale, and dividing by a spread that few targets show would
 amplify noise. With more scenarios than targets, the eigenvectors of the small matrix of inner products are enough
 (Jolliffe 2002, section 3.5). The number of components above chance is found by parallel analysis (Horn 1965): the
@@ -8,12 +9,13 @@ in common.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
+from cupel_core.analysis.deep.answer_sums import AnswerSums, CompleteMatrix, Floats, to_float
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.deep import Component, Components, DimensionCorrelation, Loading
+from cupel_core.domain.analysis.deep import Component, Components, DimensionCorrelation, Loading, VarianceShares
 
 MIN_COLUMNS, MIN_SCENARIOS = 3, 10
 MAX_COMPONENTS = 5
@@ -23,6 +25,9 @@ _MAX_LOADINGS = 20
 _TINY = 1e-12
 _SHUFFLED_AT_ONCE = 2_000
 """Scenarios: their copies stay in the processor's cache."""
+
+
+MIN_COLUMNS_FOR_VARIANCE, MIN_SCENARIOS_FOR_VARIANCE = 2, 2
 
 
 @dataclass(frozen=True)
@@ -129,3 +134,61 @@ def correlation(first: Floats, second: Floats) -> float | None:
     scale = np.sqrt((first @ first) * (second @ second))
     varies = min(first @ first, second @ second) > _TINY * len(first)
     return to_float(min(1.0, max(-1.0, float(first @ second) / float(scale)))) if varies else None
+
+
+class VarianceComponents(NamedTuple):
+    target: float
+    scenario: float
+    target_by_scenario: float
+    repeat: float | None
+
+
+def variance_components(means: Floats, repeat: float | None, answers_per_mean: float) -> VarianceComponents:
+    """Return those of a matrix of means by target and scenario.
+
+    A two-way random model of the targets' means of scenarios; estimated from mean squares, with the harmonic mean of
+    the answers per mean (unweighted means, Searle, Casella and McCulloch 1992). A negative estimate counts as zero.
+
+    `repeat` is the variance within the means; without it, it is part of what belongs to target and scenario together.
+    """
+    targets, scenarios = means.shape
+    by_target, by_scenario, center = means.mean(axis=1), means.mean(axis=0), means.mean()
+    deviations = means - by_target[:, None] - by_scenario[None, :] + center
+    residual = (deviations**2).sum() / ((targets - 1) * (scenarios - 1))
+    of_targets = scenarios * ((by_target - center) ** 2).sum() / (targets - 1)
+    of_scenarios = targets * ((by_scenario - center) ** 2).sum() / (scenarios - 1)
+    noise = 0.0 if repeat is None else repeat / answers_per_mean
+    return VarianceComponents(
+        target=max(0.0, float(of_targets - residual) / scenarios),
+        scenario=max(0.0, float(of_scenarios - residual) / targets),
+        target_by_scenario=max(0.0, float(residual - noise)),
+        repeat=repeat,
+    )
+
+
+def variance_shares(answers: AnswerSums) -> VarianceShares | str:
+    """The shares, or why there are none."""
+    columns = np.flatnonzero((answers.counts > 0).any(axis=1))
+    if len(columns) < MIN_COLUMNS_FOR_VARIANCE:
+        return f"needs at least {MIN_COLUMNS_FOR_VARIANCE} targets with answers"
+    rows = np.flatnonzero((answers.counts[columns] > 0).all(axis=0))
+    if len(rows) < MIN_SCENARIOS_FOR_VARIANCE:
+        return f"needs at least {MIN_SCENARIOS_FOR_VARIANCE} scenarios that all targets have answered"
+    counts, totals, squares = (
+        each[np.ix_(columns, rows)] for each in (answers.counts, answers.totals, answers.squares)
+    )
+    freedom = float((counts - 1).sum())
+    within = float((squares - totals**2 / counts).sum()) / freedom if freedom else None
+    found = variance_components(totals / counts, within, float(counts.size / (1 / counts).sum()))
+    variance = sum(each for each in found if each is not None)
+    if variance < _TINY:
+        return "all answers are the same"
+    return VarianceShares(
+        columns=tuple(columns.tolist()),
+        scenarios=len(rows),
+        variance=to_float(variance),
+        target=to_float(found.target / variance),
+        scenario=to_float(found.scenario / variance),
+        target_by_scenario=to_float(found.target_by_scenario / variance),
+        repeat=None if found.repeat is None else to_float(found.repeat / variance),
+    )

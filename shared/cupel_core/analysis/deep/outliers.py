@@ -4,17 +4,22 @@ Three indicators for targets; from five targets on, two of them must agree:
 
 - distance: Mahalanobis's, in the space of the first components. In the full space all targets have the same one, as
   there are more scenarios than targets.
-- forest: an isolation forest with the scenarios as features.
+- forest: an isolation forest (Liu, Ting and Zhou 2008) with the scenarios as features. Rows that random cuts set apart
+  early are unlike the others.
 - agreement: alpha of the others is clearly higher.
 """
 
 from collections.abc import Iterator
+from dataclasses import field
+from functools import cache
+from math import ceil, log, log2, nextafter
+from typing import NamedTuple
 
 import numpy as np
 
-from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, to_float
+from cupel_core.analysis.deep.answer_sums import CompleteMatrix, Floats, Numbers, to_float
 from cupel_core.analysis.deep.components import principal_axes
-from cupel_core.analysis.deep.isolation_forest import forest_scores
+from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.agreement import LeaveOneOut
 from cupel_core.domain.analysis.deep import (
     OmittedIndicator,
@@ -38,6 +43,12 @@ _OUTLYING_SCORE = 0.6
 _MAX_AXES = 3
 _NEEDED = 2
 """Indicators, from MIN_COLUMNS_FOR_DISTANCE targets on."""
+
+
+TREES, SAMPLE_SIZE = 100, 256
+_EULER = 0.5772156649015329
+_TRIED_AT_ONCE = 8
+_LEAF = -1
 
 
 def mahalanobis_distances(coordinates: Floats) -> Floats:
@@ -144,3 +155,92 @@ def outlier_scenarios(matrix: CompleteMatrix, generator: np.random.Generator) ->
             for position in highest
         ),
     )
+
+
+@cache
+def average_path_length(size: int) -> float:
+    """Return that of an unsuccessful search in a binary tree with so many leaves, which path lengths are measured by."""
+    if size < 2:
+        return 0.0
+    return 1.0 if size == 2 else 2 * (log(size - 1) + _EULER) - 2 * (size - 1) / size
+
+
+def forest_scores(rows: Floats, generator: np.random.Generator) -> Floats:
+    """Return a score by row: about 0.5 if it is like the others, near 1 if it is set apart early; equal for equal rows."""
+    size = min(SAMPLE_SIZE, len(rows))
+    limit = ceil(log2(max(size, 2)))
+    distinct, positions = np.unique(rows, axis=0, return_inverse=True)
+    depths = np.zeros(len(distinct))
+    for _ in range(TREES):
+        sample = rows[generator.choice(len(rows), size, replace=False)]
+        depths += _IsolationTree.grow(sample, limit, generator).path_lengths(distinct)
+    scores: Floats = 2.0 ** (-depths / (TREES * max(average_path_length(size), 1.0)))
+    return scores[positions.reshape(-1)]
+
+
+@dataclass
+class _IsolationTree:
+    """Nodes by number: the feature and value of a cut and its two sides, or the path length that ends in a leaf."""
+
+    features: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    sides: list[tuple[int, int]] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+
+    @classmethod
+    def grow(cls, sample: Floats, limit: int, generator: np.random.Generator) -> "_IsolationTree":
+        tree = cls()
+        tree._add(sample, 0, limit, generator)
+        return tree
+
+    def _add(self, rows: Floats, depth: int, limit: int, generator: np.random.Generator) -> int:
+        number = len(self.features)
+        varying = _varying_feature(rows, generator) if depth < limit and len(rows) > 1 else None
+        self.features.append(varying.feature if varying else _LEAF)
+        self.values.append(0.0)
+        self.sides.append((number, number))
+        self.lengths.append(depth + average_path_length(len(rows)))
+        if varying:
+            feature, low, high = varying
+            self.values[number] = cut = min(generator.uniform(low, high), nextafter(high, low))
+            is_low = rows[:, feature] <= cut
+            below = self._add(rows[is_low], depth + 1, limit, generator)
+            above = self._add(rows[~is_low], depth + 1, limit, generator)
+            self.sides[number] = (below, above)
+        return number
+
+    def path_lengths(self, rows: Floats) -> Floats:
+        features, values = np.array(self.features), np.array(self.values)
+        sides, lengths = np.array(self.sides), np.array(self.lengths)
+        nodes: Numbers = np.zeros(len(rows), np.intp)
+        going = np.arange(len(rows)) if features[0] != _LEAF else np.empty(0, np.intp)
+        while len(going):
+            current = nodes[going]
+            is_high = rows[going, features[current]] > values[current]
+            nodes[going] = current = sides[current, is_high.astype(np.intp)]
+            going = going[features[current] != _LEAF]
+        found: Floats = lengths[nodes]
+        return found
+
+
+class _Varying(NamedTuple):
+    """A feature in which rows differ, with its least and greatest value."""
+
+    feature: int
+    low: float
+    high: float
+
+
+def _varying_feature(rows: Floats, generator: np.random.Generator) -> _Varying | None:
+    """One of the features in which the rows differ, each equally likely; None if there is none."""
+    tried = generator.integers(rows.shape[1], size=_TRIED_AT_ONCE)
+    columns = rows[:, tried]
+    lows, highs = np.minimum.reduce(columns), np.maximum.reduce(columns)
+    first = int((lows < highs).argmax())
+    if lows[first] < highs[first]:
+        return _Varying(int(tried[first]), float(lows[first]), float(highs[first]))
+    varying = np.flatnonzero(np.ptp(rows, axis=0) > 0)
+    if not len(varying):
+        return None
+    feature = int(generator.choice(varying))
+    return _Varying(feature, float(rows[:, feature].min()), float(rows[:, feature].max()))

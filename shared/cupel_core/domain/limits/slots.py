@@ -46,5 +46,10 @@ class Slots:
 
 
 def has_room(own: int, used: int, quota: int) -> bool:
-    """Return whether a workspace may have `own` turns in progress while `used` are in progress in all."""
+    """Return whether a workspace may have `own` turns in progress while `used` are in progress in all.
+
+    A turn may wait minutes for a slow agent, so one workspace's turns could take every invocation. As in a worker of
+    probes, a workspace may use `SHARE_OF_FREE` times what is left free: alone 16 of 20, and a workspace that arrives
+    finds a free one.
+    """
     return own <= quota and is_fair(own, used, MAX_RUNNING_TURNS)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
 from cupel_core.analysis.deep.answer_sums import AnswerSums, CompleteMatrix
 from cupel_core.analysis.deep.components import components
-from cupel_core.analysis.deep.isolation_forest import forest_scores
-from cupel_core.analysis.deep.outliers import outlier_targets
+from cupel_core.analysis.deep.outliers import forest_scores, outlier_targets
 from cupel_core.domain.analysis.agreement import leave_one_out
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.deep import DeepAnalysis, DeepCautionCode, DeepPart, OutlierIndicator

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cupel_core.analysis.deep import components, design, effects, interactions, regression, variance
+from cupel_core.analysis.deep import components, design, effects, interactions, regression
 from cupel_core.analysis.deep.answer_sums import AnswerSums
 from cupel_core.analysis.deep.components import principal_axes
 from cupel_core.analysis.deep.design import ScoredScenarios
-from cupel_core.analysis.deep.isolation_forest import average_path_length, forest_scores
-from cupel_core.analysis.deep.outliers import distance_p, mahalanobis_distances
+from cupel_core.analysis.deep.outliers import average_path_length, distance_p, forest_scores, mahalanobis_distances
 from cupel_core.domain.analysis.distributions import f_upper_tail
 from tests.answer_matrices import matrix
 from tests.oracles import FROZEN_FOLDER
@@ -132,7 +131,7 @@ def test_variance_components_of_montgomerys_gauge() -> None:
     parts = [[int(each) for each in part.split()] for part in GAUGE.replace("\n", "|").split("|")]
     measured = np.array(parts, dtype=float).reshape(20, 3, 2)
     within = measured.var(axis=2, ddof=1).mean()
-    found = variance.variance_components(measured.mean(axis=2).T, float(within), 2.0)
+    found = components.variance_components(measured.mean(axis=2).T, float(within), 2.0)
     assert found.scenario == pytest.approx(10.28, abs=0.005)
     assert found.target == pytest.approx(0.0149, abs=0.0005)
     assert found.target_by_scenario == 0

@@ -11,8 +11,8 @@ from cupel_core.accounts import keys as accounts
 from cupel_core.analysis import deep_analysis, deep_requests, jobs
 from cupel_core.analysis.basic import read_matrix
 from cupel_core.analysis.deep.analyze import DeepInput, analyze
+from cupel_core.analysis.deep_analysis import narrative_by
 from cupel_core.analysis.jobs import Computation, JobOutcome
-from cupel_core.analysis.narration import narrative_by
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import JobRequest
