@@ -34,7 +34,7 @@ from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvalua
 from cupel.in_process.targets import ResolvedTarget, Targets, account_json, resolve_targets
 from cupel.in_process.tools import FunctionTools, check_functions
 from cupel_core.base.ids import new_id
-from cupel_core.conversations.runner import ConversationSpec
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample

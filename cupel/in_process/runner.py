@@ -19,7 +19,8 @@ from cupel.in_process.selections import run_selections
 from cupel_core.base.clock import utc_now
 from cupel_core.budgets.patient_calls import budget_error
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.conversations.runner import MAX_ERROR_LENGTH, probe_error, run_conversation
+from cupel_core.conversations.outcomes import MAX_ERROR_LENGTH, probe_error
+from cupel_core.conversations.runner import run_conversation
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.definitions.definitions import DecisionMethod

@@ -12,9 +12,7 @@ from math import inf
 
 from cupel_core.base.errors import RetryableError
 from cupel_core.budgets.accounts import AccountStore, BudgetGrant
-from cupel_core.budgets.demand import Demand, OutputLengths
-from cupel_core.budgets.ledger import WorkerLedger
-from cupel_core.budgets.report_times import ReportTimes
+from cupel_core.budgets.ledger import Demand, OutputLengths, WorkerLedger
 from cupel_core.budgets.reservations import SHORTAGE_SECONDS, BudgetShortage, CallInQueue, OpeningReservation
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope
@@ -27,6 +25,12 @@ EXHAUSTION_SECONDS = 5.0
 """For which a report that finds a budget used up counts: a limit may be raised, and a period ends."""
 LOW_FRACTION = 0.25
 """Of the last draw: with less than this left, a worker draws again before it needs more."""
+
+
+REPORT_SECONDS = 60.0
+"""A worker that has drawn or spent anything reports at least as often."""
+_MIN_INTERVAL_SECONDS = 0.2
+_FIRST_RETRY_SECONDS, _MAX_DOUBLINGS = 1.0, 3
 
 
 class Allowance:
@@ -250,3 +254,33 @@ class Allowance:
             self._ledger.empty()
             with suppress(RetryableError):
                 await self._store.leave(self._new_report(), self._clock())
+
+
+class ReportTimes:
+    """They say when a worker reports to the account of a budget."""
+
+    def __init__(self) -> None:
+        self._reported_at = -inf
+        self._next_at = -inf
+        self._retries = 0
+
+    def may_report(self, now: float) -> bool:
+        return now >= self._next_at
+
+    def is_due(self, now: float) -> bool:
+        """Return whether the lease must be renewed."""
+        return now - self._reported_at >= REPORT_SECONDS
+
+    def note_report(self, now: float) -> None:
+        self._reported_at = now
+
+    def note_grant(self, now: float) -> None:
+        self._next_at, self._retries = now + _MIN_INTERVAL_SECONDS, 0
+
+    def retry_later(self, now: float) -> None:
+        """Nothing was granted: ask again after 1, 2, 4, 8, 8, … seconds."""
+        self._next_at = now + _FIRST_RETRY_SECONDS * (1 << self._retries)
+        self._retries = min(_MAX_DOUBLINGS, self._retries + 1)
+
+    def reset(self) -> None:
+        self._next_at, self._retries = -inf, 0

@@ -1,9 +1,16 @@
-"""What one worker has drawn from an account and what became of it. Amounts are in billionths of a USD."""
+"""A worker's own account of a run's budget: what it has drawn, what became of it, and how much it draws at a time.
+
+It draws enough for some time, and little enough to lose when it dies. Amounts are in billionths of a USD.
+"""
 
 from collections import Counter
 
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.conversations.roles import ModelRole
+
+MAX_CONVERSATIONS = 100
+"""A worker draws for at most so many conversations at a time."""
+_SMOOTHING_FACTOR = 0.1
 
 
 class WorkerLedger:
@@ -19,7 +26,7 @@ class WorkerLedger:
 
     @property
     def used(self) -> int:
-        """For certain or perhaps."""
+        """The amount that is used for certain or perhaps."""
         return sum(self._spent.values()) + self._uncertain
 
     def take(self, amount: int) -> None:
@@ -53,3 +60,57 @@ class WorkerLedger:
             wanted=wanted,
             until=until,
         )
+
+
+class Demand:
+    """What a worker has to do for a run. Amounts are in billionths of a USD."""
+
+    def __init__(self) -> None:
+        self.pending = 0
+        """Conversations that could start."""
+        self.first_call = 0
+        """The cheapest of them needs so much to start."""
+        self.open_conversations = 0
+        self._mean_cost = 0.0
+        """The mean cost of a conversation."""
+        self._mean_reserved = 0.0
+        """The mean amount that a call reserves."""
+        self._ended = 0
+
+    @property
+    def conversations(self) -> int:
+        return self.pending + self.open_conversations
+
+    def forget_pending(self) -> None:
+        """They start with another allowance."""
+        self.pending = self.first_call = 0
+
+    def note_reserved(self, amount: int) -> None:
+        before = self._mean_reserved or amount
+        self._mean_reserved = before + _SMOOTHING_FACTOR * (amount - before)
+
+    def end_conversation(self, spent: int) -> None:
+        """One has ended, after which so much was spent on all."""
+        self.open_conversations -= 1
+        self._ended += 1
+        self._mean_cost = spent / self._ended
+
+    def amount(self, waiting_calls: int) -> int:
+        """For the conversations of the next time, and for what their calls reserve beyond their cost."""
+        count = min(MAX_CONVERSATIONS, self.conversations + waiting_calls)
+        return round(count * (self._mean_cost + max(self._mean_reserved, self.first_call)))
+
+
+class OutputLengths:
+    """How long answers are, for calls whose answers have no limit."""
+
+    def __init__(self) -> None:
+        self._means: dict[str, float] = {}
+
+    def mean_tokens(self, model: str) -> float:
+        """0 before the first answer."""
+        return self._means.get(model, 0.0)
+
+    def note(self, model: str, tokens: int) -> None:
+        before = self._means.get(model, float(tokens))
+        self._means[model] = before + _SMOOTHING_FACTOR * (tokens - before)

@@ -1,10 +1,12 @@
-"""Saves a changing value soon after it changed, but not at every change."""
+"""Saving of a conversation while it runs: its checkpoints, and values that are saved soon after they changed."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
-from cupel_core.base.deferred import dataclass
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.providers.attempt_log import AttemptLog
 
 DELAY_SECONDS = 1.0
 """A crash loses what changed in this time and during one write."""
@@ -51,3 +53,30 @@ class DelayedSaver:
             self._is_changed = True
         elif self._is_changed:
             self.note_change()
+
+
+class CheckpointStore(Protocol):
+    """Stores the state of an unfinished conversation, so that calls already paid for are not repeated."""
+
+    async def load(self) -> ConversationState | None: ...
+
+    async def save(self, state: ConversationState) -> None: ...
+
+
+class ResumableState:
+    """Saves the newest state, one save at a time: an attempt may fail while another part of the state is saved."""
+
+    def __init__(self, store: CheckpointStore, log: AttemptLog, state: ConversationState) -> None:
+        self.latest = state
+        self._store = store
+        self._log = log
+        self._saving = asyncio.Lock()
+        log.resume(state.attempts, self.save_latest)
+
+    async def save(self, state: ConversationState) -> None:
+        self.latest = state
+        await self.save_latest()
+
+    async def save_latest(self) -> None:
+        async with self._saving:
+            await self._store.save(replace(self.latest, attempts=self._log.failed))

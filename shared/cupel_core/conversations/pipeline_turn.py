@@ -9,10 +9,9 @@ from typing import Any
 
 from cupel_core.base.clock import to_iso
 from cupel_core.base.deferred import dataclass, replace
-from cupel_core.conversations.pipeline.execution import HookExecution
 from cupel_core.conversations.pipeline.kinds import ModelCaller
 from cupel_core.conversations.pipeline.rendering import is_small
-from cupel_core.conversations.pipeline.steps import perform_step, within_share
+from cupel_core.conversations.pipeline.steps import HookExecution, perform_step, within_share
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ProbeErrorCode
 from cupel_core.domain.pipeline.context import HookBase, step_context, user_text

@@ -11,35 +11,27 @@ those of the answered attempts; waits, failed attempts and the set-up of connect
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, uuid5
 
 from cupel_core import sandbox
-from cupel_core.base.deferred import dataclass, replace
-from cupel_core.conversations.delayed_saver import DelayedSaver
-from cupel_core.conversations.pipeline.kinds import ModelCaller
+from cupel_core.base.deferred import replace
+from cupel_core.conversations.delayed_saver import CheckpointStore, ResumableState
+from cupel_core.conversations.outcomes import probe_error, score_conversation, summarize_without_judge, transcript_of
 from cupel_core.conversations.pipeline_turn import TurnOperations
-from cupel_core.conversations.resumable import CheckpointStore, ResumableState
-from cupel_core.conversations.structured_output import output_of
-from cupel_core.conversations.tool_execution import ToolExecution, ToolExecutor
-from cupel_core.conversations.turn import CalledTarget, Halted, run_turn
+from cupel_core.conversations.specs import ConversationSpec
+from cupel_core.conversations.tool_execution import ToolExecution
+from cupel_core.conversations.turn import CalledTarget, Halted, output_of, run_turn
 from cupel_core.domain.conversations.conversation import (
-    ConversationRules,
     ConversationState,
     NextStep,
     next_step,
-    outcome_of,
 )
 from cupel_core.domain.conversations.model_parameters import (
-    FormatType,
     ModelParameters,
-    ParameterFields,
-    ResponseFormat,
 )
 from cupel_core.domain.conversations.model_request import (
     AgentThread,
@@ -48,129 +40,27 @@ from cupel_core.domain.conversations.model_request import (
     ModelRequest,
     ProbeErrorCode,
     RequestParameter,
-    SimulationKey,
 )
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.separate_turns import request_messages, with_answers
 from cupel_core.domain.conversations.spend import Spend, added_costs
 from cupel_core.domain.conversations.tool_results import (
-    DEFAULT_TOOL_ROUNDS,
     NOT_EXECUTED,
-    ScriptedResult,
     with_distinct_ids,
 )
 from cupel_core.domain.conversations.tools import ToolMode
-from cupel_core.domain.definitions.conversation_rules import conversation_rules
-from cupel_core.domain.definitions.definitions import Content
-from cupel_core.domain.definitions.prompts import MissingValue, Prompt
-from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH, Scenario
-from cupel_core.domain.pipeline.run_profile import RunProfile
-from cupel_core.domain.resources.personas import Persona
-from cupel_core.domain.runs.spending import conversation_spending
-from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript
-from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
-from cupel_core.domain.scoring.decisions import OTHER, excerpt, last_answer
-from cupel_core.domain.scoring.scoring import CRITERIA, Scoring, build_scoring
-from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
-from cupel_core.domain.text.storable import storable
+from cupel_core.domain.definitions.prompts import MissingValue
+from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH
+from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.providers import prices
 from cupel_core.providers.errors import CallPostponed, ProviderError, RetryLater
-from cupel_core.scoring.assertion_context import AssertionContext
-from cupel_core.scoring.decision_search import read_decision
-from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.grading.criteria import evaluate_criteria, unjudged_result
 from cupel_core.scoring.grading.grader import GraderError
-from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
-from cupel_core.scoring.score import AssertionScores, needs_model, score
+from cupel_core.scoring.score import needs_model
 
 if TYPE_CHECKING:
-    from cupel_core.scoring.code_assertions import CodeRunner
-
-MAX_ERROR_LENGTH = 2_000
-"""Of an error's message, which may quote a provider, an agent or a judge."""
-
-
-@dataclass(frozen=True)
-class ConversationSpec:
-    """Everything needed to run one probe's conversation, wherever it runs."""
-
-    index: int
-    scenario: Scenario
-    content: Content
-    graders: GraderFactory
-    thread_id: str
-    """A UUID of this probe in this retry round, by which an agent recognizes a resumed conversation."""
-    persona: Persona | None = None
-    persona_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    omitted_parameters: tuple[RequestParameter, ...] = ()
-    """What is left out of every request to the target."""
-    prompt: Prompt | None = None
-    params: ParameterFields = field(default_factory=dict)
-    """Of every request to the target, all defaults included."""
-    variant: str = ""
-    """Distinguishes the target and the prompt for simulated models."""
-    max_turns: int | None = None
-    repeat: int = 0
-    seed: int = 0
-    retry_round: int = 1
-    code_runner: "CodeRunner | None" = None
-    """Runs the code of assertions; None where code is not run."""
-    tool_executor: ToolExecutor | None = None
-    """Executes the calls that no script answers; None if nothing does."""
-    profile: RunProfile | None = None
-    """What runs before and after the target's calls."""
-    is_resumed: bool = False
-    """Whether another delivery may have begun the conversation."""
-
-    @cached_property
-    def rules(self) -> ConversationRules:
-        rules = conversation_rules(
-            self.scenario,
-            self.content,
-            self.graders.config,
-            has_persona=self.persona is not None,
-            max_turns=self.max_turns,
-        )
-        return replace(rules, max_tool_rounds=self._max_tool_rounds, has_profile=self.profile is not None)
-
-    @property
-    def _max_tool_rounds(self) -> int:
-        """0 if neither a script nor an executor answers calls: they are only recorded then."""
-        if not self.tool_results and self.tool_executor is None:
-            return 0
-        rounds: int | None = self.params.get("maxToolRounds")
-        return DEFAULT_TOOL_ROUNDS if rounds is None else rounds
-
-    @cached_property
-    def tool_results(self) -> tuple[ScriptedResult, ...]:
-        return (*self.scenario.tool_results, *self.content.tool_results)
-
-    @cached_property
-    def assertions(self) -> tuple[Assertion, ...]:
-        return (*self.content.assertions, *self.scenario.assertions)
-
-    @cached_property
-    def parameters(self) -> ModelParameters:
-        return ModelParameters.from_json(self.params)
-
-    @cached_property
-    def simulation_key(self) -> SimulationKey:
-        return SimulationKey(self.scenario.id, self.scenario.dimensions, self.repeat, self.seed, self.variant)
-
-    @cached_property
-    def operations(self) -> TurnOperations | None:
-        """Those of its profile; None without one."""
-        if self.profile is None:
-            return None
-        case = {"scenarioId": self.scenario.id, "dimensions": self.scenario.dimensions}
-        variables = dict(self.scenario.variables)
-        return TurnOperations(self.profile, ModelCaller(self.graders, self.simulation_key), case, variables)
-
-    @property
-    def opening_messages(self) -> tuple[Message, ...]:
-        """Raises MissingValue if the scenario lacks what the prompt needs."""
-        return self.content.opening_of(self.scenario, self.prompt)
+    pass
 
 
 async def run_conversation(
@@ -200,12 +90,12 @@ async def run_conversation(
             resumable.latest = state
             if _needs_checkpoint(spec, state):
                 await resumable.save(state)
-        scoring, state = await _score(spec, state, resumable)
+        scoring, state = await score_conversation(spec, state, resumable)
     except ProviderError as error:
         spent = error.spend or Spend()  # unusable replies
         return probe_error(spec, target.model, error, now(), retention, _with_spend(state, step, spent))
     summary = await summarize_without_judge(spec, state.messages, now())
-    return _transcript(spec, target, state, scoring, summary, now(), retention)
+    return transcript_of(spec, target, state, scoring, summary, now(), retention)
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
@@ -451,147 +341,3 @@ def _with_user_message(state: ConversationState, text: str) -> ConversationState
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
     messages = (*state.messages, *results, Message(MessageRole.USER, text))
     return replace(state, messages=messages, replies=state.judged_replies, verdict=None, unjudged=None)
-
-
-async def _score(
-    spec: ConversationSpec, state: ConversationState, checkpoints: ResumableState
-) -> tuple[Scoring | None, ConversationState]:
-    unjudged = _unjudged_results(spec, state)
-    outcome = outcome_of(state, spec.rules) if state.verdict else None
-    left_out = spec.scenario.left_out_checks
-    has_checks = unjudged or spec.assertions or left_out
-    if outcome is None and not has_checks and spec.graders.config.evaluator_url is None:
-        return None, state
-    scored = await _score_assertions(spec, state, checkpoints)
-    scoring = build_scoring(outcome, state.verdict, (*unjudged, *scored.results), scored.evaluator_note, left_out)
-    return scoring, replace(state, unjudged=None, judge_spend=state.judge_spend + scored.spend)
-
-
-async def _score_assertions(
-    spec: ConversationSpec, state: ConversationState, checkpoints: ResumableState
-) -> AssertionScores:
-    """Save finished grades while others are being given, and before waiting or halting. Otherwise none are saved."""
-
-    async def save() -> None:
-        spend = state.judge_spend + log.interrupted
-        await checkpoints.save(replace(state, grades=dict(log.grades), judge_spend=spend))
-
-    saver = DelayedSaver(save)
-    log = GradeLog.resuming(state.grades, saver.note_change)
-    try:
-        scored = await score(spec.assertions, assertion_context(spec, state), spec.graders, log, spec.code_runner)
-    except (RetryLater, CallPostponed, Halted, asyncio.CancelledError):
-        await saver.flush()
-        raise
-    finally:
-        await saver.stop()
-    return scored
-
-
-def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple[AssertionResult, ...]:
-    """An error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did not."""
-    if state.unjudged is not None:
-        return (state.unjudged,)
-    if not spec.scenario.criteria.is_set or state.verdict is not None:
-        return ()
-    error = "no judgeModel is configured to evaluate the scenario's criteria"
-    return (AssertionResult.uncomputed(CRITERIA, error, UnscoredCause(UnscoredCode.NO_JUDGE)),)
-
-
-def assertion_context(spec: ConversationSpec, state: ConversationState) -> AssertionContext:
-    return AssertionContext(
-        output=last_answer(state.messages),
-        messages=state.messages,
-        latency_ms=state.duration_ms,
-        cost_usd=state.full_cost_usd,
-        finish_reason=state.finish_reason,
-        variables=spec.scenario.variables,
-        turns=state.turns,
-        target_calls=state.target_calls,
-        tools=spec.parameters.tools,
-        has_schema=_has_schema(spec.parameters.response_format),
-        conversation_id=state.thread_id or spec.thread_id,
-        goal=spec.scenario.criteria.success or spec.scenario.instructions,
-        name=spec.scenario.name,
-        metadata=spec.scenario.metadata,
-    )
-
-
-def _has_schema(reply_format: ResponseFormat | None) -> bool:
-    return reply_format is not None and reply_format.type is FormatType.JSON_SCHEMA
-
-
-def _transcript(
-    spec: ConversationSpec,
-    target: CalledTarget,
-    state: ConversationState,
-    scoring: Scoring | None,
-    summary: Summary | None,
-    now: datetime,
-    retention: timedelta | None,
-) -> Transcript:
-    return Transcript(
-        probe_index=spec.index,
-        scenario_id=spec.scenario.id,
-        model_id=target.model,
-        persona_id=spec.persona.id if spec.persona else None,
-        created_at=now,
-        conversation=state,
-        retry_round=spec.retry_round,
-        summary=summary,
-        scoring=scoring,
-        content_expires_at=now + retention if retention else None,
-    )
-
-
-async def summarize_without_judge(
-    spec: ConversationSpec, messages: tuple[Message, ...], now: datetime
-) -> Summary | None:
-    """Return the summary by the definition's pattern; None without a decision rule, or if a judge decides by a rubric.
-
-    It is provisional if a judge will write the text of the decision.
-
-    A pattern that cannot be applied within its limits is recorded as the summary's error.
-    """
-    method = spec.content.decision
-    if method is None:
-        return None
-    try:
-        decision = await read_decision(method.pattern, messages) if method.pattern else None
-    except ValueError as error:
-        limit = UnscoredCause(UnscoredCode.LIMIT)
-        return Summary(OTHER, "", now, error=f"searching with the decision pattern {error}", cause=limit)
-    has_judge = method.judged_by(spec.graders.config.judge_model) is not None
-    if decision is None and has_judge and method.rubric:
-        return None
-    code, text = decision or (OTHER, excerpt(last_answer(messages)))
-    return Summary(code, text, now, is_provisional=has_judge)
-
-
-def probe_error(
-    spec: ConversationSpec,
-    model: str,
-    error: ProviderError | RetryLater,
-    now: datetime,
-    retention: timedelta | None,
-    state: ConversationState,
-) -> ProbeError:
-    """The outcome of a probe whose conversation ended with this error, after `state`.
-
-    Its message may quote the conversation.
-    """
-    return ProbeError(
-        probe_index=spec.index,
-        scenario_id=spec.scenario.id,
-        model_id=model,
-        code=error.code,
-        message=storable(error.detail, MAX_ERROR_LENGTH),
-        attempts=error.attempts,
-        created_at=now,
-        persona_id=spec.persona.id if spec.persona else None,
-        retry_round=spec.retry_round,
-        content_expires_at=now + retention if retention else None,
-        spending=conversation_spending(state),
-        started_at=state.started_at,
-        cause=error.cause if isinstance(error, ProviderError) and error.code is ProbeErrorCode.JUDGE_ERROR else None,
-    )

@@ -1,15 +1,19 @@
-"""One turn: one pass around exactly one main model call."""
+"""One turn is one pass around exactly one main model call; its answer may have a structured output."""
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from random import Random
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from cupel_core import sandbox
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.conversations.model_parameters import FormatType, ResponseFormat
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
+from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.attempt_log import AttemptLog
 from cupel_core.providers.call_guard import CallGuard, no_guard
@@ -20,6 +24,9 @@ from cupel_core.providers.reservations import spend_of_failure
 
 MAX_WAIT_SECONDS = 20.0
 """For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
+
+
+_TASK = "cupel_core.scoring.schemas:violation"
 
 
 @dataclass(frozen=True)
@@ -125,3 +132,28 @@ class _TimedAttempt:
             self.duration_ms = timer.duration_ms if cached_ms is None else cached_ms
             on_answer(reply)
             return reply
+
+
+async def output_of(reply: Reply, reply_format: ResponseFormat | None) -> Mapping[str, object] | None:
+    """None also if the answer is not what was requested: that is for assertions to judge."""
+    if reply.output or reply_format is None or reply_format.type is FormatType.TEXT:
+        return reply.output
+    answer = _json_object(reply.text)
+    if answer is None or reply_format.schema is None:
+        return answer
+    return answer if await _satisfies(reply_format.schema, answer) else None
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and json_limit_error(answer) is None else None
+
+
+async def _satisfies(schema: Mapping[str, object], answer: Mapping[str, object]) -> bool:
+    try:
+        return await sandbox.run(_TASK, schema, answer) is None
+    except (sandbox.ExpressionError, sandbox.SandboxFailed):  # The answer was paid for, so its probe goes on.
+        return False

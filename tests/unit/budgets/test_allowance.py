@@ -8,8 +8,7 @@ import pytest
 
 from cupel_core.base.errors import RetryableError
 from cupel_core.budgets.accounts import BudgetGrant, MemoryAccount
-from cupel_core.budgets.allowance import IDLE_SECONDS, LEASE_SECONDS, Allowance
-from cupel_core.budgets.report_times import REPORT_SECONDS
+from cupel_core.budgets.allowance import IDLE_SECONDS, LEASE_SECONDS, REPORT_SECONDS, Allowance
 from cupel_core.budgets.reservations import BudgetShortage
 from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.budgets.periods import BudgetScope

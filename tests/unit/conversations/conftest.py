@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from cupel_core.conversations.runner import ConversationSpec, run_conversation
+from cupel_core.conversations.runner import run_conversation
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.tool_execution import ToolExecutor
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.conversations.conversation import ConversationState, Criteria

@@ -8,7 +8,8 @@ import orjson
 import pytest
 from aiohttp import web
 
-from cupel_core.conversations.runner import ConversationSpec, run_conversation
+from cupel_core.conversations.runner import run_conversation
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.conversations.model_request import Message, MessageRole, RequestParameter

@@ -159,14 +159,14 @@ def outlier_scenarios(matrix: CompleteMatrix, generator: np.random.Generator) ->
 
 @cache
 def average_path_length(size: int) -> float:
-    """Return that of an unsuccessful search in a binary tree with so many leaves, which path lengths are measured by."""
+    """Return that of an unsuccessful search in a binary tree with so many leaves, a measure for path lengths."""
     if size < 2:
         return 0.0
     return 1.0 if size == 2 else 2 * (log(size - 1) + _EULER) - 2 * (size - 1) / size
 
 
 def forest_scores(rows: Floats, generator: np.random.Generator) -> Floats:
-    """Return a score by row: about 0.5 if it is like the others, near 1 if it is set apart early; equal for equal rows."""
+    """Return a score by row: about 0.5 if it is like others, near 1 if it is set apart early; equal for equal rows."""
     size = min(SAMPLE_SIZE, len(rows))
     limit = ceil(log2(max(size, 2)))
     distinct, positions = np.unique(rows, axis=0, return_inverse=True)

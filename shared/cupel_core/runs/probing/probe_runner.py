@@ -20,7 +20,8 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import RetryableError
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets.reservations import BudgetShortage
-from cupel_core.conversations.runner import probe_error, run_conversation
+from cupel_core.conversations.outcomes import probe_error
+from cupel_core.conversations.runner import run_conversation
 from cupel_core.conversations.turn import CalledTarget, Halted
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cupel_core.accounts.keys import load_accounts, with_prices
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.messages import ProbeSlice
-from cupel_core.conversations.runner import MAX_ERROR_LENGTH, ConversationSpec
+from cupel_core.conversations.outcomes import MAX_ERROR_LENGTH
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_parameters import ModelParameters, merge_parameters

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.conversations.runner import ConversationSpec, assertion_context
+from cupel_core.conversations.outcomes import assertion_context
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.domain.conversations.conversation import ConversationOutcome, Criteria, Verdict, apply_verdict
 from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.conversations.spend import Spend

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cupel_core.base.messages import ProbeSlice
-from cupel_core.conversations.runner import CheckpointStore, ConversationSpec
+from cupel_core.conversations.runner import CheckpointStore
+from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.turn import Halted
 from cupel_core.domain.conversations import simulation
 from cupel_core.domain.conversations.conversation import ConversationState

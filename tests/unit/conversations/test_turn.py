@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cupel_core.conversations.structured_output import output_of
+from cupel_core.conversations.turn import output_of
 from cupel_core.domain.conversations.model_parameters import ResponseFormat
 from cupel_core.domain.conversations.model_request import Reply
 
