@@ -23,7 +23,7 @@ from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.store import barrier, keys, outcomes, runs, scenarios, snapshots
+from cupel_core.store import barrier, object_names, outcomes, runs, scenarios, snapshots
 from cupel_core.store.barrier import Tree
 from cupel_core.store.snapshots import Snapshot
 from tests.recorded_outcomes import store_outcomes
@@ -77,7 +77,7 @@ class AnsweredRun:
             definition_name="answered",
             scenario_count=len(positions),
             scenario_total=len(self.scenarios),
-            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
+            snapshot_key=object_names.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=NOW,
             updated_at=NOW,
             grader_config=self.grader_config,

@@ -24,7 +24,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.runs import dispatch
 from cupel_core.runs.probing.worker import Worker
-from cupel_core.store import keys, queues, runs, scenarios, snapshots
+from cupel_core.store import object_names, queues, runs, scenarios, snapshots
 from cupel_core.store.queues import Delivery
 from cupel_core.store.settings import settings
 from cupel_core.store.snapshots import Snapshot
@@ -72,7 +72,7 @@ class RunSetup:
             sample_percentage=self.sample_percentage,
             sample_seed=1,
             grader_config=GraderConfig(judge_model=self.judge_model),
-            snapshot_key=keys.snapshot_blob(RunRef(self.workspace, run_id), run_id),
+            snapshot_key=object_names.snapshot_blob(RunRef(self.workspace, run_id), run_id),
             created_at=self.created_at,
             updated_at=self.created_at,
             definition_name="rating",

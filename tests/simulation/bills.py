@@ -13,7 +13,7 @@ from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits
 from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.runs.run import Run
 from cupel_core.providers.errors import ProviderError
-from cupel_core.store import budgets, keys, period_budgets, versioned_items
+from cupel_core.store import budgets, keys, versioned_items
 from tests.simulation.expressions import Item
 from tests.simulation.harness import CALL_USD, DAY_SECONDS, FIRST_DAY, START
 from tests.simulation.scheduler import Violation
@@ -125,7 +125,7 @@ class Bills:
         days = self._cloud.scheduler.now // DAY_SECONDS + 10  # Clocks differ.
         names = {period_name(BudgetScope.MONTH, FIRST_DAY + timedelta(day)) for day in range(-10, int(days))}
         items = (self._cloud.table.item(keys.budgets(workspace), name) for name in sorted(names))
-        return [versioned_items.from_item(item, period_budgets.CODEC).value for item in items if item]
+        return [versioned_items.from_item(item, budgets.MONTH_CODEC).value for item in items if item]
 
     def _account(self, run: Run) -> BudgetAccount:
         item: Item = self._cloud.table.item(*budget_key(run))

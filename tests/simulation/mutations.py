@@ -536,11 +536,11 @@ def do_not_send_the_messages_of_jobs_again(patches: Patches) -> None:
 @mutation(first_seed=3)
 def read_what_was_counted_before_a_retry(patches: Patches) -> None:
     """Count files are found again although the run was retried or expanded since."""
-    from cupel_core.store import count_files
+    from cupel_core.store import counted_outcomes
 
-    find, save = count_files.find, count_files.save
-    patches.set(count_files, "find", lambda ref, _, leaf: find(ref, "any", leaf))
-    patches.set(count_files, "save", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
+    find, save = counted_outcomes.find_counts, counted_outcomes.save_counts
+    patches.set(counted_outcomes, "find_counts", lambda ref, _, leaf: find(ref, "any", leaf))
+    patches.set(counted_outcomes, "save_counts", lambda ref, _, leaf, counts: save(ref, "any", leaf, counts))
 
 
 @mutation()

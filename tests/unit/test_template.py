@@ -13,7 +13,7 @@ import pytest
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import QUEUES
 from cupel_core.runs.probing.invocation import MARGIN_SECONDS
-from cupel_core.store import keys
+from cupel_core.store import object_names
 from cupel_core.store.queues import MAX_DELAY_SECONDS
 from cupel_core.store.settings import Lane, Settings
 from cupel_core.workspace.sweeping.sweep import DeadLetterCounts
@@ -471,7 +471,7 @@ def test_access_logs_have_no_query_strings_and_no_headers() -> None:
 
 def test_records_of_deletions_outlive_every_backup() -> None:
     rules = {rule["Id"]: rule for rule in resources()["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]}
-    assert rules["deletions"]["Prefix"] == keys.DELETIONS
+    assert rules["deletions"]["Prefix"] == object_names.DELETIONS
     assert rules["deletions"]["ExpirationInDays"] > template()["Parameters"]["RecoveryPeriodInDays"]["MaxValue"]
 
 

@@ -15,7 +15,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.counts import Counts, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import TERMINAL, Run
-from cupel_core.store import barrier, corrections, count_files, counted_outcomes, rescores, runs, snapshots
+from cupel_core.store import barrier, corrections, counted_outcomes, rescores, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 LEAVES_PER_FILE = 100
@@ -95,7 +95,7 @@ def tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
     )
     counts = count(run.plan, indexes, listed)
     if inputs.is_final:
-        count_files.save(ref, inputs.revision, leaves.first_leaf, counts)
+        counted_outcomes.save_counts(ref, inputs.revision, leaves.first_leaf, counts)
     return counts
 
 
@@ -152,7 +152,7 @@ def _parts(inputs: CountedInputs) -> Iterator[Counts]:
 
 def find_or_tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
     """The stored counts of these leaves; counted and stored now if they are not."""
-    return count_files.find(inputs.ref, inputs.revision, leaves.first_leaf) or tabulate(inputs, leaves)
+    return counted_outcomes.find_counts(inputs.ref, inputs.revision, leaves.first_leaf) or tabulate(inputs, leaves)
 
 
 class AvailableCounts(NamedTuple):
@@ -184,7 +184,7 @@ def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> Avail
 def find_available(inputs: CountedInputs, leaves: LeafRange, has_time: Callable[[], bool]) -> Counts | None:
     """The counts of these leaves so far; None if they are not stored and there is no time to count them."""
     revision = inputs.revision if inputs.is_final else inputs.partial_revision
-    found = count_files.find(inputs.ref, revision, leaves.first_leaf)
+    found = counted_outcomes.find_counts(inputs.ref, revision, leaves.first_leaf)
     return _tabulate_so_far(inputs, leaves) if found is None and has_time() else found
 
 
@@ -192,7 +192,7 @@ def _tabulate_so_far(inputs: CountedInputs, leaves: LeafRange) -> Counts:
     """Stored if every probe of these leaves has an outcome; no other outcome counts in the same retry round."""
     counts = tabulate(inputs, leaves)
     if not inputs.is_final and _outcome_count(counts) == len(leaves.indexes(inputs.run.plan.total)):
-        count_files.save(inputs.ref, inputs.partial_revision, leaves.first_leaf, counts)
+        counted_outcomes.save_counts(inputs.ref, inputs.partial_revision, leaves.first_leaf, counts)
     return counts
 
 

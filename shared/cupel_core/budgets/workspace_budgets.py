@@ -23,10 +23,9 @@ from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits, period_name
 from cupel_core.domain.budgets.run_budget import used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, PeriodPause, Run, RunEventType
-from cupel_core.store import evaluation_settings, period_budgets, runs
-from cupel_core.store.budgets import BudgetOwner
+from cupel_core.store import budgets, evaluation_settings, runs
+from cupel_core.store.budgets import BudgetOwner, ReportResult, StoredMonth
 from cupel_core.store.clients import AWS_ERRORS
-from cupel_core.store.period_budgets import ReportResult, StoredMonth
 
 logger = Logger(child=True)
 FIELDS = {BudgetScope.DAY: "budgets.dayUsd", BudgetScope.MONTH: "budgets.monthUsd"}
@@ -65,7 +64,7 @@ class PeriodAccount:
 
     async def leave(self, report: BudgetReport, now: float) -> None:
         try:
-            await asyncio.to_thread(period_budgets.leave, self.workspace, self.day, report, now, self._stored)
+            await asyncio.to_thread(budgets.leave_month, self.workspace, self.day, report, now, self._stored)
         except AWS_ERRORS as error:
             raise RetryableError("the account of the workspace's budget could not be written") from error
 
@@ -73,7 +72,7 @@ class PeriodAccount:
         limits = evaluation_settings.get_budgets(self.workspace)
         if self.run is not None:
             report = replace(report, run_id=self.run.run_id)
-        result = period_budgets.report(self.workspace, limits, self.day, report, now, self._stored)
+        result = budgets.report_to_month(self.workspace, limits, self.day, report, now, self._stored)
         self._stored, account = result.stored, result.stored.value
         _announce(self.run, limits, self.day, result)
         amount = account.of_day(self.day).leases[report.worker_id].reserved - report.reserved
@@ -112,7 +111,7 @@ def pause_for_period(run: Run, needed: int, now: datetime) -> None:
         raise BudgetChanged(run)
     ref = RunRef(run.workspace, run.id)
     try:
-        _announce(ref, limits, day, period_budgets.announce_exhausted(run.workspace, limits, day, scope))
+        _announce(ref, limits, day, budgets.announce_exhausted(run.workspace, limits, day, scope))
         runs.transition(
             ref,
             Action.PAUSE,
@@ -141,7 +140,7 @@ def get_use(workspace: str, now: datetime) -> BudgetUse:
 
 def _read_use(workspace: str, limits: PeriodLimits, now: datetime) -> BudgetUse:
     day = limits.day_at(now.timestamp())
-    return BudgetUse(day, limits, period_budgets.get(workspace, day))
+    return BudgetUse(day, limits, budgets.get_month(workspace, day))
 
 
 def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:

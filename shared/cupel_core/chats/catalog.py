@@ -28,6 +28,7 @@ from cupel_core.store import (
     erasures,
     idempotency_keys,
     keys,
+    object_names,
     partitions,
     quotas,
 )
@@ -115,7 +116,7 @@ def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool
 def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
     """Everything of a chat, its own item last."""
     return (
-        blobs.delete_prefix(keys.chat_blobs(ref), has_time)
+        blobs.delete_prefix(object_names.chat_blobs(ref), has_time)
         and partitions.erase(keys.chat_turns(ref), has_time=has_time)
         and partitions.erase(keys.chat(ref), except_sort_key="chat", has_time=has_time)
         and partitions.erase(keys.chat(ref))

@@ -29,7 +29,7 @@ from cupel_core.runs.cases import RunCases, build_cases
 from cupel_core.runs.estimates import estimate_probes
 from cupel_core.runs.probe_ranges import check_target
 from cupel_core.runs.validation import check_files, check_size
-from cupel_core.store import barrier, keys, outbox, runs, scenarios, snapshots
+from cupel_core.store import barrier, object_names, outbox, runs, scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
 
@@ -89,7 +89,7 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime, *, confi
     expansion = _load_expansion(workspace, run_id, percentage)
     run, snapshot, plan = expansion.run, expansion.snapshot, expansion.plan
     _check_cost("the expansion", run, lambda: _estimate_expansion(expansion, now), confirmed_usd, now)
-    key = keys.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
+    key = object_names.snapshot_blob(RunRef(workspace, run_id), new_id("snapshot"))
     snapshots.save(key, snapshot)
     data: dict[str, object] = {"samplePercentage": percentage, "total": plan.total}
     return _reopen(

@@ -26,7 +26,7 @@ from cupel_core.store import (
     definitions,
     deletion_log,
     erasures,
-    keys,
+    object_names,
     outcomes,
     reports,
     rescore_results,
@@ -153,7 +153,7 @@ def erase_probe(run: Run, index: int, now: datetime) -> None:
     for rescore in rescores.list_all_of_run(ref):
         rescore_results.erase_content(ref, rescore.id, index)
         erase_quotations(ref, rescore.id, siblings)
-    blobs.delete_prefix(keys.conversation_blobs(ref, index))
+    blobs.delete_prefix(object_names.conversation_blobs(ref, index))
     reports.erase_texts(ref)  # Any of them may quote it.
     erase_copies(ref, now)  # Last, as copies are made of what is still stored.
 

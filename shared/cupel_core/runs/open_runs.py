@@ -4,7 +4,7 @@ from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.text.counts import count_of
 from cupel_core.resources.evaluation_settings import get_settings
-from cupel_core.store import open_runs
+from cupel_core.store import active_runs
 
 RETRY_AFTER_SECONDS = 30.0
 
@@ -27,18 +27,18 @@ def admit(run: Run) -> None:
     owner = _owner_of(run)
     if owner is not None and not _add(run, owner, limits.owner_limit):
         raise TooManyRuns("the owner of the run", limits.owner_limit, "openRunsPerOwner")
-    if not _add(run, open_runs.WORKSPACE, limits.workspace_limit):
+    if not _add(run, active_runs.WORKSPACE, limits.workspace_limit):
         if owner is not None:
-            open_runs.remove(run.workspace, owner, [run.id])
+            active_runs.remove_open(run.workspace, owner, [run.id])
         raise TooManyRuns("the workspace", limits.workspace_limit, "openRuns")
 
 
 def _add(run: Run, owner: str, limit: int) -> bool:
     """Those that have ended make room only now."""
-    if open_runs.add(run.workspace, owner, run.id, limit):
+    if active_runs.add_open(run.workspace, owner, run.id, limit):
         return True
-    open_runs.remove(run.workspace, owner, open_runs.list_ended(run.workspace, owner))
-    return open_runs.add(run.workspace, owner, run.id, limit)
+    active_runs.remove_open(run.workspace, owner, active_runs.list_ended(run.workspace, owner))
+    return active_runs.add_open(run.workspace, owner, run.id, limit)
 
 
 def _owner_of(run: Run) -> str | None:

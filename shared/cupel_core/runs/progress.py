@@ -43,7 +43,7 @@ from cupel_core.domain.runs.run import ACTIVE, TERMINAL, Progress, Run, RunEvent
 from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.runs.queries import progress
-from cupel_core.store import barrier, budgets, events, governor, outcomes, progress_readings, runs
+from cupel_core.store import barrier, budgets, counters, events, governor, outcomes, runs
 from cupel_core.store.barrier import Leaves, Tree
 
 
@@ -111,11 +111,11 @@ def _measure_rates(run: Run, counts: Sequence[ColumnCounts], now: datetime) -> S
     if run.status not in ACTIVE:
         return [None] * len(counts)
     ref = RunRef(run.workspace, run.id)
-    readings = progress_readings.get(ref)
+    readings = counters.get_readings(ref)
     current = Reading(now.timestamp(), tuple(each.recorded for each in counts))
     extended = with_reading(readings, current)
     if extended is not readings:
-        progress_readings.save(ref, extended)
+        counters.save_readings(ref, extended)
     return rates(readings, current)
 
 

@@ -62,7 +62,7 @@ from cupel_core.runs.validation import (
     check_tool_connectors,
     find_profile,
 )
-from cupel_core.store import counters, idempotency, keys, runs, scenarios, snapshots, webhooks
+from cupel_core.store import counters, idempotency, object_names, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.snapshots import Snapshot
 
@@ -315,7 +315,7 @@ def _run(
         plan=plan,
         sample_percentage=spec.sample_percentage,
         sample_seed=seed,
-        snapshot_key=keys.snapshot_blob(RunRef(workspace, run_id), run_id),
+        snapshot_key=object_names.snapshot_blob(RunRef(workspace, run_id), run_id),
         created_at=now,
         updated_at=now,
         priority=spec.priority,

@@ -10,7 +10,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.document_cache import DocumentCache
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import Item
@@ -29,23 +29,23 @@ def save(record: AnalysisRecord, document: bytes | None = None) -> None:
     """Store an analysis; its figures first, as JSON, so that a listed one can be read."""
     ref = _ref(record)
     if document is not None:
-        blobs.put_text(keys.analysis_document(ref, record.id), document)
+        blobs.put_text(object_names.analysis_document(ref, record.id), document)
     _to_item(record).save()
 
 
 def read_document(record: AnalysisRecord) -> bytes:
     """The figures of a completed analysis, which never change. Raises NotFound if the run is being erased."""
-    return documents(keys.analysis_document(_ref(record), record.id))
+    return documents(object_names.analysis_document(_ref(record), record.id))
 
 
 def save_narrative(ref: RunRef, key: str, document: bytes) -> None:
     """Store what a model replied; `key` says to what."""
-    blobs.put_text(keys.narrative_reply(ref, key), document)
+    blobs.put_text(object_names.narrative_reply(ref, key), document)
 
 
 def find_narrative(ref: RunRef, key: str) -> bytes | None:
     try:
-        return blobs.get_text(keys.narrative_reply(ref, key))
+        return blobs.get_text(object_names.narrative_reply(ref, key))
     except NotFound:
         return None
 

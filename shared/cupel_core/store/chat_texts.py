@@ -8,7 +8,7 @@ import orjson
 
 from cupel_core.base.ids import new_short_id
 from cupel_core.base.messages import ChatRef
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, object_names
 
 MAX_INLINE_BYTES = 8_192
 """An item has at most 400 KB, and each write of it costs by the KB."""
@@ -18,7 +18,7 @@ def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
     """What an item stores for a text."""
     if len(text.encode()) <= MAX_INLINE_BYTES:
         return {"text": text}
-    key = keys.chat_blob(ref, new_short_id() + new_short_id())
+    key = object_names.chat_blob(ref, new_short_id() + new_short_id())
     blobs.put_json(key, text)
     return {"blob": key}
 

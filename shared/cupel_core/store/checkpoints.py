@@ -25,7 +25,7 @@ from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, error_code
 
@@ -87,7 +87,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
     if len(packed) <= _MAX_INLINE_BYTES:
         item.content = packed
     else:
-        item.content_key = keys.checkpoint_blob(ref, index, new_id("content"))
+        item.content_key = object_names.checkpoint_blob(ref, index, new_id("content"))
         blobs.put_json(item.content_key, body)
     try:
         item.save(condition=CheckpointItem.erased_at.does_not_exist())

@@ -14,7 +14,7 @@ from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec
 from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.runs.run import RunFailure
-from cupel_core.store import blobs, jobs, keys
+from cupel_core.store import blobs, jobs, keys, object_names
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.table import CreationIndex, Item, conditional_transaction, connection, updated
 
@@ -85,7 +85,7 @@ def save_figures(
     workspace: str, comparison_id: str, figures: Mapping[str, Any], changes: Sequence[object], all_changes: object
 ) -> None:
     """Store the figures, and the changed scenarios of each row and of all. Repeating it writes the same bytes."""
-    prefix = keys.comparison_blobs(workspace, comparison_id)
+    prefix = object_names.comparison_blobs(workspace, comparison_id)
     for number, rows in enumerate(changes):
         blobs.put_json(f"{prefix}scenarios-{number}.json.gz", rows)
     blobs.put_json(f"{prefix}scenarios-{_ALL_ROWS}.json.gz", all_changes)
@@ -93,13 +93,15 @@ def save_figures(
 
 
 def get_figures(workspace: str, comparison_id: str) -> dict[str, Any]:
-    figures: dict[str, Any] = blobs.get_json(f"{keys.comparison_blobs(workspace, comparison_id)}figures.json.gz")
+    figures: dict[str, Any] = blobs.get_json(
+        f"{object_names.comparison_blobs(workspace, comparison_id)}figures.json.gz"
+    )
     return figures
 
 
 def get_changes(workspace: str, comparison_id: str, row: int | None) -> list[dict[str, Any]]:
     """Return the changed scenarios of a row, or of all rows together, most changed first."""
-    prefix = keys.comparison_blobs(workspace, comparison_id)
+    prefix = object_names.comparison_blobs(workspace, comparison_id)
     name = _ALL_ROWS if row is None else str(row)
     changes: list[dict[str, Any]] = blobs.get_json(f"{prefix}scenarios-{name}.json.gz")
     return changes
@@ -114,7 +116,7 @@ def end(comparison: ComparisonRecord) -> bool:
 
 def delete(workspace: str, comparison_id: str) -> None:
     """Erase a comparison, its links and its job. The figures first, because the item leads to them. May be repeated."""
-    blobs.delete_prefix(keys.comparison_blobs(workspace, comparison_id))
+    blobs.delete_prefix(object_names.comparison_blobs(workspace, comparison_id))
     comparison = find(workspace, comparison_id)
     if comparison is not None:
         with TransactWrite(connection=connection()) as transaction:
@@ -126,7 +128,7 @@ def delete(workspace: str, comparison_id: str) -> None:
 
 def delete_figures(workspace: str, comparison_id: str) -> None:
     """Of a comparison that was deleted while it was computed."""
-    blobs.delete_prefix(keys.comparison_blobs(workspace, comparison_id))
+    blobs.delete_prefix(object_names.comparison_blobs(workspace, comparison_id))
 
 
 def list_ids_of_run(ref: RunRef) -> Iterator[str]:

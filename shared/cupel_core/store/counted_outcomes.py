@@ -1,14 +1,19 @@
-"""What is counted of a run's outcomes, read from their digests: no text is read, neither from pages nor the bucket."""
+"""What is counted of a run's outcomes is read from their digests, and stored in count files in the bucket.
+
+No text is read, neither from pages nor the bucket.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.analysis.counts import MAX_FILE_BYTES, VERSION, Counts
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.store import outcomes, rescore_results
+from cupel_core.store import blobs, object_names, outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
 
 
@@ -86,3 +91,21 @@ def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCo
             tokens = (usage.input_tokens, usage.output_tokens)
             calls, cost, uncertain = counted_spend.calls, counted_spend.cost_usd, counted_spend.uncertain_usd
             yield CountedCost(kind, calls, cost, *tokens, models, uncertain)
+
+
+def save_counts(ref: RunRef, revision: str, first_leaf: int, counts: Counts) -> None:
+    """Save one file for 10,000 probes. `revision` identifies the outcomes that were counted.
+
+    A file is written once. Whoever computes it again from the same outcomes writes the same bytes.
+    """
+    blobs.put_bytes(object_names.count_file(ref, revision, VERSION, first_leaf), counts.encode())
+
+
+def find_counts(ref: RunRef, revision: str, first_leaf: int) -> Counts | None:
+    """The counts of the leaves from this one on; None if they are not stored. Raises InvalidCountFile."""
+    try:
+        return Counts.decode(
+            blobs.get_bytes(object_names.count_file(ref, revision, VERSION, first_leaf), MAX_FILE_BYTES)
+        )
+    except NotFound:
+        return None

@@ -14,7 +14,7 @@ from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import NotFound
 from cupel_core.base.paging import Creation, Entry, encode_cursor
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
@@ -69,7 +69,7 @@ class DataUploadItem(Item):
 
 def create(workspace: str, file: DataFile, content: bytes) -> None:
     """May be repeated with the same content."""
-    blobs.put_bytes(keys.data_file_blob(workspace, file.id), content)
+    blobs.put_bytes(object_names.data_file_blob(workspace, file.id), content)
     DataFileItem(
         keys.data_files(workspace),
         file.id,
@@ -91,13 +91,13 @@ def get(workspace: str, file_id: str) -> DataFile:
 
 def read_content(workspace: str, file: DataFile) -> bytes:
     """Raises NotFound if the file was deleted meanwhile."""
-    return blobs.get_bytes(keys.data_file_blob(workspace, file.id), file.size)
+    return blobs.get_bytes(object_names.data_file_blob(workspace, file.id), file.size)
 
 
 def delete(workspace: str, file_id: str) -> None:
     """Make it unreadable, then erase it. Repeating it erases what a crash has left."""
     DataFileItem(keys.data_files(workspace), file_id).delete()
-    blobs.delete(keys.data_file_blob(workspace, file_id))
+    blobs.delete(object_names.data_file_blob(workspace, file_id))
 
 
 def list_files(workspace: str, after: DataFile | None, limit: int, *, oldest_first: bool) -> Iterator[DataFile]:
@@ -145,12 +145,12 @@ def receive(workspace: str, upload: DataUpload, size: int) -> bool:
 
 
 def add_part(workspace: str, upload_id: str, part_id: str, content: bytes) -> None:
-    blobs.put_bytes(keys.data_part_blob(workspace, upload_id, part_id), content)
+    blobs.put_bytes(object_names.data_part_blob(workspace, upload_id, part_id), content)
 
 
 def read_part(workspace: str, upload_id: str, part_id: str, max_bytes: int) -> bytes:
     """Raises NotFound."""
-    return blobs.get_bytes(keys.data_part_blob(workspace, upload_id, part_id), max_bytes)
+    return blobs.get_bytes(object_names.data_part_blob(workspace, upload_id, part_id), max_bytes)
 
 
 def end_upload(workspace: str, upload: DataUpload, status: UploadStatus, file_id: str | None = None) -> DataUpload:
@@ -160,7 +160,7 @@ def end_upload(workspace: str, upload: DataUpload, status: UploadStatus, file_id
         actions.append(DataUploadItem.file_id.set(file_id))
     if not updated(item, actions, DataUploadItem.status == UploadStatus.PENDING):
         raise NotFound(f"there is no pending upload {upload.id}")
-    blobs.delete_prefix(keys.data_part_blob(workspace, upload.id, ""))
+    blobs.delete_prefix(object_names.data_part_blob(workspace, upload.id, ""))
     return replace(upload, status=status, file_id=file_id)
 
 

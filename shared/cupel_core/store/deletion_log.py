@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.messages import RunRef
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, object_names
 
 
 class DeletedWhole(StrEnum):
@@ -31,17 +31,17 @@ class Deletion(NamedTuple):
 
 def record(deletion: Deletion, now: datetime) -> None:
     """Record a deletion before it is carried out."""
-    blobs.put_json(keys.deletion_blob(*deletion), {"deletedAt": to_iso(now)})
+    blobs.put_json(object_names.deletion_blob(*deletion), {"deletedAt": to_iso(now)})
 
 
 def get_time(deletion: Deletion) -> datetime:
     """When it was last deleted. Raises NotFound if the record has expired."""
-    return from_iso(blobs.get_json(keys.deletion_blob(*deletion))["deletedAt"])
+    return from_iso(blobs.get_json(object_names.deletion_blob(*deletion))["deletedAt"])
 
 
 def list_deletions() -> Iterator[Deletion]:
     """All recorded deletions, of all workspaces."""
-    for key in blobs.list_keys(keys.DELETIONS):
+    for key in blobs.list_keys(object_names.DELETIONS):
         _, workspace, run_id, name = key.split("/")
         what = name.partition(".")[0]
         yield Deletion(RunRef(workspace, run_id), int(what) if what.isdigit() else DeletedWhole(what))

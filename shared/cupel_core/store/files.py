@@ -17,7 +17,7 @@ from cupel_core.base.errors import NotFound, RetryableError
 from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.files.formats import MAX_FILE_BYTES, FileFormat, FileInfo
 from cupel_core.domain.files.stored_files import FileStatus, StoredFile
-from cupel_core.store import batches, blobs, keys
+from cupel_core.store import batches, blobs, keys, object_names
 from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, error_code, updated
 
@@ -89,19 +89,19 @@ def erase(workspace: str, file: StoredFile) -> bool:
     )
     if not claims:
         return False
-    blobs.delete(keys.file_blob(workspace, file.id))
+    blobs.delete(object_names.file_blob(workspace, file.id))
     item.delete()
     return True
 
 
 def put_content(workspace: str, file_id: str, content: bytes, info: FileInfo) -> None:
-    blobs.put_file(keys.file_blob(workspace, file_id), content, info.format.media_type)
+    blobs.put_file(object_names.file_blob(workspace, file_id), content, info.format.media_type)
 
 
 def read_content(workspace: str, file_id: str) -> bytes | None:
     """None if it is gone."""
     try:
-        return blobs.get_file(keys.file_blob(workspace, file_id), MAX_FILE_BYTES)
+        return blobs.get_file(object_names.file_blob(workspace, file_id), MAX_FILE_BYTES)
     except NotFound:
         return None
 

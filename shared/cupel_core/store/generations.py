@@ -21,7 +21,7 @@ from cupel_core.base.messages import GenerationRequest
 from cupel_core.domain.definitions.generations import UNFINISHED, Generation, GenerationMode, GenerationStatus
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenarios import Manifest, ScenarioPage
-from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys
+from cupel_core.store import blobs, definition_scenarios, idempotency_keys, keys, object_names
 from cupel_core.store.definition_scenarios import CurrentScenarios
 from cupel_core.store.listing import all_of
 from cupel_core.store.open_work import OpenWork
@@ -77,7 +77,7 @@ def erase_all(workspace: str, definition_id: str) -> None:
             keys.OPEN_GENERATIONS, keys.open_generation(workspace, definition_id, generation_id)
         ).delete()
         item.delete()
-        blobs.delete_prefix(keys.generation_blobs(workspace, generation_id))
+        blobs.delete_prefix(object_names.generation_blobs(workspace, generation_id))
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> Generation:
@@ -104,7 +104,7 @@ def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generat
 
 def append_part(generation: Generation, texts: Sequence[str], now: datetime, until: datetime) -> Generation | None:
     """Store the next texts and extend the lease to `until`; None if another consumer has counted them."""
-    key = f"{keys.generation_blobs(generation.workspace, generation.id)}{new_id('part')}.json.gz"
+    key = f"{object_names.generation_blobs(generation.workspace, generation.id)}{new_id('part')}.json.gz"
     blobs.put_json(key, list(texts))
     parts = (*generation.parts, ScenarioPage(key, len(texts)))
     extended = replace(generation, parts=parts, failed_attempts=0, updated_at=now)

@@ -24,7 +24,7 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.table import Item
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def store_content(ref: RunRef, item: OutcomeItem, content: bytes) -> None:
 
 def new_content_key(ref: RunRef, index: int) -> str:
     """Each writer has its own object: the losing writer must not replace the one the winner's item refers to."""
-    return keys.transcript_blob(ref, index, new_id("content"))
+    return object_names.transcript_blob(ref, index, new_id("content"))
 
 
 def from_item(item: StoredOutcome, content_in_page: dict[str, Any] | None = None) -> Outcome:

@@ -14,7 +14,7 @@ from cupel_core.domain.analysis.jobs import Job, JobStatus
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import Run, RunFailure
-from cupel_core.store import blobs, jobs, keys, resources, runs
+from cupel_core.store import blobs, jobs, keys, object_names, resources, runs
 from cupel_core.store.resources import Resource
 from cupel_core.store.table import Item, conditional_transaction, updated
 
@@ -83,35 +83,35 @@ def list_all(ref: RunRef) -> list[ReportRecord]:
 
 def save_texts(record: ReportRecord, texts: bytes) -> None:
     """Store them as JSON. Repeating it replaces them."""
-    blobs.put_text(keys.report_texts(_ref(record), record.id), texts)
+    blobs.put_text(object_names.report_texts(_ref(record), record.id), texts)
 
 
 def save_content(record: ReportRecord, content: bytes) -> None:
     """Store the figures as JSON. Repeating it replaces them."""
-    blobs.put_text(keys.report_document(_ref(record), record.id), content)
+    blobs.put_text(object_names.report_document(_ref(record), record.id), content)
 
 
 def read_content(record: ReportRecord) -> bytes:
     """Raises NotFound if the run is being erased."""
-    return blobs.get_text(keys.report_document(_ref(record), record.id))
+    return blobs.get_text(object_names.report_document(_ref(record), record.id))
 
 
 def find_texts(record: ReportRecord) -> bytes | None:
     """None once a conversation that they quote was deleted, or has expired."""
     try:
-        return blobs.get_text(keys.report_texts(_ref(record), record.id))
+        return blobs.get_text(object_names.report_texts(_ref(record), record.id))
     except NotFound:
         return None
 
 
 def erase_content(record: ReportRecord) -> None:
     """Of a run that was deleted meanwhile."""
-    blobs.delete_prefix(keys.report_document(_ref(record), record.id))
+    blobs.delete_prefix(object_names.report_document(_ref(record), record.id))
 
 
 def erase_texts(ref: RunRef) -> None:
     """Of all reports of a run."""
-    blobs.delete_prefix(keys.report_texts(ref))
+    blobs.delete_prefix(object_names.report_texts(ref))
 
 
 def end(record: ReportRecord) -> bool:

@@ -16,7 +16,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.rescores import RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.table import Item, updated
 
 _MAX_INLINE_BYTES = 8_192
@@ -164,7 +164,7 @@ def _fill(ref: RunRef, item: RescoreResultItem, index: int, scoring: Scoring) ->
     if len(packed) <= _MAX_INLINE_BYTES:
         item.packed = packed
     else:
-        item.content_key = keys.score_blob(ref, index, new_id("score"))
+        item.content_key = object_names.score_blob(ref, index, new_id("score"))
         blobs.put_json(item.content_key, content)
 
 

@@ -36,7 +36,7 @@ from cupel_core.domain.definitions.scenarios import (
     scenario_id,
 )
 from cupel_core.domain.scoring.selections import comparisons
-from cupel_core.store import blobs, keys
+from cupel_core.store import blobs, object_names
 from cupel_core.store.document_cache import DocumentCache
 
 _READERS = 8
@@ -232,7 +232,7 @@ def _fits(page: ScenarioPage, count: int, size: int) -> bool:
 
 
 def _folder(workspace: str, definition_id: str) -> str:
-    return keys.scenario_blobs(workspace, definition_id).removesuffix("/")
+    return object_names.scenario_blobs(workspace, definition_id).removesuffix("/")
 
 
 def _unchanged_pages_and_tail(current: Manifest) -> tuple[tuple[NumberedPage, ...], tuple[Scenario, ...]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from cupel_core.base.messages import ChatRef
-from cupel_core.store import chat_turns, chats, erasures, keys
+from cupel_core.store import chat_turns, chats, erasures, object_names
 from tests.simulation.chats.invariants import ChatInvariants
 from tests.simulation.chats.ledger import Data
 from tests.simulation.chats.profiles import AFTER, BEFORE
@@ -53,7 +53,7 @@ class FinalChecks:
             is_of_chat = chat.id in key[0] or chat.mark in orjson.dumps(item, default=str).decode()
             require(not is_of_chat, f"content of the deleted chat {chat.id} is left: {key}")
         for key in self._cloud.bucket.objects:
-            is_record = key.startswith(keys.DELETIONS)
+            is_record = key.startswith(object_names.DELETIONS)
             is_left = chat.id in key or chat.mark in self._cloud.bucket.text(key)
             require(is_record or not is_left, f"content of the deleted chat {chat.id} is left: {key}")
 

@@ -12,7 +12,7 @@ from cupel_core.base.messages import JobRequest, RunRef
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import MAX_ATTEMPTS, Job, JobKind, JobStatus
 from cupel_core.domain.runs.run import RunEventType, RunFailure
-from cupel_core.store import blobs, events, keys, runs
+from cupel_core.store import blobs, events, object_names, runs
 from cupel_core.store import comparisons as stored_comparisons
 from cupel_core.store import jobs as stored_jobs
 from tests.compared_runs import run_of
@@ -145,7 +145,7 @@ def test_a_comparison_that_is_deleted_while_it_is_computed_leaves_no_figures(mon
 
     monkeypatch.setattr(stored_comparisons, "save_figures", save_and_delete)
     run_job(request, 900)
-    assert list(blobs.list_keys(keys.comparison_blobs("acme", comparison_id(request)))) == []
+    assert list(blobs.list_keys(object_names.comparison_blobs("acme", comparison_id(request)))) == []
 
 
 def test_a_failed_comparison_can_be_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
-from cupel_core.store import blobs, count_files, outcome_pages, outcomes, rescore_results, rescores, runs
+from cupel_core.store import blobs, counted_outcomes, outcome_pages, outcomes, rescore_results, rescores, runs
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import store_outcomes
@@ -144,5 +144,5 @@ def test_a_rescore_replaces_the_results_and_leaves_out_what_it_has_not_graded(cl
 def test_a_file_that_disappears_is_computed_again(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = counted_inputs(ended(answered(0)))
     first = read_counts(inputs)
-    monkeypatch.setattr(count_files, "find", lambda *_: None)
+    monkeypatch.setattr(counted_outcomes, "find_counts", lambda *_: None)
     assert read_counts(inputs) == first

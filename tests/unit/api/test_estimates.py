@@ -20,7 +20,7 @@ from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.runs import estimates as estimate
 from cupel_core.runs.history import _sampled
-from cupel_core.store import blobs, keys, run_items, runs, snapshots
+from cupel_core.store import blobs, object_names, run_items, runs, snapshots
 from tests.added_scenarios import add_scenarios
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import ref_of
@@ -418,7 +418,7 @@ def test_a_repeated_start_is_answered_after_the_run_was_deleted(client: Client, 
     first = client.post("/v1/runs", body, headers=key).json()
     assert client.post("/v1/runs", body, headers=key).json() == first
     assert client.delete(f"/v1/runs/{first['run']['id']}").status == 204
-    blobs.delete_prefix(keys.snapshot_blobs(RunRef("acme", first["run"]["id"])))  # As the sweeper does later.
+    blobs.delete_prefix(object_names.snapshot_blobs(RunRef("acme", first["run"]["id"])))  # As the sweeper does later.
     snapshots.get.cache_clear()
     repeated = client.post("/v1/runs", body, headers=key)
     assert (repeated.status, repeated.json()) == (201, {**first, "estimate": None})

@@ -10,7 +10,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.domain.files.data_urls import encode
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
 from cupel_core.runs.workspace_erasure import reapply_deletions
-from cupel_core.store import active_runs, blobs, keys
+from cupel_core.store import active_runs, blobs, keys, object_names
 from cupel_core.store.active_runs import ActiveRunItem
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.sweeping.erasure import ErasureResult, erase_due
@@ -30,7 +30,7 @@ def announced(content: bytes, name: str = "cat.png", media_type: str = "image/pn
 
 def put(content: bytes, stored_id: str, workspace: str = "acme") -> None:
     """What S3 does with an upload to the presigned address."""
-    blobs.put_file(keys.upload_blob(workspace, stored_id), content, "image/png")
+    blobs.put_file(object_names.upload_blob(workspace, stored_id), content, "image/png")
 
 
 def upload(client: Client, content: bytes = CAT, **changes: Any) -> dict[str, Any]:

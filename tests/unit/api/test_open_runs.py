@@ -10,7 +10,7 @@ from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action
-from cupel_core.store import open_runs, runs
+from cupel_core.store import active_runs, runs
 from tests.added_scenarios import add_scenarios
 from tests.started_runs import NOW
 from tests.unit.api.client import Answer, Client
@@ -97,7 +97,7 @@ def test_a_start_that_was_interrupted_does_not_count_for_long(client: Client, de
     run = runs.get(RunRef("acme", started(client, definition_id)))
     assert run.started_by is not None
     assert run.started_by.id is not None
-    open_runs.add("acme", run.started_by.id, "run_never_created", 2)
+    active_runs.add_open("acme", run.started_by.id, "run_never_created", 2)
     assert start(client, definition_id).status == 201
 
 

@@ -10,7 +10,7 @@ from authorize import app as authorizer
 from cupel_core.base.clock import from_iso, utc_now
 from cupel_core.base.errors import Unauthorized
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.store import clients, login_codes
+from cupel_core.store import clients, short_lived_secrets
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.access import sessions, tokens
 from tests.lambda_context import Context
@@ -65,10 +65,10 @@ def test_of_two_concurrent_redemptions_one_succeeds(client: Client) -> None:
     """Both have read the code before either writes."""
     now, caller = utc_now(), Caller("acme", AccessRole.ADMIN, tokens.list_tokens("acme").items[0].id)
     digest = tokens.digest_of(sessions.create_code(caller, now).secret)
-    code = login_codes.find(digest)
+    code = short_lived_secrets.find_code(digest)
     assert code is not None
     made = [tokens.Token(f"tok_{number}", "page", code.role, now) for number in range(2)]
-    assert [login_codes.redeem(digest, code, token, token.id) for token in made] == [True, False]
+    assert [short_lived_secrets.redeem(digest, code, token, token.id) for token in made] == [True, False]
 
 
 def test_a_code_is_not_lost_when_redeeming_it_conflicts_with_other_writes(client: Client) -> None:

@@ -30,7 +30,7 @@ from cupel_core.domain.chats.turns import CLAIM, TurnEventType, TurnPhase
 from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply
 from cupel_core.domain.pipeline.turns import OpenTurn
 from cupel_core.providers.errors import CallPostponed, ProviderError
-from cupel_core.store import chat_turns, period_budgets
+from cupel_core.store import budgets, chat_turns
 from cupel_core.store.settings import Settings
 from tests.profiles import operation, profile
 from tests.unit.api.client import Client
@@ -251,7 +251,7 @@ class Killed:
         self.model, self.call, self.is_dead = model, call, False
         model.during = self.during
         writes = [(chat_turns, name) for name in ("record", "end", "renew", "release")]
-        for module, name in (*writes, (period_budgets, "report"), (period_budgets, "leave")):
+        for module, name in (*writes, (budgets, "report_to_month"), (budgets, "leave_month")):
             monkeypatch.setattr(module, name, self._while_alive(getattr(module, name)))
 
     async def during(self) -> None:
@@ -305,7 +305,7 @@ def test_what_a_call_may_have_cost_whose_worker_was_killed_is_uncertain(
     assert (turn["status"], asked(model), turn["operationsSpend"]["calls"]) == ("done", expected, 3)
     assert turn["uncertainUsd"] == pytest.approx(bound, rel=0.1)
     today = utc_now().date()
-    account = after_expiry(period_budgets.get("acme", today), time.time() + LEASE_SECONDS + 1)
+    account = after_expiry(budgets.get_month("acme", today), time.time() + LEASE_SECONDS + 1)
     assert usd(account.uncertain(BudgetScope.DAY, today)) >= turn["uncertainUsd"]
 
 

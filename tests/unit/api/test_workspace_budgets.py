@@ -16,7 +16,7 @@ from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
 from cupel_core.providers.connectors import dispatch
-from cupel_core.store import period_budgets, runs
+from cupel_core.store import budgets, runs
 from cupel_core.store.settings import Settings
 from tests.added_scenarios import add_scenarios
 from tests.run_budgets import run_budget
@@ -48,7 +48,7 @@ def charge(spent_usd: float, reserved_usd: float = 0.0) -> None:
     """As a worker does that had drawn enough before the limits were set."""
     spent, reserved = (round(usd * 10**9) for usd in (spent_usd, reserved_usd))
     report = BudgetReport("w", {ModelRole.TARGET: spent}, 0, reserved, 0, 0, time.time() + 100)
-    period_budgets.report("acme", PeriodLimits(), PeriodLimits().day_at(time.time()), report, time.time())
+    budgets.report_to_month("acme", PeriodLimits(), PeriodLimits().day_at(time.time()), report, time.time())
 
 
 def paused_run(needed_usd: float = 0.1, **setup: Any) -> Run:

@@ -12,7 +12,7 @@ from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimits
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.runs.run import Action, PauseReason, PeriodPause, Run, RunStatus
-from cupel_core.store import budgets, period_budgets, runs
+from cupel_core.store import budgets, runs
 from cupel_core.store.settings import Settings
 from tests.run_budgets import run_budget
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -126,7 +126,7 @@ def test_the_workspaces_budgets_are_set_and_shown(cupel: Cupel) -> None:
     cupel("budget", "set", "--day", "20", "--month", "300", "--timezone", "Europe/Berlin")
     day = PeriodLimits(timezone="Europe/Berlin").day_at(time.time())
     report = BudgetReport("w", {ModelRole.TARGET: 5 * 10**9}, 10**8, 0, 0, 0, time.time() + 100)
-    period_budgets.report("acme", PeriodLimits(20.0, 300.0), day, report, time.time())
+    budgets.report_to_month("acme", PeriodLimits(20.0, 300.0), day, report, time.time())
     zone, of_day, of_month = cupel("budget", "show").stdout.splitlines()
     assert zone == "time zone Europe/Berlin"
     assert of_day.startswith(f"day {day}: budget $20.00: $5.00 spent, $0.10 uncertain, $14.90 available until ")

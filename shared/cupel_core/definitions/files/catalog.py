@@ -14,7 +14,7 @@ from cupel_core.base.paging import Page
 from cupel_core.domain.files.formats import FileFormat, FileInfo, InvalidFile, digest_of, file_id, inspect
 from cupel_core.domain.files.stored_files import FileStatus, StoredFile, UploadAddress
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.store import active_runs, blobs, deletion_log, erasures, files, keys, quotas
+from cupel_core.store import active_runs, blobs, deletion_log, erasures, files, object_names, quotas
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
 from cupel_core.store.erasures import Erasure, ErasureKind
 
@@ -70,7 +70,7 @@ def complete(workspace: str, stored_id: str) -> StoredFile:
         raise NotFound(f"there is no file {stored_id}")
     if before.status is FileStatus.READY:
         return before
-    key = keys.upload_blob(workspace, stored_id)
+    key = object_names.upload_blob(workspace, stored_id)
     try:
         content = blobs.get_file(key, before.format.max_bytes)
     except NotFound:
@@ -113,7 +113,7 @@ def list_files(workspace: str, limit: int, cursor: str | None) -> Page[StoredFil
 
 
 def download_url(workspace: str, file: StoredFile) -> str:
-    key = keys.file_blob(workspace, file.id)
+    key = object_names.file_blob(workspace, file.id)
     return blobs.download_url(key, file.name, file.format.media_type, DOWNLOAD_SECONDS)
 
 
@@ -168,7 +168,7 @@ def _upload(workspace: str, file: StoredFile, now: datetime) -> UploadAddress:
     """S3 refuses any other content: its type, length and checksum are signed."""
     checksum = b64encode(bytes.fromhex(file.sha256)).decode()
     media_type = file.format.media_type
-    key = keys.upload_blob(workspace, file.id)
+    key = object_names.upload_blob(workspace, file.id)
     url = blobs.upload_url(key, media_type, file.size, checksum, UPLOAD_SECONDS)
     headers = {"content-type": media_type, "x-amz-checksum-sha256": checksum}
     return UploadAddress(url, headers, now + timedelta(seconds=UPLOAD_SECONDS))

@@ -16,7 +16,7 @@ from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.runs.probing.claimed_slice import ClaimedSlice
 from cupel_core.runs.probing.run_pauses import RunPauses
 from cupel_core.runs.probing.unforeseen import log_unforeseen
-from cupel_core.store import barrier, counted_outcomes, unusable_replies
+from cupel_core.store import barrier, counted_outcomes, counters
 from cupel_core.store.barrier import Tree
 from cupel_core.store.clients import AWS_ERRORS
 
@@ -49,7 +49,7 @@ class RunJudges:
             self._usable.add(key)
         if judged.unusable is None or key in self._usable:
             return
-        replies = await asyncio.to_thread(unusable_replies.add, *key)
+        replies = await asyncio.to_thread(counters.add_unusable_reply, *key)
         if replies < patience(run.plan.total):
             return
         if not await asyncio.to_thread(_has_probes_left, run, replies):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from cupel_core.base.errors import Unauthorized
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole, Caller
-from cupel_core.store import event_tickets, tokens
-from cupel_core.store.event_tickets import StoredTicket
+from cupel_core.store import short_lived_secrets, tokens
+from cupel_core.store.short_lived_secrets import StoredTicket
 from cupel_core.workspace.access.tokens import digest_of, find_live
 
 LIFETIME = timedelta(minutes=15)
@@ -27,13 +27,13 @@ def issue(ref: RunRef, token_id: str, now: datetime) -> IssuedTicket:
     """A ticket for the events of this run, which may be used as often as necessary until it expires."""
     secret = f"evt_{secrets.token_urlsafe(32)}"
     token_digest = tokens.find_digest(ref.workspace, token_id)
-    event_tickets.create(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME, token_digest))
+    short_lived_secrets.create_ticket(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME, token_digest))
     return IssuedTicket(secret, now + LIFETIME)
 
 
 def identify(secret: str, method: str, path: str, now: datetime) -> Caller:
     """Who sends a request with this ticket. Unauthorized unless it reads the events that the ticket is for."""
-    ticket = event_tickets.find(digest_of(secret))
+    ticket = short_lived_secrets.find_ticket(digest_of(secret))
     if ticket is None:
         raise Unauthorized("the ticket is unknown")
     if ticket.expires_at <= now:

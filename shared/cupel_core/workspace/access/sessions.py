@@ -12,7 +12,7 @@ from cupel_core.base.errors import Conflict, Unauthorized
 from cupel_core.base.ids import new_id
 from cupel_core.domain.access import Caller, LoginCode, Token
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.store import login_codes, quotas, tokens
+from cupel_core.store import quotas, short_lived_secrets, tokens
 from cupel_core.workspace.access.tokens import IssuedToken, digest_of, find_live, new_secret
 
 CODE_LIFETIME = timedelta(seconds=60)
@@ -52,21 +52,21 @@ def create_code(caller: Caller, now: datetime) -> IssuedCode:
         ends_at,
     )
     secret = secrets.token_urlsafe(32)
-    login_codes.create(digest_of(secret), code)
+    short_lived_secrets.create_code(digest_of(secret), code)
     return IssuedCode(secret, code.expires_at)
 
 
 def redeem_code(secret: str, now: datetime) -> IssuedToken:
     """Exchange a code for the token of its session. Unauthorized for any code but an unused one."""
     digest = digest_of(secret)
-    code = login_codes.find(digest)
+    code = short_lived_secrets.find_code(digest)
     if code is None or code.is_expired(now) or code.session_ends_at <= now:
         raise Unauthorized(_UNUSABLE)
     quotas.take(code.workspace, Quota.SESSIONS)
     name = f"{_NAME_PREFIX}{code.root_name}"[:_MAX_NAME_LENGTH]
     session = Token(new_id("tok"), name, code.role, now, expires_at=code.session_ends_at)
     token_secret = new_secret()
-    if not login_codes.redeem(digest, code, session, digest_of(token_secret)):
+    if not short_lived_secrets.redeem(digest, code, session, digest_of(token_secret)):
         raise Unauthorized(_UNUSABLE)
     return IssuedToken(session, token_secret)
 

@@ -29,6 +29,7 @@ from cupel_core.store import (
     erasures,
     generations,
     keys,
+    object_names,
     outcome_pages,
     outcomes,
     partitions,
@@ -127,7 +128,7 @@ def _erase_run(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
             return False
         for partition in _partitions_of_block(ref, block, rescore_ids):
             partitions.erase(partition)
-        blobs.delete_prefix(keys.block_blobs(ref, block))
+        blobs.delete_prefix(object_names.block_blobs(ref, block))
         erasures.set_progress(erasure, block + 1, None)
     comparisons.delete_all_of_run(ref)
     for rescore_id in rescore_ids:
@@ -135,9 +136,9 @@ def _erase_run(erasure: Erasure, now: datetime, seconds_left: Callable[[], float
     partitions.erase(keys.rescores(ref))
     partitions.erase(keys.analyses(ref))
     partitions.erase(keys.reports(ref))
-    blobs.delete_prefix(keys.conversation_blobs(ref))
-    blobs.delete_prefix(keys.snapshot_blobs(ref))
-    blobs.delete_prefix(keys.analysis_blobs(ref))
+    blobs.delete_prefix(object_names.conversation_blobs(ref))
+    blobs.delete_prefix(object_names.snapshot_blobs(ref))
+    blobs.delete_prefix(object_names.analysis_blobs(ref))
     partitions.erase(keys.run(ref), except_sort_key="run")
     partitions.erase(keys.run(ref))
     return True
@@ -163,7 +164,7 @@ def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], flo
     if not delete_runs(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
         return False
     generations.erase_all(workspace, definition_id)
-    blobs.delete_prefix(keys.scenario_blobs(workspace, definition_id))
+    blobs.delete_prefix(object_names.scenario_blobs(workspace, definition_id))
     definitions.erase(workspace, definition_id)
     return True
 

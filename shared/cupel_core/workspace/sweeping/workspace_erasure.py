@@ -14,6 +14,7 @@ from cupel_core.store import (
     chats,
     definitions,
     keys,
+    object_names,
     partitions,
     providers,
     resources,
@@ -41,7 +42,7 @@ def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool])
         and _erase_secrets(workspace)
         and all(partitions.erase(each, has_time=has_time) for each in keys.workspace_partitions(workspace))
         and all(partitions.erase(each, prefix=f"{workspace}#", has_time=has_time) for each in keys.SHARED_PARTITIONS)
-        and all(blobs.delete_prefix(prefix, has_time) for prefix in keys.workspace_blobs(workspace))
+        and all(blobs.delete_prefix(prefix, has_time) for prefix in object_names.workspace_blobs(workspace))
     )
 
 

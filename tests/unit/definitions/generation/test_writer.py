@@ -39,7 +39,6 @@ from cupel_core.store import (
     evaluation_settings,
     generations,
     governor,
-    period_budgets,
     scenarios,
 )
 from cupel_core.store.budgets import GenerationRef
@@ -315,7 +314,7 @@ async def test_texts_are_charged_to_the_workspaces_budget(queued: Generation) ->
     assert await writer.write_scenarios(generation_request(queued), lambda: LONG) is WriteResult.COMPLETED
     limits = evaluation_settings.get_budgets("ws")
     day = limits.day_at(time.time())
-    account = period_budgets.get("ws", day)
+    account = budgets.get_month("ws", day)
     assert account.used(BudgetScope.DAY, day) > 250 * 10**6
     assert (account.reserved(BudgetScope.DAY, day), account.uncertain(BudgetScope.DAY, day)) == (0, 0)
 
@@ -353,7 +352,7 @@ async def test_texts_are_charged_to_the_generations_own_budget_and_the_workspace
     assert spent_nano_usd(generation) > 250 * 10**6
     assert (account_of(generation).reserved, account_of(generation).total_uncertain) == (0, 0)
     day = evaluation_settings.get_budgets("ws").day_at(time.time())
-    assert period_budgets.get("ws", day).used(BudgetScope.DAY, day) == spent_nano_usd(generation)
+    assert budgets.get_month("ws", day).used(BudgetScope.DAY, day) == spent_nano_usd(generation)
 
 
 async def test_a_generation_that_uses_up_its_budget_fails_and_adds_nothing(queued: Generation) -> None:

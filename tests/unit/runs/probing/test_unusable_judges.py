@@ -18,7 +18,7 @@ from cupel_core.providers.account import Account
 from cupel_core.runs import control
 from cupel_core.runs.probing import run_judges
 from cupel_core.runs.probing.worker import Worker
-from cupel_core.store import barrier, events, outcomes, runs, unusable_replies
+from cupel_core.store import barrier, counters, events, outcomes, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
 from tests.started_runs import RATING, RunSetup, ref_of, send_and_receive, slice_message
@@ -163,7 +163,7 @@ async def test_a_resumed_run_asks_the_judge_again_as_often(says: Says, finish_st
 async def test_a_judge_that_works_costs_no_write(
     says: Says, finish_starts: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unusable_replies, "add", lambda *_: pytest.fail("nothing was unusable"))
+    monkeypatch.setattr(counters, "add_unusable_reply", lambda *_: pytest.fail("nothing was unusable"))
     says(lambda _: VERDICT)
     run = start(10)
     await work(run, LEAF[:10])
@@ -176,7 +176,7 @@ async def test_no_answer_is_lost_when_counting_fails(
     def fail(*_: Any) -> int:
         raise RuntimeError("the table is gone")
 
-    monkeypatch.setattr(run_judges.unusable_replies, "add", fail)
+    monkeypatch.setattr(run_judges.counters, "add_unusable_reply", fail)
     says(lambda _: "?")
     run = start(10)
     await work(run, LEAF[:10])

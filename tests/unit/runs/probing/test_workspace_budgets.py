@@ -29,7 +29,7 @@ from cupel_core.resources.evaluation_settings import update_settings
 from cupel_core.runs.probing import conversation_calls, run_allowances
 from cupel_core.runs.probing.run_allowances import RunAllowances
 from cupel_core.runs.probing.worker import Worker
-from cupel_core.store import barrier, budgets, events, period_budgets, runs
+from cupel_core.store import barrier, budgets, events, runs
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
 from tests.run_budgets import run_budget
@@ -79,7 +79,7 @@ def today() -> date:
 
 
 def account() -> MonthAccount:
-    return period_budgets.get("ws_a", today())
+    return budgets.get_month("ws_a", today())
 
 
 def recorded_usd(run: Run) -> float:
@@ -90,7 +90,7 @@ def reserve(amount_usd: float, until: float) -> BudgetReport:
     """Another worker of the workspace has drawn so much."""
     amount = nano_usd(amount_usd)
     report = BudgetReport("other", {}, 0, amount, 0, 0, until)
-    period_budgets.report("ws_a", PeriodLimits(), today(), report, until - 150)
+    budgets.report_to_month("ws_a", PeriodLimits(), today(), report, until - 150)
     return report
 
 
@@ -235,7 +235,7 @@ async def test_on_another_day_a_worker_draws_from_that_days_budget(
     set_limits(day_usd=1_000)
     run = await work_on(start())
     assert barrier.get_progress(Tree.for_run(run)).completed == 20
-    month = period_budgets.get("ws_a", date(2026, 11, 1))
+    month = budgets.get_month("ws_a", date(2026, 11, 1))
     spent = {day: month.used(DAY, day) for day in month.days}
     assert spent.keys() == {date(2026, 11, 29), date(2026, 11, 30)}
     assert all(amount > 0 for amount in spent.values())
@@ -272,7 +272,7 @@ def test_a_pause_names_the_budget_that_is_used_up_when_it_is_written() -> None:
     """A worker found the day used up just before midnight: of the new day nothing is used, but the month is."""
     set_limits(day_usd=100, month_usd=8)
     spent = BudgetReport("w", {ModelRole.TARGET: nano_usd(8)}, 0, 0, 0, 0, time.time() + 100)
-    period_budgets.report("ws_a", PeriodLimits(), today(), spent, time.time())
+    budgets.report_to_month("ws_a", PeriodLimits(), today(), spent, time.time())
     run = runs.transition(ref_of(start()), Action.START, utc_now())
     workspace_budgets.pause_for_period(run, nano_usd(1), utc_now())
     assert runs.get(ref_of(run)).exhausted_budget is MONTH

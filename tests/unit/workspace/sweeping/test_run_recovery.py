@@ -15,12 +15,12 @@ from cupel_core.runs import dispatch
 from cupel_core.store import (
     active_runs,
     barrier,
+    budgets,
     evaluation_settings,
     events,
     executions,
     governor,
     outbox,
-    period_budgets,
     queues,
     runs,
 )
@@ -254,7 +254,7 @@ def paused_for_the_workspaces_budget(needed_nano_usd: int) -> Run:
 def spend_on(moment: datetime, amount: int) -> None:
     limits, seconds = PeriodLimits(1.0), moment.timestamp()
     report = BudgetReport("w", {ModelRole.TARGET: amount}, 0, 0, 0, 0, seconds + 100)
-    period_budgets.report("ws_a", limits, limits.day_at(seconds), report, seconds)
+    budgets.report_to_month("ws_a", limits, limits.day_at(seconds), report, seconds)
 
 
 def test_a_run_resumes_when_the_day_has_ended_whose_budget_was_used_up(cloud: Settings) -> None:

@@ -1,13 +1,23 @@
-"""Codes that open a session for a web page, once. Like tokens, only the SHA-256 of a code is stored."""
+"""Short-lived secrets of web pages: codes that open a session, once, and tickets for the events of one run.
+
+Like of tokens, only the SHA-256 of a secret is stored.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole, LoginCode, Token
 from cupel_core.store import keys, tokens
 from cupel_core.store.table import Item, conditional_transaction
 
 _CODE = "login-code"
+
+
+_TICKET = "ticket"
 
 
 class LoginCodeItem(Item):
@@ -20,7 +30,7 @@ class LoginCodeItem(Item):
     ttl = NumberAttribute()
 
 
-def create(digest: str, code: LoginCode) -> None:
+def create_code(digest: str, code: LoginCode) -> None:
     LoginCodeItem(
         keys.token(digest),
         _CODE,
@@ -34,7 +44,7 @@ def create(digest: str, code: LoginCode) -> None:
     ).save()
 
 
-def find(digest: str) -> LoginCode | None:
+def find_code(digest: str) -> LoginCode | None:
     """The code, even an expired one until it is erased; None if it is unknown or was redeemed."""
     try:
         item = LoginCodeItem.get(keys.token(digest), _CODE, consistent_read=True)
@@ -59,3 +69,44 @@ def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) ->
         transaction.delete(LoginCodeItem(keys.token(digest), _CODE), condition=LoginCodeItem.pk.exists())
         tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
     return transaction.is_committed
+
+
+class StoredTicket(NamedTuple):
+    ref: RunRef
+    token_id: str
+    """The token, or the user, that it was issued to."""
+    expires_at: datetime
+    token_digest: str | None = None
+    """The digest of the token's secret; None for a user."""
+
+
+class EventTicketItem(Item):
+    workspace = UnicodeAttribute()
+    run_id = UnicodeAttribute(attr_name="runId")
+    token_id = UnicodeAttribute(attr_name="tokenId")
+    expires_at = UnicodeAttribute(attr_name="expiresAt")
+    token_digest = UnicodeAttribute(attr_name="tokenDigest", null=True)
+    ttl = NumberAttribute()
+
+
+def create_ticket(digest: str, ticket: StoredTicket) -> None:
+    EventTicketItem(
+        keys.token(digest),
+        _TICKET,
+        workspace=ticket.ref.workspace,
+        run_id=ticket.ref.run_id,
+        token_id=ticket.token_id,
+        expires_at=to_iso(ticket.expires_at),
+        token_digest=ticket.token_digest,
+        ttl=int(ticket.expires_at.timestamp()),
+    ).save()
+
+
+def find_ticket(digest: str) -> StoredTicket | None:
+    """The ticket, even an expired one until it is erased; None for an unknown one."""
+    try:
+        item = EventTicketItem.get(keys.token(digest), _TICKET, consistent_read=True)
+    except EventTicketItem.DoesNotExist:
+        return None
+    ref = RunRef(item.workspace, item.run_id)
+    return StoredTicket(ref, item.token_id, from_iso(item.expires_at), item.token_digest)
