@@ -9,7 +9,8 @@ from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.store import barrier, outcomes
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import LeafItem
 
 
 def store_outcomes(run: Run, fencing_token: int, recorded: Sequence[Outcome]) -> dict[int, LeafItem]:

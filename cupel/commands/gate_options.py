@@ -16,7 +16,7 @@ from cupel.gates import ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
-from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA
+from cupel_core.domain.analysis.comparison_requests import MAX_ALPHA, MIN_ALPHA
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.text.figures import format_percent
 

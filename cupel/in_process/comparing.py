@@ -7,8 +7,9 @@ from cupel.errors import UsageError
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.probes import ProbeResult
 from cupel_core.domain.analysis.column_totals import ColumnTotals
-from cupel_core.domain.analysis.comparison import ComparisonFigures, ComparisonOptions, compare
+from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
 from cupel_core.domain.analysis.comparison_plans import ComparisonPlan, PlanRequest
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario

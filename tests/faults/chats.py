@@ -10,7 +10,7 @@ from cupel_core.base.messages import ChatRef
 from cupel_core.chats import catalog, exchanges
 from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.chats.turns import ChatTurn, TurnEventType, TurnStatus
-from cupel_core.store import chat_branches, chat_turns, chats
+from cupel_core.store import chat_branches, chat_texts, chat_turns, chats
 from tests.faults.harness import WORKSPACE
 
 if TYPE_CHECKING:
@@ -173,6 +173,6 @@ def _branch_violations(chat: FinishedChat) -> Iterator[str]:
 
 def _artifact_violations(chat: FinishedChat) -> Iterator[str]:
     """An answer that is generated again counts its exchange no second time."""
-    counts = [chat_turns.get_artifacts(chat.ref, turn_id).get("count", {}).get("value") for turn_id in chat.turns]
+    counts = [chat_texts.get_artifacts(chat.ref, turn_id).get("count", {}).get("value") for turn_id in chat.turns]
     if counts != [COUNTED, COUNTED, f"{COUNTED}\n{COUNTED}", None]:
         yield f"the turns have counted {counts}"

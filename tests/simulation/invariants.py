@@ -25,6 +25,7 @@ from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.store import (
     analyses,
     barrier,
+    barrier_items,
     comparisons,
     events,
     jobs,
@@ -34,7 +35,8 @@ from cupel_core.store import (
     outcomes,
     snapshots,
 )
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.outcome_items import OutcomeItem, spending_of
 from cupel_core.store.outcome_pages import DigestPage
 from cupel_core.store.run_items import RunItem, from_item
@@ -122,7 +124,7 @@ class Invariants:
             self._page_costs[page.page_id, each.index] = Cost.of(spending_of(each))
 
     def _check_leaf(self, number: int, before: Item, after: Item) -> None:
-        old, new = barrier.decode_leaf(before), barrier.decode_leaf(after)
+        old, new = barrier_items.decode_leaf(before), barrier_items.decode_leaf(after)
         counted = new.leaf.recorded
         require(not new.leaf.completed & new.leaf.failed, f"1: leaf {number} counts a probe twice: {new.leaf}")
         if self._run is not None:
@@ -299,7 +301,7 @@ class Invariants:
     def _leaf(self, run: Run, index: int) -> LeafItem:
         node = leaf_of(index)
         key = keys.barrier_nodes(RunRef(run.workspace, run.id), node, 0), keys.barrier_node(node.number)
-        return barrier.decode_leaf(self._cloud.table.item(*key))
+        return barrier_items.decode_leaf(self._cloud.table.item(*key))
 
     def _unreported_pages(self, run: Run, leaf: LeafItem, index: int) -> Iterator[DigestPage]:
         """The pages of the probe's leaf with an outcome of it that are completely stored and not in the log."""

@@ -100,20 +100,20 @@ def acknowledge_before_propagating(patches: Patches) -> None:
 def count_instead_of_adding_to_a_set(patches: Patches) -> None:
     from cupel_core.domain.runs.barrier import InnerNode
     from cupel_core.domain.runs.run_spend import RunSpend
-    from cupel_core.store import barrier
+    from cupel_core.store import barrier, barrier_items
     from cupel_core.store.clients import dynamodb
     from cupel_core.store.settings import settings
 
     def mutated(tree: Any, node: Any, value: int, spend: Mapping[str, Any]) -> Any:
         response = dynamodb().update_item(
             TableName=settings().table_name,
-            Key=barrier._key(tree.ref, node, tree.retry_round),
+            Key=barrier_items.node_key(tree.ref, node, tree.retry_round),
             UpdateExpression="ADD childCount :one",
             ExpressionAttributeValues={":one": {"N": "1"}},
             ReturnValues="UPDATED_NEW",
         )
         count = int(response["Attributes"]["childCount"]["N"])
-        return barrier._InnerItem(InnerNode(frozenset(range(count))), RunSpend(), None)
+        return barrier_items.InnerItem(InnerNode(frozenset(range(count))), RunSpend(), None)
 
     patches.set(barrier, "_add_member", mutated)
 
@@ -202,7 +202,7 @@ def save_the_cursor_before_sending(patches: Patches) -> None:
 
 @mutation(SMALL_SKEW, first_seed=3)
 def ignore_the_claims_of_others(patches: Patches) -> None:
-    from cupel_core.store.barrier import LeafItem
+    from cupel_core.store.barrier_items import LeafItem
 
     patches.set(LeafItem, "claims_of_others", lambda *_: {})
 
@@ -464,14 +464,14 @@ def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.domain.runs.leaf_log import Reopening
     from cupel_core.runs import dispatch
-    from cupel_core.store import barrier, leaf_logs
+    from cupel_core.store import barrier, barrier_items
 
     reopen_leaf = dispatch._reopen_leaf
 
     def mutated(tree: Any, node: Any, offsets: Any) -> Any:
         if not offsets:
             return barrier.get_leaf(tree.ref, node)
-        entry = leaf_logs.encode_reopening(Reopening(tree.retry_round + 1, frozenset(offsets)))
+        entry = barrier_items.encode_reopening(Reopening(tree.retry_round + 1, frozenset(offsets)))
         values = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **barrier._NO_LOG}
         expression = f"SET reopened = :retry_round, {barrier._APPEND}"
         return barrier._update_leaf(tree.ref, node, expression, {}, values)

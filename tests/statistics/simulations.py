@@ -9,7 +9,8 @@ from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.comparison import ComparisonOptions, ComparisonRow, compare
+from cupel_core.domain.analysis.comparison import ComparisonRow, compare
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn, SideScenario
 from cupel_core.domain.runs.plan import Column

@@ -11,7 +11,7 @@ from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.turns import StoredArtifact
-from cupel_core.store import chat_branches, chat_turns
+from cupel_core.store import chat_branches, chat_texts
 
 _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
 """200 exchanges of the longest messages would take most of a worker's memory."""
@@ -68,4 +68,4 @@ def load_artifacts(ref: ChatRef, branch: ChatBranch, session: str, before: int) 
     turn_id = sessions_before(ref, branch, before).get(session)
     if turn_id is None:
         return {}
-    return {tag: StoredArtifact.from_json(each) for tag, each in chat_turns.get_artifacts(ref, turn_id).items()}
+    return {tag: StoredArtifact.from_json(each) for tag, each in chat_texts.get_artifacts(ref, turn_id).items()}

@@ -8,9 +8,15 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
-from cupel_core.domain.analysis.comparison import MAX_ALPHA, MIN_ALPHA, ComparisonOptions
 from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
-from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
+from cupel_core.domain.analysis.comparison_requests import (
+    MAX_ALPHA,
+    MIN_ALPHA,
+    ComparisonOptions,
+    ComparisonRecord,
+    ComparisonSpec,
+    SideSpec,
+)
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.matching import MatchedBy
 from cupel_core.domain.analysis.metrics import Metric

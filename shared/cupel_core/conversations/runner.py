@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, uuid5
 
 from cupel_core import sandbox
@@ -58,9 +57,6 @@ from cupel_core.scoring.grading.criteria import evaluate_criteria, unjudged_resu
 from cupel_core.scoring.grading.grader import GraderError
 from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.scoring.score import needs_model
-
-if TYPE_CHECKING:
-    pass
 
 
 async def run_conversation(

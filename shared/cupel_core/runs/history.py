@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.conversations import Calls

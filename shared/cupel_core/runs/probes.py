@@ -17,7 +17,8 @@ from cupel_core.domain.runs.views import ProbeView
 from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.runs.queries import find_probe
 from cupel_core.store import attempts, barrier, checkpoints, runs, snapshots
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.outcome_reads import OutcomeLocation, location_in, read_at
 
 _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)

@@ -44,7 +44,8 @@ from cupel_core.domain.runs.transcripts import readable_at
 from cupel_core.domain.runs.views import ColumnProgressView, RunProgressView
 from cupel_core.runs.queries import progress
 from cupel_core.store import barrier, budgets, counters, events, governor, outcomes, runs
-from cupel_core.store.barrier import Leaves, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import Leaves
 
 
 def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:

@@ -37,7 +37,8 @@ from cupel_core.domain.runs.transcripts import (
 from cupel_core.domain.runs.views import ProbeView, RunView, TranscriptView
 from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.store import barrier, budgets, governor, outcomes, runs, scenarios, snapshots
-from cupel_core.store.barrier import State, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import State
 
 _ACCESS_PRECISION = timedelta(minutes=1)
 # Access times are written in the background: readers do not wait for them, and losing one does no harm.

@@ -21,7 +21,8 @@ from cupel_core.domain.runs.leaf_log import OutcomePage
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.store import barrier, callbacks, checkpoints, executions, outcomes, runs, snapshots
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.settings import settings
 
 _UNREADABLE = ConversationState((), turns=1, cost_usd=None)

@@ -5,37 +5,42 @@ parents, open ones from themselves. A run of a million probes takes one query fo
 for each of them that is not full. Before the last transition, the counts are stored in the run (`settled`).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
 
-import orjson
-
-from cupel_core.base.clock import from_iso, to_iso, utc_now
-from cupel_core.base.deferred import dataclass
+from cupel_core.base.clock import to_iso, utc_now
 from cupel_core.base.errors import RetryableError
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Leaf, Node, encode_member, probe_count, root_of
+from cupel_core.domain.runs.barrier import FANOUT, InnerNode, Node, encode_member, probe_count, root_of
 from cupel_core.domain.runs.claims import Claim, SliceDivision, divide_slice
-from cupel_core.domain.runs.column_progress import LeafCounts, LeafDetail
-from cupel_core.domain.runs.leaf_log import LogContent, OutcomePage, Reopening, resolve
+from cupel_core.domain.runs.column_progress import LeafCounts
+from cupel_core.domain.runs.leaf_log import OutcomePage, Reopening
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Progress, Run
-from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode, inner_spend, leaf_spend
-from cupel_core.domain.runs.slow_calls import SlowCall
-from cupel_core.store import keys, leaf_logs
+from cupel_core.domain.runs.run_spend import Cost, RunSpend, encode
+from cupel_core.store import barrier_items
+from cupel_core.store.barrier_items import (
+    CLAIM_PREFIX,
+    InnerItem,
+    LeafItem,
+    Leaves,
+    State,
+    decode_inner,
+    decode_leaf,
+    encode_claim,
+    identity_of,
+    node_key,
+    number_set,
+)
 from cupel_core.store.batches import get_batch, query
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.settings import settings
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
 _RECORDED_AT = "recordedAt = :now"
 _APPEND = "outcomeLog = list_append(if_not_exists(outcomeLog, :no_log), :entries)"
 _NO_LOG: dict[str, Any] = {":no_log": {"L": []}}
-_CLAIM = "claim:"
 _REVOKED = "0"
 """The end of a revoked claim. It stays in the leaf, so that whoever comes later looks for outcomes of its probes."""
 _MAX_ERROR_LENGTH = 1_000
@@ -58,85 +63,6 @@ class Tree(NamedTuple):
         return self.plan.total
 
 
-class State(NamedTuple):
-    """How far a run is, what it has spent, and when the latest outcome was recorded."""
-
-    progress: Progress
-    spend: RunSpend
-    recorded_at: datetime | None = None
-
-
-class Leaves(NamedTuple):
-    """The leaves of a run, ascending, and what they add up to."""
-
-    state: State
-    leaves: list[LeafCounts]
-
-
-class _InnerItem(NamedTuple):
-    """An inner node with the spend of its full children, and when the last of them was added."""
-
-    node: InnerNode
-    spend: RunSpend
-    recorded_at: datetime | None
-
-
-@dataclass(frozen=True)
-class LeafItem:
-    """A leaf with its claims by claimant, and the last error of a claimant that gave up."""
-
-    leaf: Leaf = field(default_factory=Leaf)
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    last_error: str | None = None
-    reopened_in_round: int = 0
-    """The retry round that last took errors out of the leaf to run them again."""
-    log: LogContent = field(default_factory=LogContent)
-    own: frozenset[int] = frozenset()
-    """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
-    added_costs: frozenset[int] = frozenset()
-    checkpoint_costs: frozenset[int] = frozenset()
-    """Costs as encoded members of number sets (`domain/runs/run_spend.py`): those added to outcomes, and those of
-    unfinished conversations."""
-    recorded_at: datetime | None = None
-    """When an outcome was last added."""
-
-    @property
-    def costs(self) -> frozenset[int]:
-        """The encoded costs of its outcomes: those in its log, and those added later."""
-        return self.added_costs | self.log.costs
-
-    def spend(self, node: Node, plan: Plan) -> RunSpend:
-        def column_of(offset: int) -> int:
-            return plan.probe(node.first_index + offset).column
-
-        return leaf_spend(self.costs, self.log.lost, self.checkpoint_costs, column_of)
-
-    def round_of(self, offset: int, conversation_round: int) -> int:
-        """The retry round in which a probe's conversation started, given that of the run's other probes."""
-        return max(conversation_round, self.log.rounds.get(offset, conversation_round))
-
-    @property
-    def failure_cause(self) -> str:
-        """Why the last delivery of the leaf's probes failed; without a recorded error, its workers died."""
-        return self.last_error or "its worker died each time"
-
-    def called_since(self, offset: int) -> datetime | None:
-        """When the last worker that claims a probe made its first call for it; None if none is known.
-
-        Earlier claims may be of earlier retry rounds.
-        """
-        since = max((claim.calling[offset] for claim in self.claims.values() if offset in claim.calling), default=None)
-        return None if since is None else datetime.fromtimestamp(since, UTC)
-
-    def claims_of_others(self, claimant: str) -> dict[str, Claim]:
-        """The other claims, by claimant."""
-        return {name: claim for name, claim in self.claims.items() if name != claimant}
-
-    def counts(self, number: int) -> LeafCounts:
-        detail = LeafDetail(self.leaf, tuple(self.claims.values()))
-        return LeafCounts(number, len(self.leaf.completed), len(self.leaf.failed), detail)
-
-
 def acquire(
     ref: RunRef, node: Node, claimant: str, new_claim: Claim, indexes: Sequence[int], now: float
 ) -> SliceDivision:
@@ -145,8 +71,8 @@ def acquire(
     Expired claims on them are revoked, because their claimants may only have been slow, and learn of it when they
     renew.
     """
-    value = {":claim": _claim_value(new_claim)}
-    item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": _CLAIM + claimant}, value)
+    value = {":claim": encode_claim(new_claim)}
+    item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": CLAIM_PREFIX + claimant}, value)
     for _ in range(_MAX_ATTEMPTS):
         others = item.claims_of_others(claimant)
         expired = {
@@ -168,8 +94,8 @@ def renew(ref: RunRef, node: Node, claimant: str, new_claim: Claim) -> bool:
         ref,
         node,
         "SET #claim = :claim",
-        {"#claim": _CLAIM + claimant, "#until": "until"},
-        {":claim": _claim_value(new_claim), ":revoked": {"N": _REVOKED}},
+        {"#claim": CLAIM_PREFIX + claimant, "#until": "until"},
+        {":claim": encode_claim(new_claim), ":revoked": {"N": _REVOKED}},
         "#claim.#until > :revoked",
     )
     return item.claims.get(claimant) == new_claim
@@ -179,7 +105,7 @@ def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
     """Revoke claims unless they were renewed; returns the leaf afterwards."""
     names, values = {"#until": "until"}, {":revoked": {"N": _REVOKED}}
     for number, (claimant, claim) in enumerate(expired.items()):
-        names[f"#c{number}"] = _CLAIM + claimant
+        names[f"#c{number}"] = CLAIM_PREFIX + claimant
         values[f":u{number}"] = {"N": str(claim.until)}
     updates = ", ".join(f"#c{number}.#until = :revoked" for number in range(len(expired)))
     unchanged = " AND ".join(f"#c{number}.#until = :u{number}" for number in range(len(expired)))
@@ -205,20 +131,6 @@ def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
         yield from _list_open_leaves(tree, parent, get_inner(tree, parent)).items()
 
 
-def _claim_value(claim: Claim) -> dict[str, Any]:
-    calls = {"calls": {"S": orjson.dumps(list(map(list, claim.slow_calls))).decode()}} if claim.slow_calls else {}
-    calling = {"calling": {"S": orjson.dumps(list(claim.calling.items())).decode()}} if claim.calling else {}
-    times = {"until": {"N": str(claim.until)}, "since": {"N": str(claim.since)}}
-    return {"M": {**times, "offsets": _number_set(claim.offsets), **calling, **calls}}
-
-
-def _read_claim(value: dict[str, Any]) -> Claim:
-    calls = tuple(SlowCall(*call) for call in orjson.loads(value["calls"]["S"])) if "calls" in value else ()
-    calling = dict[int, float](orjson.loads(value["calling"]["S"])) if "calling" in value else {}
-    until, since = float(value["until"]["N"]), float(value["since"]["N"])
-    return Claim(_read_set(value, "offsets"), until, since, calling, calls)
-
-
 def note_error(ref: RunRef, node: Node, error: str) -> None:
     """Note why probes of a leaf could not be run, for the dead-letter list if their message ends there."""
     _update_leaf(ref, node, "SET lastError = :error", {}, {":error": {"S": error[:_MAX_ERROR_LENGTH]}})
@@ -237,14 +149,14 @@ def record(
     One write; returns the leaf afterwards. What counts of the pages depends on what the log contained before.
     """
     values: dict[str, Any] = {}
-    names = {f"#c{number}": _CLAIM + claimant for number, claimant in enumerate(released)}
+    names = {f"#c{number}": CLAIM_PREFIX + claimant for number, claimant in enumerate(released)}
     clauses = []
     if pages:
         clauses.append(f"SET {_APPEND}, {_RECORDED_AT}")
-        values |= {":entries": {"L": [leaf_logs.encode_page(page) for page in pages]}, **_NO_LOG, **_recorded_now()}
+        values |= {":entries": {"L": [barrier_items.encode_page(page) for page in pages]}, **_NO_LOG, **_recorded_now()}
     if costs:
         clauses.append("ADD costs :costs")
-        values[":costs"] = _number_set(set(costs))
+        values[":costs"] = number_set(set(costs))
     if names:
         clauses.append(f"REMOVE {', '.join(names)}")
     return _update_leaf(tree.ref, node, " ".join(clauses), names, values) if clauses else get_leaf(tree.ref, node)
@@ -252,12 +164,12 @@ def record(
 
 def add_checkpoint_costs(ref: RunRef, node: Node, members: Collection[int]) -> None:
     """Add what unfinished conversations of a leaf have cost, as members. May be repeated."""
-    _update_leaf(ref, node, "ADD checkpointCosts :members", {}, {":members": _number_set(members)})
+    _update_leaf(ref, node, "ADD checkpointCosts :members", {}, {":members": number_set(members)})
 
 
 def add_own(ref: RunRef, node: Node, offsets: Sequence[int]) -> None:
     """Note that the outcomes of these probes may have items of their own; before those items are written."""
-    _update_leaf(ref, node, "ADD own :offsets", {}, {":offsets": _number_set(offsets)})
+    _update_leaf(ref, node, "ADD own :offsets", {}, {":offsets": number_set(offsets)})
 
 
 def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
@@ -265,7 +177,7 @@ def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
 
     Without offsets, only writers of earlier rounds are shut out.
     """
-    entry = leaf_logs.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
+    entry = barrier_items.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
     values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **_NO_LOG}
     expression = f"SET reopened = :retry_round, {_APPEND}"
     condition = "attribute_not_exists(reopened) OR reopened < :retry_round"
@@ -292,7 +204,7 @@ def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
 
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:
     """One leaf, strongly consistent; empty if nothing was written yet."""
-    response = dynamodb().get_item(TableName=settings().table_name, Key=_key(ref, node), ConsistentRead=True)
+    response = dynamodb().get_item(TableName=settings().table_name, Key=node_key(ref, node), ConsistentRead=True)
     return decode_leaf(response.get("Item", {}))
 
 
@@ -303,14 +215,10 @@ def get_leaves(ref: RunRef, numbers: Sequence[int]) -> dict[int, LeafItem]:
 
 def get_leaves_of(wanted: Collection[tuple[RunRef, int]]) -> dict[tuple[RunRef, int], LeafItem]:
     """Return leaves of several runs by run and number, strongly consistent; one request per hundred leaves."""
-    by_key = {_identity(_key(ref, Node(0, number))): (ref, number) for ref, number in wanted}
-    items = get_batch(_key(ref, Node(0, number)) for ref, number in by_key.values())
-    written = {by_key[_identity(item)]: decode_leaf(item) for item in items}
+    by_key = {identity_of(node_key(ref, Node(0, number))): (ref, number) for ref, number in wanted}
+    items = get_batch(node_key(ref, Node(0, number)) for ref, number in by_key.values())
+    written = {by_key[identity_of(item)]: decode_leaf(item) for item in items}
     return {each: written.get(each) or LeafItem() for each in wanted}
-
-
-def _identity(item: Mapping[str, Any]) -> tuple[str, str]:
-    return item["pk"]["S"], item["sk"]["S"]
 
 
 def list_leaves(ref: RunRef, parent: Node, first: int = 0) -> dict[int, LeafItem]:
@@ -323,20 +231,10 @@ def get_inner(tree: Tree, node: Node) -> InnerNode:
     return _get_inner_item(tree, node).node
 
 
-def _get_inner_item(tree: Tree, node: Node) -> _InnerItem:
-    key = _key(tree.ref, node, tree.retry_round)
+def _get_inner_item(tree: Tree, node: Node) -> InnerItem:
+    key = node_key(tree.ref, node, tree.retry_round)
     response = dynamodb().get_item(TableName=settings().table_name, Key=key, ConsistentRead=True)
-    return _inner_item(response.get("Item", {}))
-
-
-def _inner_item(item: dict[str, Any]) -> _InnerItem:
-    node = InnerNode(_read_set(item, "members"))
-    spend = inner_spend(_read_set(item, "costs"), _read_set(item, "lostCosts"))
-    return _InnerItem(node, spend, _read_recorded_at(item))
-
-
-def _read_recorded_at(item: Mapping[str, Any]) -> datetime | None:
-    return from_iso(item["recordedAt"]["S"]) if "recordedAt" in item else None
+    return decode_inner(response.get("Item", {}))
 
 
 def _recorded_now() -> dict[str, Any]:
@@ -423,10 +321,10 @@ def _read_branches(tree: Tree) -> Iterator[_Branch]:
     above = (Node(2, number) for number in range(-(-tree.total // Node(2, 0).span)))
     items = {int(item["sk"]["S"]): item for node in above for item in _children(tree.ref, node, 0, tree.retry_round)}
     for number in range(-(-tree.total // Node(1, 0).span)):
-        yield _read_branch(tree, Node(1, number), _inner_item(items.get(number, {})))
+        yield _read_branch(tree, Node(1, number), decode_inner(items.get(number, {})))
 
 
-def _read_branch(tree: Tree, parent: Node, known: _InnerItem) -> _Branch:
+def _read_branch(tree: Tree, parent: Node, known: InnerItem) -> _Branch:
     first = parent.number * FANOUT
     leaves: dict[int, LeafCounts] = {}
     for position, failed in known.node.failed_by_child.items():
@@ -449,22 +347,22 @@ def _list_open_leaves(tree: Tree, parent: Node, known: InnerNode) -> dict[int, L
     return {number: item for number, item in leaves.items() if number % FANOUT not in known.full_children}
 
 
-def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> _InnerItem:
+def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> InnerItem:
     """Add a full child, and members with its spend by attribute; returns the node afterwards."""
     members = {"members": [value], **spend}
     response = dynamodb().update_item(
         TableName=settings().table_name,
-        Key=_key(tree.ref, node, tree.retry_round),
+        Key=node_key(tree.ref, node, tree.retry_round),
         UpdateExpression=f"ADD {', '.join(f'{name} :{name}' for name in members)} SET {_RECORDED_AT}",
-        ExpressionAttributeValues={f":{name}": _number_set(added) for name, added in members.items()} | _recorded_now(),
+        ExpressionAttributeValues={f":{name}": number_set(added) for name, added in members.items()} | _recorded_now(),
         ReturnValues="ALL_NEW",
     )
-    return _inner_item(dict(response["Attributes"]))
+    return decode_inner(dict(response["Attributes"]))
 
 
 def _children(ref: RunRef, parent: Node, first: int = 0, retry_round: int = 0) -> Iterator[dict[str, Any]]:
     """The items below an inner node, from number `first` on; leaves are the same in every retry round."""
-    key = _key(ref, Node(parent.level - 1, max(first, parent.number * FANOUT)), retry_round)
+    key = node_key(ref, Node(parent.level - 1, max(first, parent.number * FANOUT)), retry_round)
     return query("pk = :pk AND sk >= :first", {":pk": key["pk"], ":first": key["sk"]})
 
 
@@ -488,7 +386,7 @@ def _update_leaf(
     try:
         response = client.update_item(
             TableName=settings().table_name,
-            Key=_key(ref, node),
+            Key=node_key(ref, node),
             UpdateExpression=expression,
             ReturnValues="ALL_NEW",
             **optional,
@@ -497,35 +395,3 @@ def _update_leaf(
         rejection: dict[str, Any] = dict(error.response)
         return decode_leaf(rejection.get("Item", {}))
     return decode_leaf(response["Attributes"])
-
-
-def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
-    """A leaf as it is stored; empty if nothing was written yet."""
-    claims = {
-        name.removeprefix(_CLAIM): _read_claim(value["M"]) for name, value in item.items() if name.startswith(_CLAIM)
-    }
-    log = resolve(leaf_logs.decode(item.get("outcomeLog", {})))
-    return LeafItem(
-        log.leaf(),
-        claims,
-        item.get("lastError", {}).get("S"),
-        int(item.get("reopened", {}).get("N", 0)),
-        log,
-        own=_read_set(item, "own"),
-        added_costs=_read_set(item, "costs"),
-        checkpoint_costs=_read_set(item, "checkpointCosts"),
-        recorded_at=_read_recorded_at(item),
-    )
-
-
-def _key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:
-    """The key of a node; that of a leaf is the same in every retry round."""
-    return {"pk": {"S": keys.barrier_nodes(ref, node, retry_round)}, "sk": {"S": keys.barrier_node(node.number)}}
-
-
-def _number_set(numbers: Iterable[int]) -> "AttributeValueTypeDef":
-    return {"NS": [str(number) for number in numbers]}
-
-
-def _read_set(item: Mapping[str, Any], attribute: str) -> frozenset[int]:
-    return frozenset(int(number) for number in item.get(attribute, {}).get("NS", ()))

@@ -1,17 +1,25 @@
-"""Texts of chats in items: short ones as they are, long ones as the name of an object, which is written first."""
+"""Texts of chats in items, and the artifacts of a turn: short ones are stored as they are, long ones by name.
+
+The name is that of an object, which is written first.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 import orjson
+from pynamodb.attributes import JSONAttribute
 
 from cupel_core.base.ids import new_short_id
 from cupel_core.base.messages import ChatRef
-from cupel_core.store import blobs, object_names
+from cupel_core.store import blobs, keys, object_names
+from cupel_core.store.table import Item
 
 MAX_INLINE_BYTES = 8_192
 """An item has at most 400 KB, and each write of it costs by the KB."""
+
+
+ARTIFACTS = "artifacts#"
 
 
 def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
@@ -46,3 +54,17 @@ def write_json(ref: ChatRef, value: object) -> dict[str, Any]:
 
 def read_json(stored: Mapping[str, Any]) -> Any:
     return orjson.loads(read_text(stored))
+
+
+class ArtifactsItem(Item):
+    body = JSONAttribute()
+
+
+def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
+    """The persisted artifacts of a profile session after a turn."""
+    try:
+        item = ArtifactsItem.get(keys.chat(ref), f"{ARTIFACTS}{turn_id}", consistent_read=True)
+    except ArtifactsItem.DoesNotExist:
+        return {}
+    artifacts: dict[str, Any] = read_json(item.body)
+    return artifacts

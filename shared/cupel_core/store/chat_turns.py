@@ -31,14 +31,14 @@ from cupel_core.domain.chats.turns import (
 )
 from cupel_core.store import chat_branches, idempotency_keys, keys, open_work
 from cupel_core.store.chat_branches import BranchChange
-from cupel_core.store.chat_texts import read_json, read_settings, write_json
+from cupel_core.store.chat_texts import ARTIFACTS, ArtifactsItem, read_json, read_settings, write_json
 from cupel_core.store.listing import all_of, list_newest
 from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import Item, conditional_transaction, error_code, updated
 
 REQUEST_RETENTION = timedelta(days=1)
 """For how long a clientRequestId is remembered."""
-_EVENT, _REQUEST, _ARTIFACTS = "event#", "request#", "artifacts#"
+_EVENT, _REQUEST = "event#", "request#"
 
 
 class TurnItem(Item):
@@ -79,10 +79,6 @@ class OpenTurnItem(Item):
     chat_id = UnicodeAttribute(attr_name="chatId")
     turn_id = UnicodeAttribute(attr_name="turnId")
     touched_at = UnicodeAttribute(attr_name="touchedAt")
-
-
-class ArtifactsItem(Item):
-    body = JSONAttribute()
 
 
 class StoredRequest(NamedTuple):
@@ -283,7 +279,7 @@ def end(
         _add_events(transaction, ref, turn.id, events)
         if artifacts is not None:
             body = write_json(ref, artifacts)
-            transaction.save(ArtifactsItem(keys.chat(ref), f"{_ARTIFACTS}{turn.id}", body=body))
+            transaction.save(ArtifactsItem(keys.chat(ref), f"{ARTIFACTS}{turn.id}", body=body))
     return transaction.is_committed
 
 
@@ -297,16 +293,6 @@ def get_prompt(ref: ChatRef, turn_id: str) -> list[dict[str, Any]] | None:
     """What the model got; None if it was not called yet."""
     item = _get_item(ref, turn_id)
     return read_json(item.prompt) if item.prompt else None
-
-
-def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
-    """The persisted artifacts of a profile session after a turn."""
-    try:
-        item = ArtifactsItem.get(keys.chat(ref), f"{_ARTIFACTS}{turn_id}", consistent_read=True)
-    except ArtifactsItem.DoesNotExist:
-        return {}
-    artifacts: dict[str, Any] = read_json(item.body)
-    return artifacts
 
 
 def list_events(ref: ChatRef, turn_id: str, after: int = 0) -> list[TurnEvent]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import MAX_FILE_BYTES, VERSION, Counts
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.spend import Spend

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
+from zlib import crc32
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
@@ -20,6 +21,8 @@ from cupel_core.domain.conversations.conversation import ConversationState, Stop
 from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.spend import Spend
+from cupel_core.domain.runs.leaf_log import LoggedOutcome
+from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Summary, Transcript, TranscriptResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -387,3 +390,9 @@ def _summary(item: StoredOutcome) -> Summary | None:
 
 def _moment(text: str | None) -> datetime | None:
     return from_iso(text) if text else None
+
+
+def logged_outcome(item: StoredOutcome) -> LoggedOutcome:
+    """The outcome as the leaf's log describes it; the same after the message of an error was erased."""
+    identity = crc32(orjson.dumps({name: value for name, value in item.body.items() if name != "message"})) & 0xFFFF
+    return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)

@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import orjson
 
@@ -23,8 +22,7 @@ from cupel_core.base.errors import RetryableError
 from cupel_core.base.ids import new_short_id
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT
-from cupel_core.domain.runs.leaf_log import LoggedOutcome, OutcomePage
-from cupel_core.domain.runs.run_spend import Cost
+from cupel_core.domain.runs.leaf_log import OutcomePage
 from cupel_core.store import blobs, keys
 from cupel_core.store.batches import get_batch, put_batch, query
 from cupel_core.store.clients import dynamodb
@@ -34,8 +32,8 @@ from cupel_core.store.outcome_items import (
     OutcomeItem,
     StoredOutcome,
     erased_entry,
+    logged_outcome,
     new_content_key,
-    spending_of,
 )
 from cupel_core.store.settings import settings
 
@@ -176,13 +174,6 @@ def list_of_leaf(ref: RunRef, leaf: int) -> Iterator[DigestPage]:
 def list_of_block(ref: RunRef, block: int) -> Iterator[DigestPage]:
     """All digest pages of a block of probes."""
     return (decode(ref, item) for item in _query(ref, _first_leaf(block), keys.DIGEST_PAGES))
-
-
-def list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[DigestPage]:
-    """The pages of a leaf that are not `known`; not those whose worker died before it had written their texts."""
-    unknown = [page for page in list_of_leaf(ref, leaf) if page.page_id not in known]
-    texts = read_texts(ref, (page.page_ref for page in unknown if page.has_texts))
-    return [page for page in unknown if not page.has_texts or page.page_ref in texts]
 
 
 def erase(ref: RunRef, leaf: int, offset: int, now: datetime) -> None:
@@ -388,12 +379,6 @@ def _page_ref(item: Mapping[str, Any]) -> PageRef:
 def _revision(item: Mapping[str, Any]) -> int:
     """How often the page was changed."""
     return int(item["revision"]["N"]) if "revision" in item else 0
-
-
-def logged_outcome(item: StoredOutcome) -> LoggedOutcome:
-    """The outcome as the leaf's log describes it; the same after the message of an error was erased."""
-    identity = crc32(orjson.dumps({name: value for name, value in item.body.items() if name != "message"})) & 0xFFFF
-    return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)
 
 
 def _offset(outcome: NewOutcome) -> int:

@@ -8,7 +8,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.domain.runs.barrier import FANOUT, leaf_batches
 from cupel_core.domain.runs.transcripts import Outcome
 from cupel_core.store import barrier, keys, outcome_pages
-from cupel_core.store.barrier import LeafItem
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.batches import get_batch
 from cupel_core.store.outcome_items import OutcomeItem, StoredOutcome, from_item
 from cupel_core.store.outcome_pages import DigestPage, PageRef, Texts

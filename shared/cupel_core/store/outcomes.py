@@ -35,7 +35,7 @@ from cupel_core.domain.runs.transcripts import (
     unstorable,
 )
 from cupel_core.store import barrier, blobs, corrections, keys, outcome_pages, outcome_reads
-from cupel_core.store.barrier import LeafItem
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.clients import dynamodb
 from cupel_core.store.listing import MAX_EXAMINED
 from cupel_core.store.outcome_items import (
@@ -92,7 +92,14 @@ def _put_text(outcome: NewOutcome) -> None:
 
 def list_unreported(ref: RunRef, node: Node, leaf: LeafItem) -> list[OutcomePage]:
     """Return the pages of a leaf that its log does not name, because their worker died before it reported them."""
-    return [page.logged() for page in outcome_pages.list_complete(ref, node.number, leaf.log.page_ids)]
+    return [page.logged() for page in _list_complete(ref, node.number, leaf.log.page_ids)]
+
+
+def _list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[outcome_pages.DigestPage]:
+    """The pages of a leaf that are not `known`; not those whose worker died before it had written their texts."""
+    unknown = [page for page in outcome_pages.list_of_leaf(ref, leaf) if page.page_id not in known]
+    texts = outcome_pages.read_texts(ref, (page.page_ref for page in unknown if page.has_texts))
+    return [page for page in unknown if not page.has_texts or page.page_ref in texts]
 
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:

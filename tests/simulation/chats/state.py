@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from cupel_core.store.chat_branches import BranchItem, ExchangeItem, PageItem, VariantItem
-from cupel_core.store.chat_turns import ArtifactsItem, TurnEventItem, TurnItem
+from cupel_core.store.chat_texts import ArtifactsItem
+from cupel_core.store.chat_turns import TurnEventItem, TurnItem
 from tests.simulation.chats.ledger import Ledger
 from tests.simulation.expressions import Item
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.base.clock import utc_now
-from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.plan import Plan

@@ -20,7 +20,7 @@ from cupel_core.domain.runs.transcripts import (
     Transcript,
     TranscriptResult,
 )
-from cupel_core.store import barrier, batches, clients, keys, leaf_logs, outcome_pages, outcomes
+from cupel_core.store import barrier, barrier_items, batches, clients, keys, outcome_pages, outcomes
 from cupel_core.store.barrier import Tree
 from cupel_core.store.settings import Settings
 from tests.recorded_outcomes import store_outcomes
@@ -48,8 +48,8 @@ def unreported() -> list[OutcomePage]:
 def test_a_page_is_read_from_the_log_as_it_was_added(cost: Cost) -> None:
     page = OutcomePage("abc", 7, {0: LoggedOutcome(True, cost, 0xFFFF), 99: LoggedOutcome(False, cost)})
     reopening = Reopening(8, frozenset({0, 99}))
-    log = {"L": [leaf_logs.encode_page(page), leaf_logs.encode_reopening(reopening)]}
-    assert list(leaf_logs.decode(log)) == [page, reopening]
+    log = {"L": [barrier_items.encode_page(page), barrier_items.encode_reopening(reopening)]}
+    assert list(barrier_items.decode_log(log)) == [page, reopening]
 
 
 def test_the_outcomes_of_a_leaf_take_two_items(cloud: Settings) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.messages import RunRef
 from cupel_core.contract.reports import ReportConversationResponse
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.reports.grader_agreement import GraderPairs
 from cupel_core.domain.reports.samples import CandidatePool, SampleCandidate, rank_of
 from cupel_core.domain.runs.identifiers import transcript_id

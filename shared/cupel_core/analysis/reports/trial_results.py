@@ -11,8 +11,7 @@ from cupel_core.base.errors import ClientError
 from cupel_core.base.messages import RunRef
 from cupel_core.contract.comparisons import ComparisonFiguresResponse, ComparisonRowResponse
 from cupel_core.contract.trials import TrialResponse, TrialResultResponse, TrialTagResponse
-from cupel_core.domain.analysis.comparison import ComparisonOptions
-from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec, SideSpec
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions, ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.reports.records import ReportRecord

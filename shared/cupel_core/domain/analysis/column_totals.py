@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.conversations.spend import ModelCalls
 from cupel_core.domain.runs.role_costs import RoleCost, role_costs
@@ -22,64 +23,6 @@ MAX_CAUSES = 10
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
 """Each counts conversations, but for the last, which counts single answers."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
-
-
-class CountedCost(NamedTuple):
-    """The calls of one kind of an outcome, and what they cost; None if a price is unknown."""
-
-    kind: str
-    """One of COST_KINDS."""
-    calls: int
-    usd: float | None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    models: Mapping[str, ModelCalls] = {}
-    """What was used of each model, as far as it was recorded: not of targets."""
-    uncertain_usd: float = 0.0
-    """Calls without an answer may have cost this much in addition."""
-    cached_usd: float | None = 0.0
-    """Answers from a cache cost this much when they were made; None if a price is unknown."""
-
-
-class CountedOutcome(NamedTuple):
-    """What is counted of an outcome: nothing that was said, and nothing that quotes it."""
-
-    probe_index: int
-    is_completed: bool
-    code: str | None = None
-    """The decision: `1`-`5`; anything else counts as `other`."""
-    success: bool | None = None
-    """None if nothing was judged, or if it could not be computed."""
-    score: float | None = None
-    cause: UnscoredCause | None = None
-    """It says why a weighted assertion could not be computed; None if all were, or if a user corrected the result."""
-    metrics: Mapping[str, float] = {}
-    metric_weights: Mapping[str, float] = {}
-    """It has the sum of the weights of each metric's results, unless that sum is 1."""
-    tags: Sequence[str] = ()
-    duration_ms: int = 0
-    turns: int = 0
-    turn_durations_ms: Sequence[int] = ()
-    """How long each answer took."""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    model_version: str | None = None
-    error_code: str | None = None
-    costs: Sequence[CountedCost] = ()
-    checks: Mapping[str, bool | None] = {}
-    """Whether each assertion passed, by name; None if it could not be computed."""
-    is_cut: bool = False
-    """Whether the limit of tokens cut the last answer."""
-    left_out: Mapping[str, int] = {}
-    """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
-    is_cached: bool = False
-    """It is set if an answer of the target came from a cache: its time is that of the call before."""
-    omitted_parameters: Sequence[str] = ()
-    """These parameters were left out of the requests to the target."""
-
-    @property
-    def is_unscored(self) -> bool:
-        return self.cause is not None
 
 
 class CheckCount(NamedTuple):

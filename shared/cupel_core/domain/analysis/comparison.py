@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.cautions import ComparisonCaution, data_cautions, error_cautions, size_cautions
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.matching import (
     ColumnPair,
@@ -34,9 +35,11 @@ from cupel_core.domain.analysis.paired import (
 )
 from cupel_core.domain.analysis.paired_rates import PairCounts, RatePair, count_pairs
 from cupel_core.domain.analysis.paired_samples import (
+    DistributionShift,
     Incomparable,
     PairedSample,
     PairedScenario,
+    distribution_shift,
     paired_sample,
     primary_metric,
 )
@@ -53,41 +56,10 @@ from cupel_core.domain.analysis.verdicts import (
     sentence_of,
     verdict_of,
 )
-from cupel_core.domain.statistics import DECISION_CODES, MIN_SCENARIOS, OTHER
+from cupel_core.domain.statistics import MIN_SCENARIOS
 
-MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
 _CODE_RANGE = 4
 """Decisions reach from 1 to 5."""
-
-
-@dataclass(frozen=True)
-class ComparisonOptions:
-    metric: Metric | None = None
-    """DECISION if None and both sides decided anything, else PASS_RATE."""
-    alpha: float = 0.05
-    margin: float | None = None
-    """The metric's default if None."""
-
-    @property
-    def alpha_issue(self) -> str | None:
-        """Why the level cannot be used."""
-        is_usable = MIN_ALPHA <= self.alpha <= MAX_ALPHA
-        return None if is_usable else f"must be from {MIN_ALPHA:g} to {MAX_ALPHA:g}"
-
-    @property
-    def margin_issue(self) -> str | None:
-        """Why the margin cannot be used with the metric."""
-        if self.metric and self.metric.is_rate and self.margin is not None and self.margin > 1:
-            return f"must be at most 1: {self.metric} is a share"
-        return None
-
-
-class DistributionShift(NamedTuple):
-    """Decisions of either side. `total_variation` is the share of answers that differ between the distributions."""
-
-    baseline: dict[str, int]
-    comparison: dict[str, int]
-    total_variation: float | None
 
 
 @dataclass(frozen=True)
@@ -221,7 +193,7 @@ def _row_of(sample: PairedSample, sides: _ComparedSides, levels: _Levels, tests:
     return replace(
         row,
         incomparable=dict(sample.incomparable),
-        shift=_shift(sample.totals),
+        shift=distribution_shift(sample.totals),
         cautions=(*row.cautions, *data_cautions(sample, levels.metric)),
         most_changed=most_changed(sample.scenarios, values, levels.metric),
         own_difference=own_difference(levels.metric, pooled, levels.alpha),
@@ -423,12 +395,3 @@ def _names(row: ComparisonRow) -> RowNames:
 
 def _name(columns: Sequence[SideColumn]) -> str:
     return columns[0].name if len(columns) == 1 else f"the mean of {len(columns)} targets"
-
-
-def _shift(totals: tuple[Cell, Cell]) -> DistributionShift:
-    before, after = (dict(zip((*DECISION_CODES, OTHER), cell, strict=False)) for cell in totals)
-    first, second = (sum(counts.values()) for counts in (before, after))
-    if not (first and second and any(cell.decided for cell in totals)):
-        return DistributionShift(before, after, None)
-    differences = (abs(after[code] / second - before[code] / first) for code in before)
-    return DistributionShift(before, after, sum(differences) / 2)

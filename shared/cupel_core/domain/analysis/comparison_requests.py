@@ -8,13 +8,35 @@ from hashlib import sha256
 from typing import Any
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.comparison import ComparisonOptions
 from cupel_core.domain.analysis.jobs import JobStatus, job_id_of
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.runs.run import RunFailure
 
+MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
 ALGORITHM = "comparison-2"
 """Part of a comparison's id; another one when the same inputs would give other figures."""
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    metric: Metric | None = None
+    """DECISION if None and both sides decided anything, else PASS_RATE."""
+    alpha: float = 0.05
+    margin: float | None = None
+    """The metric's default if None."""
+
+    @property
+    def alpha_issue(self) -> str | None:
+        """It says why the level cannot be used."""
+        is_usable = MIN_ALPHA <= self.alpha <= MAX_ALPHA
+        return None if is_usable else f"must be from {MIN_ALPHA:g} to {MAX_ALPHA:g}"
+
+    @property
+    def margin_issue(self) -> str | None:
+        """It says why the margin cannot be used with the metric."""
+        if self.metric and self.metric.is_rate and self.margin is not None and self.margin > 1:
+            return f"must be at most 1: {self.metric} is a share"
+        return None
 
 
 @dataclass(frozen=True)

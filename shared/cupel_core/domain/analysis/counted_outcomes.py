@@ -1,10 +1,75 @@
-"""What is counted of an outcome that is in memory; of stored ones, `store/counted_outcomes.py` reads the same."""
+"""The counted figures of an outcome, which have nothing that was said. An outcome in memory is counted here.
 
-from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+Of stored ones, `store/counted_outcomes.py` reads the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
+from cupel_core.domain.conversations.spend import ModelCalls
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, Transcript
 from cupel_core.domain.scoring.scoring import check_results
+from cupel_core.domain.scoring.unscored import UnscoredCause
+
+
+class CountedCost(NamedTuple):
+    """The calls of one kind of an outcome, and what they cost; None if a price is unknown."""
+
+    kind: str
+    """One of COST_KINDS."""
+    calls: int
+    usd: float | None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    models: Mapping[str, ModelCalls] = {}
+    """What was used of each model, as far as it was recorded: not of targets."""
+    uncertain_usd: float = 0.0
+    """Calls without an answer may have cost this much in addition."""
+    cached_usd: float | None = 0.0
+    """Answers from a cache cost this much when they were made; None if a price is unknown."""
+
+
+class CountedOutcome(NamedTuple):
+    """The counted figures of an outcome: nothing that was said, and nothing that quotes it."""
+
+    probe_index: int
+    is_completed: bool
+    code: str | None = None
+    """The decision: `1`-`5`; anything else counts as `other`."""
+    success: bool | None = None
+    """None if nothing was judged, or if it could not be computed."""
+    score: float | None = None
+    cause: UnscoredCause | None = None
+    """It says why a weighted assertion could not be computed; None if all were, or if a user corrected the result."""
+    metrics: Mapping[str, float] = {}
+    metric_weights: Mapping[str, float] = {}
+    """It has the sum of the weights of each metric's results, unless that sum is 1."""
+    tags: Sequence[str] = ()
+    duration_ms: int = 0
+    turns: int = 0
+    turn_durations_ms: Sequence[int] = ()
+    """Each answer took so long."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_version: str | None = None
+    error_code: str | None = None
+    costs: Sequence[CountedCost] = ()
+    checks: Mapping[str, bool | None] = {}
+    """It says by name whether each assertion passed; None if it could not be computed."""
+    is_cut: bool = False
+    """The limit of tokens cut the last answer."""
+    left_out: Mapping[str, int] = {}
+    """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
+    is_cached: bool = False
+    """It is set if an answer of the target came from a cache: its time is that of the call before."""
+    omitted_parameters: Sequence[str] = ()
+    """These parameters were left out of the requests to the target."""
+
+    @property
+    def is_unscored(self) -> bool:
+        return self.cause is not None
 
 
 def counted_outcome(outcome: Outcome) -> CountedOutcome:

@@ -24,7 +24,8 @@ from struct import error as StructError  # noqa: N812 - a class
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.target_usage import TargetUsage, add_sums
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
 

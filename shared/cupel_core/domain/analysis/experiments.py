@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.comparison import ComparisonOptions
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict, Evidence, verdict_of

@@ -21,7 +21,7 @@ from cupel_core.domain.analysis.matching import (
 )
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired import PairedValues
-from cupel_core.domain.statistics import Trials
+from cupel_core.domain.statistics import DECISION_CODES, OTHER, Trials
 
 
 class Incomparable(StrEnum):
@@ -181,3 +181,20 @@ def _mean(side: Sequence[Trials]) -> float:
 
 def _pool(side: Sequence[Trials]) -> Trials:
     return side[0] if len(side) == 1 else Trials(*(sum(numbers) for numbers in zip(*side, strict=True)))
+
+
+class DistributionShift(NamedTuple):
+    """Decisions of either side. `total_variation` is the share of answers that differ between the distributions."""
+
+    baseline: dict[str, int]
+    comparison: dict[str, int]
+    total_variation: float | None
+
+
+def distribution_shift(totals: tuple[Cell, Cell]) -> DistributionShift:
+    before, after = (dict(zip((*DECISION_CODES, OTHER), cell, strict=False)) for cell in totals)
+    first, second = (sum(counts.values()) for counts in (before, after))
+    if not (first and second and any(cell.decided for cell in totals)):
+        return DistributionShift(before, after, None)
+    differences = (abs(after[code] / second - before[code] / first) for code in before)
+    return DistributionShift(before, after, sum(differences) / 2)

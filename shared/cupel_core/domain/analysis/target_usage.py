@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from math import log
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 
 UNKNOWN = -1
 CACHED = -2

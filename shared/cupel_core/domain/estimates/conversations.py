@@ -1,5 +1,9 @@
 """The model calls that a conversation is expected to need, and their tokens."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import NamedTuple, Self
 
 from cupel_core.base.deferred import dataclass
@@ -12,7 +16,7 @@ ANSWER_TOKENS = 300.0
 REASONING_TOKENS = 700.0
 """That a reasoning model writes besides an answer."""
 USER_TOKENS = 60.0
-"""Of a message by the simulated user."""
+"""A message by the simulated user has so many."""
 GRADE_TOKENS = 150.0
 """Of a judge's reply, with its reasons."""
 OPEN_TURNS = 3.0
@@ -182,3 +186,27 @@ class ExpectedConversation:
         if not self.scripted_tokens:
             return USER_TOKENS
         return sum(self.scripted_tokens) / len(self.scripted_tokens) * unknowns.input
+
+
+class ConversationSample:
+    """Some conversations, which stand for all others like them."""
+
+    def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
+        self.is_open = any(each.simulates_user for each in conversations)
+        """Whether the number of turns is unknown."""
+        self.has_tools = any(each.max_tool_rounds for each in conversations)
+        self.has_pdfs = any(each.pdf_tokens for each in conversations)
+        self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)
+        self._mean_calls = cache(partial(_mean_calls, conversations))
+
+    def mean_calls(self, unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
+        """Return the calls of a conversation: how long a call takes changes nothing of them."""
+        return self._mean_calls(replace(unknowns, latency=1.0))
+
+
+def _mean_calls(conversations: Sequence[ExpectedConversation], unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
+    sums: dict[RoleModel, Calls] = defaultdict(Calls)
+    for conversation in conversations:
+        for role_model, calls in conversation.calls(unknowns).items():
+            sums[role_model] += calls
+    return {role_model: calls * (1 / len(conversations)) for role_model, calls in sums.items()}

@@ -16,16 +16,10 @@ from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.estimates.conversations import ExpectedConversation, OperationCall
+from cupel_core.domain.estimates.conversations import ConversationSample, ExpectedConversation, OperationCall
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.estimates.grading_calls import grading_calls
-from cupel_core.domain.estimates.run_estimate import (
-    Assumptions,
-    CallCapacity,
-    ColumnEstimate,
-    ConversationSample,
-    Price,
-)
+from cupel_core.domain.estimates.run_estimate import Assumptions, CallCapacity, ColumnEstimate, Price
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Column, Plan

@@ -1,10 +1,10 @@
 """What a run will cost and how long it will take, as far as that can be known before it starts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
@@ -13,7 +13,7 @@ from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import amount_text
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.conversations.tool_results import MAX_TOOL_ROUNDS
-from cupel_core.domain.estimates.conversations import TARGET, Calls, ExpectedConversation, RoleModel
+from cupel_core.domain.estimates.conversations import TARGET, Calls, ConversationSample, RoleModel
 from cupel_core.domain.estimates.file_tokens import FileBasis
 from cupel_core.domain.estimates.intervals import EstimateInterval, Unknowns, interval_of
 from cupel_core.domain.reports.summaries import MAX_OUTPUT_TOKENS, MAX_SHOWN_TOKENS
@@ -48,30 +48,6 @@ class Basis(StrEnum):
     """The texts of the scenarios, and usual lengths of answers and conversations."""
     HISTORY = "history"
     """Conversations of an earlier run with the same definition, configuration and targets."""
-
-
-class ConversationSample:
-    """Some conversations, which stand for all others like them."""
-
-    def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
-        self.is_open = any(each.simulates_user for each in conversations)
-        """Whether the number of turns is unknown."""
-        self.has_tools = any(each.max_tool_rounds for each in conversations)
-        self.has_pdfs = any(each.pdf_tokens for each in conversations)
-        self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)
-        self._mean_calls = cache(partial(_mean_calls, conversations))
-
-    def mean_calls(self, unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
-        """Of a conversation: how long a call takes changes nothing of them."""
-        return self._mean_calls(replace(unknowns, latency=1.0))
-
-
-def _mean_calls(conversations: Sequence[ExpectedConversation], unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
-    sums: dict[RoleModel, Calls] = defaultdict(Calls)
-    for conversation in conversations:
-        for role_model, calls in conversation.calls(unknowns).items():
-            sums[role_model] += calls
-    return {role_model: calls * (1 / len(conversations)) for role_model, calls in sums.items()}
 
 
 @dataclass(frozen=True)

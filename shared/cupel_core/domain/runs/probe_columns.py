@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.runs.plan import Plan
 
 PROBES_PER_BLOCK = 1_000

@@ -7,7 +7,22 @@ from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.scoring import grader_values, match_values, tool_values
-from cupel_core.domain.scoring.assertion_values import has_variables, parse_list, placeholder_error, variable_names
+from cupel_core.domain.scoring.assertion_values import (
+    any_text_error,
+    elements_error,
+    has_variables,
+    is_amount,
+    placeholder_error,
+    references_error,
+    required_error,
+    rubric_error,
+    text_error,
+    text_or_number_error,
+    texts_error,
+    url_error,
+    variable_names,
+    words_error,
+)
 from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, SELECT_BEST
 from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
@@ -170,11 +185,11 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
     threshold, weight = assertion.get("threshold"), assertion.get("weight")
     if threshold is None and kind.needs_threshold:
         yield AssertionIssue(f"{field}.threshold", "is required")
-    if threshold is not None and not _is_amount(threshold):
+    if threshold is not None and not is_amount(threshold):
         yield AssertionIssue(f"{field}.threshold", "must be a number of at least 0")
     elif threshold is not None and kind.is_fraction and threshold > 1 and not _has_own_scale(assertion):
         yield AssertionIssue(f"{field}.threshold", "must be a number from 0 to 1")
-    if weight is not None and not _is_amount(weight):
+    if weight is not None and not is_amount(weight):
         yield AssertionIssue(f"{field}.weight", "must be a number of at least 0")
 
 
@@ -268,7 +283,7 @@ def rubric_prompt_error(prompt: Any) -> str | None:
 def _is_message(message: Any) -> bool:
     if not isinstance(message, dict) or set(message) != {"role", "content"}:
         return False
-    return message["role"] in ("system", "user", "assistant") and bool(_text(message["content"]) is None)
+    return message["role"] in ("system", "user", "assistant") and bool(text_error(message["content"]) is None)
 
 
 def _part_issues(name: str, parts: Any, field: str, depth: int, allow_code: bool) -> Iterator[AssertionIssue]:
@@ -294,50 +309,8 @@ def _is_range(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(is_finite_number, value)) and value[0] < value[1]
 
 
-def _is_amount(value: Any) -> bool:
-    return is_finite_number(value) and value >= 0
-
-
-def _required(value: Any) -> str | None:
-    return "is required" if value is None else None
-
-
-def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else "must be a non-empty string"
-
-
-def _any_text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "must be a string"
-
-
-def _text_or_number(value: Any) -> str | None:
-    return (
-        None
-        if (isinstance(value, str) and value) or is_finite_number(value)
-        else "must be a non-empty string or a number"
-    )
-
-
-def _texts(value: Any) -> str | None:
-    if isinstance(value, list) and not all(isinstance(item, str | int | float) for item in value):
-        return "must be a list of strings"
-    if not isinstance(value, str | list):
-        return "must be a list of strings, or one string separated by commas"
-    try:
-        parse_list(value)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def _references(value: Any) -> str | None:
-    if isinstance(value, list):
-        return None if value and all(isinstance(item, str) for item in value) else "must be a list of strings"
-    return None if isinstance(value, str) and value else "must be a string or a list of strings"
-
-
 def _pattern(value: Any) -> str | None:
-    return _text(value) or javascript_pattern_error(value)
+    return text_error(value) or javascript_pattern_error(value)
 
 
 def _schema(value: Any) -> str | None:
@@ -349,28 +322,6 @@ def _schema(value: Any) -> str | None:
     if value in (None, ""):
         return None
     return next(schema_errors(value), None)
-
-
-def _elements(value: Any) -> str | None:
-    if isinstance(value, dict):
-        value = value.get("requiredElements")
-    if value is None or isinstance(value, str) or (isinstance(value, list) and all(isinstance(e, str) for e in value)):
-        return None
-    return "must name elements such as root.item: a list, or one string separated by commas"
-
-
-def _words(value: Any) -> str | None:
-    if isinstance(value, dict):
-        bounds = [value[name] for name in ("min", "max") if value.get(name) is not None]
-        if not bounds or not all(map(_is_amount, bounds)) or set(value) - {"min", "max"}:
-            return "must have min, max or both, as numbers"
-        return None if bounds == sorted(bounds) else "must have a min that is at most its max"
-    is_count = _is_amount(value) or (isinstance(value, str) and value.strip().isdecimal())
-    return None if is_count else "must be a number, or an object with min and max"
-
-
-def _rubric(value: Any) -> str | None:
-    return None if value and isinstance(value, str | dict | list) else "must be a rubric: a string, an object or a list"
 
 
 def _aggregation(value: Any) -> str | None:
@@ -388,41 +339,36 @@ def _aggregation(value: Any) -> str | None:
     return None
 
 
-def _url(value: Any) -> str | None:
-    is_url = isinstance(value, str) and value.startswith(("http://", "https://"))
-    return None if is_url else "must be a URL that starts with https:// or http://"
-
-
 ASSERTION_KINDS: Mapping[str, AssertionKind] = {
-    "equals": AssertionKind(_required),
-    "contains": AssertionKind(_text_or_number),
-    "icontains": AssertionKind(_text_or_number),
-    "contains-any": AssertionKind(_texts),
-    "icontains-any": AssertionKind(_texts),
-    "contains-all": AssertionKind(_texts),
-    "icontains-all": AssertionKind(_texts),
-    "starts-with": AssertionKind(_text),
+    "equals": AssertionKind(required_error),
+    "contains": AssertionKind(text_or_number_error),
+    "icontains": AssertionKind(text_or_number_error),
+    "contains-any": AssertionKind(texts_error),
+    "icontains-any": AssertionKind(texts_error),
+    "contains-all": AssertionKind(texts_error),
+    "icontains-all": AssertionKind(texts_error),
+    "starts-with": AssertionKind(text_error),
     "regex": AssertionKind(_pattern),
     "is-json": AssertionKind(_schema),
     "contains-json": AssertionKind(_schema),
-    "is-xml": AssertionKind(_elements),
-    "contains-xml": AssertionKind(_elements),
+    "is-xml": AssertionKind(elements_error),
+    "contains-xml": AssertionKind(elements_error),
     "is-html": AssertionKind(),
     "contains-html": AssertionKind(),
-    "levenshtein": AssertionKind(_any_text, threshold=5),
-    "word-count": AssertionKind(_words),
+    "levenshtein": AssertionKind(any_text_error, threshold=5),
+    "word-count": AssertionKind(words_error),
     "choice": AssertionKind(match_values.choice_error),
     "match": AssertionKind(match_values.targets_error, config=match_values.match_config_error),
     "exact-match": AssertionKind(match_values.targets_error),
     "number-equals": AssertionKind(match_values.number_error, config=match_values.number_config_error),
     "fuzzy-match": AssertionKind(match_values.targets_error),
     "json-match": AssertionKind(match_values.json_targets_error),
-    "rouge-n": AssertionKind(_text, threshold=0.75, is_fraction=True),
-    "bleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
-    "gleu": AssertionKind(_references, threshold=0.5, is_fraction=True),
+    "rouge-n": AssertionKind(text_error, threshold=0.75, is_fraction=True),
+    "bleu": AssertionKind(references_error, threshold=0.5, is_fraction=True),
+    "gleu": AssertionKind(references_error, threshold=0.5, is_fraction=True),
     "latency": AssertionKind(needs_threshold=True),
     "cost": AssertionKind(needs_threshold=True),
-    "finish-reason": AssertionKind(_text),
+    "finish-reason": AssertionKind(text_error),
     "is-refusal": AssertionKind(),
     "is-valid-openai-tools-call": AssertionKind(),
     "is-valid-openai-function-call": AssertionKind(),
@@ -432,10 +378,10 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     "trajectory:tool-args-match": AssertionKind(tool_values.args_error),
     "trajectory:tool-sequence": AssertionKind(tool_values.sequence_error),
     "trajectory:step-count": AssertionKind(tool_values.count_error),
-    "similar": AssertionKind(_references, threshold=0.75, is_fraction=True, needs_embedder=True),
-    LLM_RUBRIC: AssertionKind(_rubric, is_fraction=True, needs_judge=True),
-    "g-eval": AssertionKind(_references, threshold=0.7, is_fraction=True, needs_judge=True),
-    "factuality": AssertionKind(_text, needs_judge=True),
+    "similar": AssertionKind(references_error, threshold=0.75, is_fraction=True, needs_embedder=True),
+    LLM_RUBRIC: AssertionKind(rubric_error, is_fraction=True, needs_judge=True),
+    "g-eval": AssertionKind(references_error, threshold=0.7, is_fraction=True, needs_judge=True),
+    "factuality": AssertionKind(text_error, needs_judge=True),
     "answer-relevance": AssertionKind(threshold=0, is_fraction=True, needs_judge=True, needs_embedder=True),
     "string-check": AssertionKind(grader_values.string_check_error),
     "text-similarity": AssertionKind(grader_values.text_similarity_error, needs_threshold=True, is_fraction=True),
@@ -444,10 +390,10 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     ),
     "label-model": AssertionKind(grader_values.label_model_error, needs_judge=True),
     "score-model": AssertionKind(grader_values.score_model_error, threshold=0.5, is_fraction=True, needs_judge=True),
-    "webhook": AssertionKind(_url),
+    "webhook": AssertionKind(url_error),
     ASSERT_SET: AssertionKind(is_fraction=True, may_negate=False),
-    SELECT_BEST: AssertionKind(_text, may_negate=False, needs_judge=True),
+    SELECT_BEST: AssertionKind(text_error, may_negate=False, needs_judge=True),
     MAX_SCORE: AssertionKind(_aggregation, may_negate=False),
 }
-CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(_text), "python": AssertionKind(_text)}
+CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(text_error), "python": AssertionKind(text_error)}
 """Only allowed in process: `value` is code, or `file://check.py:function`."""

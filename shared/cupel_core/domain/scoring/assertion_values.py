@@ -1,4 +1,7 @@
-"""Values of assertions: conversion to strings as in JavaScript, comma-separated lists, and `{{variables}}`."""
+"""Values of assertions: their checks, conversion to strings as in JavaScript, comma-separated lists, and variables.
+
+Variables are written `{{variable}}`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,6 +9,7 @@ from json import dumps
 from typing import Any
 
 from cupel_core.domain.scoring.assertions import Assertion
+from cupel_core.domain.text.finite_numbers import is_finite_number
 
 MAX_RENDERED_LENGTH = 1_000_000
 _PLACEHOLDER = re.compile(r"(\\?)\{\{([^{}]*)\}\}")
@@ -168,3 +172,72 @@ def _text(value: Any, variables: Mapping[str, Any]) -> str:
     if isinstance(value, str):
         return _VARIABLE.sub(lambda match: str(variables.get(match[1], match[0])), value)
     return str(value) if isinstance(value, int | float) else ""
+
+
+def is_amount(value: Any) -> bool:
+    return is_finite_number(value) and value >= 0
+
+
+def text_error(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else "must be a non-empty string"
+
+
+def any_text_error(value: Any) -> str | None:
+    return None if isinstance(value, str) else "must be a string"
+
+
+def text_or_number_error(value: Any) -> str | None:
+    return (
+        None
+        if (isinstance(value, str) and value) or is_finite_number(value)
+        else "must be a non-empty string or a number"
+    )
+
+
+def texts_error(value: Any) -> str | None:
+    if isinstance(value, list) and not all(isinstance(item, str | int | float) for item in value):
+        return "must be a list of strings"
+    if not isinstance(value, str | list):
+        return "must be a list of strings, or one string separated by commas"
+    try:
+        parse_list(value)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def references_error(value: Any) -> str | None:
+    if isinstance(value, list):
+        return None if value and all(isinstance(item, str) for item in value) else "must be a list of strings"
+    return None if isinstance(value, str) and value else "must be a string or a list of strings"
+
+
+def elements_error(value: Any) -> str | None:
+    if isinstance(value, dict):
+        value = value.get("requiredElements")
+    if value is None or isinstance(value, str) or (isinstance(value, list) and all(isinstance(e, str) for e in value)):
+        return None
+    return "must name elements such as root.item: a list, or one string separated by commas"
+
+
+def words_error(value: Any) -> str | None:
+    if isinstance(value, dict):
+        bounds = [value[name] for name in ("min", "max") if value.get(name) is not None]
+        if not bounds or not all(map(is_amount, bounds)) or set(value) - {"min", "max"}:
+            return "must have min, max or both, as numbers"
+        return None if bounds == sorted(bounds) else "must have a min that is at most its max"
+    is_count = is_amount(value) or (isinstance(value, str) and value.strip().isdecimal())
+    return None if is_count else "must be a number, or an object with min and max"
+
+
+def required_error(value: Any) -> str | None:
+    return "is required" if value is None else None
+
+
+def rubric_error(value: Any) -> str | None:
+    return None if value and isinstance(value, str | dict | list) else "must be a rubric: a string, an object or a list"
+
+
+def url_error(value: Any) -> str | None:
+    is_url = isinstance(value, str) and value.startswith(("http://", "https://"))
+    return None if is_url else "must be a URL that starts with https:// or http://"

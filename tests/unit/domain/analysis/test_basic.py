@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cupel_core.domain.analysis.agreement import agreement, krippendorff_alpha, rating
 from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analyze, win_rates
 from cupel_core.domain.analysis.cautions import CautionCode
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.counts import Cell, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.analysis.estimates import median
 from cupel_core.domain.analysis.extrapolation import RunSample

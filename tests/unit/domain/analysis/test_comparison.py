@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.analysis.cautions import ComparisonCaution
-from cupel_core.domain.analysis.comparison import ComparisonOptions, compare
+from cupel_core.domain.analysis.comparison import compare
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired_samples import Incomparable
 from cupel_core.domain.analysis.scenario_changes import ChangeDirection, shrunken_differences

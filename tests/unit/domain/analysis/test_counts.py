@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.analysis.column_totals import MAX_NAMES, ColumnTotals, CountedCost, CountedOutcome
+from cupel_core.domain.analysis.column_totals import MAX_NAMES, ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import (
     BYTES_PER_CELL,
     Cell,

@@ -7,7 +7,7 @@ import pytest
 from cupel_core.contract.analysis import AnalysisFigures
 from cupel_core.domain.analysis.basic import AnalysisInput, BasicAnalysis, analyze
 from cupel_core.domain.analysis.cautions import CautionCode
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.analysis.matrix import ScenarioRow, cell_matrix

@@ -1,7 +1,8 @@
 import pytest
 
-from cupel_core.domain.analysis.comparison import ComparisonOptions, compare
+from cupel_core.domain.analysis.comparison import compare
 from cupel_core.domain.analysis.comparison_document import figures_json
+from cupel_core.domain.analysis.comparison_requests import ComparisonOptions
 from cupel_core.domain.analysis.experiments import (
     Conclusion,
     ExpectedDirection,

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedCost, CountedOutcome
+from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.comparison import compare
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import Cell
 from cupel_core.domain.analysis.operating_differences import OperatingDifferences, SideOperations
 from tests.compared_sides import side

@@ -2,7 +2,7 @@ from math import log
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import Counts, RunCounts, count, scenario_cases, total_counts
 from cupel_core.domain.analysis.target_usage import CACHED, UNKNOWN, TargetUsage, add_sums
 from cupel_core.domain.runs.plan import Plan

@@ -5,9 +5,9 @@ from math import exp, log
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.comparison import ComparisonFigures, compare
 from cupel_core.domain.analysis.comparison_document import figures_json
+from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.matching import ComparisonSide
 from cupel_core.domain.analysis.multiple_testing import holm
 from cupel_core.domain.analysis.paired import PairedValues

@@ -1,6 +1,7 @@
 """Which models are named whose calls are not in the cost of a run."""
 
-from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedCost
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import CountedCost
 from cupel_core.domain.conversations.spend import ModelCalls
 from cupel_core.domain.reports.unpriced import UnpricedCalls, unpriced_calls
 

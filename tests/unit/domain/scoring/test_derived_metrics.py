@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.runs.plan import Plan

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import ColumnTotals, CountedOutcome
+from cupel_core.domain.analysis.column_totals import ColumnTotals
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, add_checks, describe_checks, left_out_message
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import CountedOutcome
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets

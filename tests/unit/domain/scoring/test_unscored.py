@@ -2,7 +2,8 @@
 
 import pytest
 
-from cupel_core.domain.analysis.column_totals import MAX_NAMES, CauseCount, ColumnTotals, CountedOutcome, ErrorCount
+from cupel_core.domain.analysis.column_totals import MAX_NAMES, CauseCount, ColumnTotals, ErrorCount
+from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode

@@ -14,7 +14,8 @@ from cupel_core.runs.finishing import phases
 from cupel_core.runs.finishing.compare import compare_slice
 from cupel_core.runs.finishing.phases import DELETED, SettleResult, summarize_slice
 from cupel_core.store import barrier, events, outcomes, runs
-from cupel_core.store.barrier import State, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import State
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun
 from tests.recorded_outcomes import count_outcomes, store_outcomes
