@@ -69,8 +69,7 @@ from cupel_core.domain.conversations.model_request import (
     MessageRole,
     RequestParameter,
 )
-from cupel_core.domain.limits.slots import Slot
-from cupel_core.domain.limits.turn_slots import has_room
+from cupel_core.domain.limits.slots import Slot, has_room
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.prompt import PromptMessage, prompt_hash
 from cupel_core.domain.pipeline.results import PaidAnswer, StepResult

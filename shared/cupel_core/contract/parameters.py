@@ -21,13 +21,7 @@ from cupel_core.contract.fields import SINGLE_LINE, Flag, FunctionName, Id, Json
 from cupel_core.domain.conversations.model_parameters import FormatType, ReasoningEffort, extra_body_error
 from cupel_core.domain.conversations.tool_results import MAX_TOOL_ROUNDS
 from cupel_core.domain.conversations.tools import ToolMode
-from cupel_core.domain.limits.backoff import (
-    BASE_SECONDS,
-    CAP_SECONDS,
-    MAX_ATTEMPTS,
-    MOST_ATTEMPTS,
-    MOST_DELAY_SECONDS,
-)
+from cupel_core.domain.limits.backoff import BASE_SECONDS, CAP_SECONDS, MAX_ATTEMPTS, MOST_ATTEMPTS, MOST_DELAY_SECONDS
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.pace import MAX_CONCURRENCY, MAX_STAGGER_MS
 from cupel_core.domain.runs.targets import Target, plain_targets

@@ -7,18 +7,9 @@ from cupel_core.base.deferred import replace
 from cupel_core.conversations.delayed_saver import DelayedSaver, ResumableState
 from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.turn import CalledTarget, Halted
-from cupel_core.domain.conversations.conversation import (
-    ConversationState,
-    outcome_of,
-)
-from cupel_core.domain.conversations.model_parameters import (
-    FormatType,
-    ResponseFormat,
-)
-from cupel_core.domain.conversations.model_request import (
-    Message,
-    ProbeErrorCode,
-)
+from cupel_core.domain.conversations.conversation import ConversationState, outcome_of
+from cupel_core.domain.conversations.model_parameters import FormatType, ResponseFormat
+from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode
 from cupel_core.domain.runs.spending import conversation_spending
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
 from cupel_core.domain.scoring.assertions import AssertionResult

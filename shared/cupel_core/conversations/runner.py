@@ -24,14 +24,8 @@ from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.tool_execution import ToolExecution
 from cupel_core.conversations.turn import CalledTarget, Halted, output_of, run_turn
-from cupel_core.domain.conversations.conversation import (
-    ConversationState,
-    NextStep,
-    next_step,
-)
-from cupel_core.domain.conversations.model_parameters import (
-    ModelParameters,
-)
+from cupel_core.domain.conversations.conversation import ConversationState, NextStep, next_step
+from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import (
     AgentThread,
     Message,
@@ -43,10 +37,7 @@ from cupel_core.domain.conversations.model_request import (
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.separate_turns import request_messages, with_answers
 from cupel_core.domain.conversations.spend import Spend, added_costs
-from cupel_core.domain.conversations.tool_results import (
-    NOT_EXECUTED,
-    with_distinct_ids,
-)
+from cupel_core.domain.conversations.tool_results import NOT_EXECUTED, with_distinct_ids
 from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.prompts import MissingValue
 from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH

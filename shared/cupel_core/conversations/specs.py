@@ -9,22 +9,10 @@ from cupel_core.base.deferred import dataclass, replace
 from cupel_core.conversations.pipeline.kinds import ModelCaller
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.tool_execution import ToolExecutor
-from cupel_core.domain.conversations.conversation import (
-    ConversationRules,
-)
-from cupel_core.domain.conversations.model_parameters import (
-    ModelParameters,
-    ParameterFields,
-)
-from cupel_core.domain.conversations.model_request import (
-    Message,
-    RequestParameter,
-    SimulationKey,
-)
-from cupel_core.domain.conversations.tool_results import (
-    DEFAULT_TOOL_ROUNDS,
-    ScriptedResult,
-)
+from cupel_core.domain.conversations.conversation import ConversationRules
+from cupel_core.domain.conversations.model_parameters import ModelParameters, ParameterFields
+from cupel_core.domain.conversations.model_request import Message, RequestParameter, SimulationKey
+from cupel_core.domain.conversations.tool_results import DEFAULT_TOOL_ROUNDS, ScriptedResult
 from cupel_core.domain.definitions.conversation_rules import conversation_rules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.prompts import Prompt

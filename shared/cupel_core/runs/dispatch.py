@@ -54,7 +54,8 @@ from cupel_core.domain.runs.slices import (
 from cupel_core.providers import queue_of
 from cupel_core.providers.account import DEFAULT_PARALLEL_REQUESTS
 from cupel_core.store import active_runs, attempts, barrier, executions, governor, outbox, queues, runs
-from cupel_core.store.barrier import LeafItem, Tree
+from cupel_core.store.barrier import Tree
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.settings import settings
 

@@ -9,7 +9,8 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
-from cupel_core.accounts.leases.holder import LeaseHolder, LeaseKey, Reservation
+from cupel_core.accounts.leases.holder import LeaseHolder, Reservation
+from cupel_core.accounts.leases.lease_state import LeaseKey
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.conversations.model_request import ModelRequest, Reply
 from cupel_core.domain.limits.governor import Limits

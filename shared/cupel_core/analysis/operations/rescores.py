@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from cupel_core.analysis import scores
+from cupel_core.analysis import results
 from cupel_core.analysis.reports import agreement
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import with_defaults
@@ -154,7 +154,7 @@ def get_run_scores(
     k: Trials = None,
 ) -> RunScoresResponse:
     """Computed from the run's count files; of a large run that goes on, 503 asks to try again while it is counted."""
-    run_scores = scores.scores_by_column(
+    run_scores = results.scores_by_column(
         call.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k, has_time=counting_time()
     )
     return RunScoresResponse.of(run_scores, rescore_id)
@@ -177,7 +177,7 @@ def list_scenario_scores(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Listed[ScenarioScoresPage]:
-    entries = scores.scores_by_scenario(
+    entries = results.scores_by_scenario(
         call.workspace,
         run_id,
         rescore_id=rescore_id,

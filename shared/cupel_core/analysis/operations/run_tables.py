@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from cupel_core.analysis import probe_columns
+from cupel_core.analysis import results
 from cupel_core.base.preconditions import bytes_etag, etag
 from cupel_core.contract.operation import (
     VIEWER,
@@ -58,7 +58,7 @@ def get_probe_columns(call: Call, run_id: str, block: Block) -> Revalidated[Rend
     `ETag` changes with the figures; `If-None-Match` is answered with 304, for a run that has ended without reading
     outcomes.
     """
-    found = probe_columns.find_block(call.workspace, run_id, block)
+    found = results.find_block(call.workspace, run_id, block)
     revision = found.revision
     if revision is not None and call.knows(etag(revision)):
         return Revalidated(Rendered(b""), etag(revision), is_kept=True)

@@ -17,12 +17,7 @@ from cupel_core.domain.analysis.histograms import Histogram
 from cupel_core.domain.analysis.matrix import CellMatrix, ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause, outlier_cause
-from cupel_core.domain.analysis.variability import (
-    ContestedScenario,
-    Variability,
-    contested_scenarios,
-    variability,
-)
+from cupel_core.domain.analysis.variability import ContestedScenario, Variability, contested_scenarios, variability
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.role_costs import RoleCost

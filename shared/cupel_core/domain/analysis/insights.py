@@ -8,13 +8,7 @@ from cupel_core.domain.analysis.basic import BasicAnalysis
 from cupel_core.domain.analysis.cautions import HIGH_OTHER
 from cupel_core.domain.analysis.dimensions import DimensionAnalysis, DimensionFigures, Trend
 from cupel_core.domain.analysis.extrapolation import extrapolation_text
-from cupel_core.domain.analysis.insight_texts import (
-    Insight,
-    enumerate_names,
-    format_p,
-    format_value,
-    measure,
-)
+from cupel_core.domain.analysis.insight_texts import Insight, enumerate_names, format_p, format_value, measure
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.text.figures import format_decimal, format_interval, format_percent, format_points_apart

@@ -13,12 +13,7 @@ from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counts import Cell
-from cupel_core.domain.analysis.matching import (
-    ColumnPair,
-    ComparisonSide,
-    MatchedScenario,
-    SideColumn,
-)
+from cupel_core.domain.analysis.matching import ColumnPair, ComparisonSide, MatchedScenario, SideColumn
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.paired import PairedValues
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Trials

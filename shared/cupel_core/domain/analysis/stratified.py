@@ -9,12 +9,7 @@ from functools import lru_cache
 from math import comb, fsum, sqrt
 from typing import NamedTuple
 
-from cupel_core.domain.analysis.distributions import (
-    chi_squared_upper_tail,
-    normal_quantile,
-    t_quantile,
-    t_two_sided_p,
-)
+from cupel_core.domain.analysis.distributions import chi_squared_upper_tail, normal_quantile, t_quantile, t_two_sided_p
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval, Trials, wilson_interval
 

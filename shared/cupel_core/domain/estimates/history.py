@@ -12,13 +12,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import t_quantile
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.estimates.run_estimate import (
-    Basis,
-    CallsEstimate,
-    GraderEstimate,
-    RunEstimate,
-    TargetEstimate,
-)
+from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
 
 MIN_CONVERSATIONS = 10
 """The spread of fewer conversations says little."""

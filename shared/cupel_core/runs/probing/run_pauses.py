@@ -15,7 +15,8 @@ from random import Random
 from typing import Any
 
 from cupel_core.accounts.leases import LeasePool
-from cupel_core.accounts.leases.holder import LeaseHolder, PendingProbes, Reservation
+from cupel_core.accounts.leases.holder import LeaseHolder, Reservation
+from cupel_core.accounts.leases.lease_state import PendingProbes
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.messages import RunRef

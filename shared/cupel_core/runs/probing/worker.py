@@ -20,7 +20,8 @@ from functools import partial
 from random import Random
 
 from cupel_core.accounts.leases import LeasePool
-from cupel_core.accounts.leases.holder import LeaseHolder, PendingProbes
+from cupel_core.accounts.leases.holder import LeaseHolder
+from cupel_core.accounts.leases.lease_state import PendingProbes
 from cupel_core.domain.limits.worker_capacity import (
     MAX_PENDING,
     AccountProbes,

@@ -39,7 +39,7 @@ from cupel_core.runs.record_outcomes import (
     record_unreported,
 )
 from cupel_core.store import barrier, dead_letters, outbox, queues, runs
-from cupel_core.store.barrier import LeafItem
+from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.dead_letters import StoredDeadLetter
 from cupel_core.store.queues import Delivery

@@ -9,23 +9,17 @@ from random import Random
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from cupel_core.accounts.leases.holder import (
+from cupel_core.accounts.leases.holder import LeaseHolder, Reservation
+from cupel_core.accounts.leases.lease_state import (
     MAX_INFORMATION_AGE_SECONDS,
     MAX_STARVED_SECONDS,
     MIN_HEADROOM,
     OUTRANKED_DELAY_SECONDS,
-    LeaseHolder,
     LeaseKey,
     PendingProbes,
-    Reservation,
 )
 from cupel_core.accounts.leases.renewal_schedule import CHECK_INTERVAL_SECONDS
-from cupel_core.domain.conversations.model_request import (
-    ExhaustedAllowance,
-    ProbeErrorCode,
-    Reply,
-    Usage,
-)
+from cupel_core.domain.conversations.model_request import ExhaustedAllowance, ProbeErrorCode, Reply, Usage
 from cupel_core.domain.limits.governor import MIN_RENEW_INTERVAL_SECONDS, RENEW_INTERVAL_SECONDS, Limits
 from cupel_core.domain.limits.worker_capacity import MAX_CALLS
 from cupel_core.domain.runs.run import Priority
