@@ -28,7 +28,7 @@ async def allow(account: Account) -> None:
     """For calls that nothing stops."""
 
 
-class _Call:
+class _ChargedCall:
     """One attempt. Nothing is charged before it is made; then it may have cost all that was reserved, until its cost is
     known."""
 
@@ -94,12 +94,12 @@ class ChargedCalls:
             return answer
 
     @asynccontextmanager
-    async def _charge(self, account: Account, bound: int, role: ModelRole) -> AsyncIterator[_Call]:
+    async def _charge(self, account: Account, bound: int, role: ModelRole) -> AsyncIterator[_ChargedCall]:
         """Whatever ends the attempt without an answer, its provider may bill it, unless it has refused it."""
         if self._opening is not None:
             self._opening.release()
         waited_seconds = await self._allowance.reserve(bound)
-        call = _Call()
+        call = _ChargedCall()
         try:
             if waited_seconds > RECHECK_SECONDS:
                 await self.recheck(account)

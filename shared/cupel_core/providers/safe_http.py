@@ -109,7 +109,7 @@ async def send(
     `timeout_seconds` covers all redirects together.
     """
     content = None if body is None else orjson.dumps(body)
-    request = _HttpRequest(method, _read_url(url), content, _validated(headers))
+    request = _OutgoingRequest(method, _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds):
             with setting_up():
@@ -126,7 +126,7 @@ async def post_for_status(
 
     Raises `ProviderError` if there is no response.
     """
-    request = _HttpRequest("POST", _read_url(url), content, _validated(headers))
+    request = _OutgoingRequest("POST", _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds), _request(_session(allow_private), request) as response:
             return response.status
@@ -179,13 +179,13 @@ def _open_socket(
 
 
 @dataclass(frozen=True)
-class _HttpRequest:
+class _OutgoingRequest:
     method: str
     url: URL
     content: bytes | None
     headers: CIMultiDict[str]
 
-    def redirected(self, status: int, location: str) -> "_HttpRequest":
+    def redirected(self, status: int, location: str) -> "_OutgoingRequest":
         """The request that follows a redirect.
 
         Headers may contain secrets, so they are not sent to another origin. Unlike in browsers, a POST stays a POST.
@@ -196,8 +196,8 @@ class _HttpRequest:
             url = _read_url(location)
         headers = self.headers if url.origin() == self.url.origin() else CIMultiDict[str]()
         if status == 303:
-            return _HttpRequest("GET", url, None, headers)
-        return _HttpRequest(self.method, url, self.content, headers)
+            return _OutgoingRequest("GET", url, None, headers)
+        return _OutgoingRequest(self.method, url, self.content, headers)
 
 
 def _read_url(text: str) -> URL:
@@ -221,7 +221,7 @@ def _reject(reason: str) -> NoReturn:
 
 
 async def _send_following_redirects(
-    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int, reader: ContentReader | None
+    session: aiohttp.ClientSession, request: _OutgoingRequest, max_bytes: int, reader: ContentReader | None
 ) -> HttpResponse:
     for _ in range(MAX_REDIRECTS + 1):
         response = await _exchange(session, request, max_bytes, reader)
@@ -233,7 +233,7 @@ async def _send_following_redirects(
 
 
 async def _exchange(
-    session: aiohttp.ClientSession, request: _HttpRequest, max_bytes: int, reader: ContentReader | None
+    session: aiohttp.ClientSession, request: _OutgoingRequest, max_bytes: int, reader: ContentReader | None
 ) -> HttpResponse:
     try:
         async with _request(session, request) as response:
@@ -246,7 +246,7 @@ async def _exchange(
 
 
 def _request(
-    session: aiohttp.ClientSession, request: _HttpRequest
+    session: aiohttp.ClientSession, request: _OutgoingRequest
 ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
     required = {
         "accept-encoding": "identity",
@@ -280,7 +280,7 @@ async def read_response(
     return HttpResponse(response.status, response.headers, bytes(content))
 
 
-def _no_response(request: _HttpRequest, timeout_seconds: float) -> ProviderError:
+def _no_response(request: _OutgoingRequest, timeout_seconds: float) -> ProviderError:
     return ProviderError(ProbeErrorCode.TIMEOUT, f"no response from {request.url.host} within {timeout_seconds:g} s")
 
 
