@@ -11,7 +11,7 @@ BIN := .venv/bin
 MODELS := sim/steady,sim/bold,sim/contrarian
 
 .DEFAULT_GOAL := help
-.PHONY: help ready run down test test-model test-web test-all check fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots structure
+.PHONY: help ready run down test test-model test-web test-all check check-types check-rules check-page fmt bench bench-web bench-million faults hostile statistics soak mutations simulate build connectors docs models screenshots structure
 
 help:
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -46,14 +46,21 @@ test-all: export HYPOTHESIS_PROFILE = searching
 test-all: test faults hostile statistics connectors test-model mutations simulate ## run every test: adds the fault matrix, hostile inputs, simulated statistics, third-party agent servers, a real model, injected bugs, more simulations, and new examples of properties
 
 check: ready ## check lint, formatting, types, import rules, the template, docstrings, the links of the documentation, and the web page
+	@$(MAKE) --no-print-directory --output-sync=target -j 2 check-types check-rules check-page
+
+check-types:
+	@$(BIN)/mypy
+
+check-rules:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
 	@PYTHONPATH=functions:shared $(BIN)/lint-imports
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@$(BIN)/python -m tools.docs_site
 	@$(BIN)/python -m tools.docstrings
 	@$(BIN)/cfn-lint deploy/edge.yaml --regions us-east-1
+
+check-page:
 	@$(BIN)/python web/build.py check
 
 fmt: ready ## format, and fix what ruff can fix
