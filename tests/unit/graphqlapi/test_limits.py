@@ -40,10 +40,10 @@ TOO_COMPLEX = {
     "cost in fragments": doubling(30),
     "the schema as deep": '{ __type(name: "Run") { ' + "ofType { " * 20 + "name" + " }" * 20 + " } }",
     "the schema ten times": "{ " + " ".join(f"a{n}: __schema {{ types {{ name }} }}" for n in range(12)) + " }",
-    "several operations": "query A { me { role } } query B { me { role } }",
     "no operation": "fragment f on Run { id }",
 }
 INVALID = {
+    "several operations without a choice": "query A { me { role } } query B { me { role } }",
     "the schema within the schema": introspected(3),
     "cycle": "{ runs { ...a } } fragment a on Run { ...b } fragment b on Run { ...a }",
     "syntax": "{ runs { id",

@@ -3,7 +3,6 @@
 Such a variable gets the type of the place that it is used in, so that its value is checked like any other.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from graphql import (
@@ -19,15 +18,23 @@ from graphql import (
     VariableNode,
     Visitor,
     get_named_type,
+    separate_operations,
     visit,
 )
 
 
-def declare_expected_types(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) -> None:
+def declare_expected_types(schema: GraphQLSchema, document: DocumentNode) -> None:
     """Change the declarations in `document`. A variable that is used as a text, too, keeps its type."""
-    texts = {each.variable.name.value: each for each in _texts(operation)}
-    if not texts:
+    operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
+    if not any(map(_texts, operations)):
         return
+    alone = separate_operations(document)
+    for operation in operations:
+        _declare(schema, alone[operation.name.value if operation.name else ""], _texts(operation))
+
+
+def _declare(schema: GraphQLSchema, document: DocumentNode, texts: dict[str, VariableDefinitionNode]) -> None:
+    """Change the declarations of one operation, which `document` has with the fragments that the operation uses."""
     usages = _Usages(TypeInfo(schema))
     visit(document, TypeInfoVisitor(usages.type_info, usages))
     for name, declared in texts.items():
@@ -37,10 +44,10 @@ def declare_expected_types(schema: GraphQLSchema, document: DocumentNode, operat
             _innermost(declared.type).name.value = named[0]
 
 
-def _texts(operation: OperationDefinitionNode) -> Iterator[VariableDefinitionNode]:
-    for declared in operation.variable_definitions or ():
-        if _innermost(declared.type).name.value == "String":
-            yield declared
+def _texts(operation: OperationDefinitionNode) -> dict[str, VariableDefinitionNode]:
+    """Return the declarations of variables that are texts, or lists of texts, by the names of the variables."""
+    declared = operation.variable_definitions or ()
+    return {each.variable.name.value: each for each in declared if _innermost(each.type).name.value == "String"}
 
 
 def _innermost(declared: TypeNode) -> NamedTypeNode:

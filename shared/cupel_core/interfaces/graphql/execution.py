@@ -121,23 +121,39 @@ def _check(
 ) -> tuple[DocumentNode, dict[str, Any]]:
     check_text(query)
     parsed = parse(query)
-    operations = [each for each in parsed.definitions if isinstance(each, OperationDefinitionNode)]
-    if len(operations) != 1:
-        raise TooComplex(f"the query has {len(operations)} operations; send exactly one")
-    if name and (operations[0].name is None or operations[0].name.value != name):
-        raise InvalidQuery(f"the query has no operation {name}")
-    if schema().get_root_type(operations[0].operation) is None:
-        raise InvalidQuery(f"there are no {operations[0].operation.value}s; docs/graphql.md says what to do instead")
-    if request.is_read_only and operations[0].operation is not OperationType.QUERY:
+    chosen = _choose(parsed, name)
+    if schema().get_root_type(chosen.operation) is None:
+        raise InvalidQuery(f"there are no {chosen.operation.value}s; docs/graphql.md says what to do instead")
+    if request.is_read_only and chosen.operation is not OperationType.QUERY:
         raise InvalidQuery("only queries are accepted here")
-    declare_expected_types(schema(), parsed, operations[0])
+    declare_expected_types(schema(), parsed)
     if invalid := validate(schema(), parsed, specified_rules, max_errors=_MAX_ERRORS):
         raise _InvalidQueries(invalid)
-    known = get_variable_values(schema(), operations[0].variable_definitions or (), variables, max_errors=_MAX_ERRORS)
+    known = get_variable_values(schema(), chosen.variable_definitions or (), variables, max_errors=_MAX_ERRORS)
     if isinstance(known, list):
         raise _InvalidQueries(known)
-    check_operation(schema(), parsed, operations[0], known)
+    check_operation(schema(), parsed, chosen, known)
     return parsed, variables
+
+
+def _choose(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    """Return the operation with this name, or the only one. The others are validated, and neither cost nor run."""
+    operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
+    if not operations:
+        raise TooComplex("the query has no operation; send one")
+    names = [each.name.value for each in operations if each.name is not None]
+    if name:
+        for each in operations:
+            if each.name is not None and each.name.value == name:
+                return each
+        raise InvalidQuery(f"the query has no operation {name}; it has {_listed(names)}")
+    if len(operations) > 1:
+        raise InvalidQuery(f"name one of the query's operations as `operationName`: it has {_listed(names)}")
+    return operations[0]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_MAX_ERRORS]) or "one without a name"
 
 
 def _refused(errors: Any, request: Request) -> QueryAnswer:
