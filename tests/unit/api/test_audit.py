@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from cupel_core.interfaces.gateway import locations
-from cupel_core.interfaces.http import auditing
+from cupel_core.interfaces.gateway import auditing, locations
 from cupel_core.store import audit_log
 from cupel_core.store.settings import Settings
 from tests.operations import OPERATIONS

@@ -16,6 +16,8 @@ from cupel_core.store.clients import AWS_ERRORS
 MAX_PATH_LENGTH = 1_000
 """Arguments may have any length, and an item of DynamoDB has at most 400 KB."""
 
+IMPORTS = ("importPromptfoo", "importDataset")
+BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 logger = Logger(child=True)
 
 
@@ -39,7 +41,17 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
         return
     names = {**(outcome if isinstance(outcome, Mapping) else {}), **arguments}
     path = (fill(location or route.path, names) or route.path)[:MAX_PATH_LENGTH]
-    record = AuditRecord(author.record_id, author.now, author.caller, route.id, path, status)
+    content = outcome if isinstance(outcome, Mapping) else {}
+    record = AuditRecord(
+        author.record_id,
+        author.now,
+        author.caller,
+        route.id,
+        path,
+        status,
+        created_ids=created_ids(route, content),
+        deleted_ids=deleted_ids(route, content),
+    )
     try:
         from cupel_core.store import audit_log  # only what changes something waits for PynamoDB
 
@@ -47,6 +59,25 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
     except AWS_ERRORS:
         fields = {"tokenId": author.caller.token_id, "operation": route.id, "path": path, "status": status}
         logger.exception("an audit record could not be stored", extra=fields)
+
+
+def names_several(operation: Route) -> bool:
+    """Return whether the record of an operation has the ids of all that it has created or deleted."""
+    return operation.id in (*IMPORTS, *BULK_DELETIONS)
+
+
+def created_ids(operation: Route, content: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the definitions that an import has created, of which its path names the first."""
+    if operation.id not in IMPORTS or not content:
+        return None
+    return tuple(each["id"] for each in content["definitions"] if each["id"] is not None)
+
+
+def deleted_ids(operation: Route, content: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return what a bulk deletion has deleted: ids that something had, so nothing else that was sent gets logged."""
+    if operation.id not in BULK_DELETIONS or not content:
+        return None
+    return tuple(each["id"] for each in content["items"] if each["deleted"])
 
 
 def _status(location: str | None, outcome: Any) -> int | None:

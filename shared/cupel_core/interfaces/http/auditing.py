@@ -9,16 +9,14 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import AppError
-from cupel_core.contract.operation import Route
 from cupel_core.domain.access import AuditRecord
+from cupel_core.interfaces.gateway.auditing import created_ids, deleted_ids, names_several
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.routes import routes_at
 from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 _READING = ("GET", "HEAD", "OPTIONS")
-IMPORTS = ("importPromptfoo", "importDataset")
-BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 
 
 def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
@@ -32,6 +30,7 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
     try:
         path = response["headers"].get("Location") or request.path
         who, request_id = caller(request), request.request_context.request_id
+        content = orjson.loads(response["body"]) if names_several(operation) and _is_success(status) else {}
         record = AuditRecord(
             request_id,
             utc_now(),
@@ -39,8 +38,8 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
             operation.id,
             path,
             status,
-            created_ids=_created_ids(operation, response),
-            deleted_ids=_deleted_ids(operation, response),
+            created_ids=created_ids(operation, content),
+            deleted_ids=deleted_ids(operation, content),
         )
     except AppError:  # no caller: the edge has refused it, or the operation is public
         return
@@ -59,16 +58,5 @@ def _is_recorded(status: int) -> bool:
     return is_changed or status == HTTPStatus.FORBIDDEN
 
 
-def _created_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] | None:
-    """The definitions that an import has created, of which its path names the first."""
-    if operation.id not in IMPORTS or response["statusCode"] != HTTPStatus.CREATED:
-        return None
-    definitions = orjson.loads(response["body"])["definitions"]
-    return tuple(each["id"] for each in definitions if each["id"] is not None)
-
-
-def _deleted_ids(operation: Route, response: dict[str, Any]) -> tuple[str, ...] | None:
-    """Return the ids that a bulk deletion has deleted: something had them, so nothing else that was sent is logged."""
-    if operation.id not in BULK_DELETIONS or response["statusCode"] != HTTPStatus.OK:
-        return None
-    return tuple(each["id"] for each in orjson.loads(response["body"])["items"] if each["deleted"])
+def _is_success(status: int) -> bool:
+    return status < HTTPStatus.MULTIPLE_CHOICES
