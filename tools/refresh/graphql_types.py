@@ -1,7 +1,8 @@
 """The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
 
-`python -m tools.generate` writes them to shared/cupel_core/interfaces/graphql/types.graphql: every type that
-schema.graphql names and does not define, and the types of their fields.
+`python -m tools.generate` writes them to shared/cupel_core/interfaces/graphql/types.graphql: the fields of Query and
+Mutation that are derived from operations, every type that these and schema.graphql name and do not define, and the
+types of their fields.
 """
 
 import json
@@ -12,6 +13,8 @@ from typing import Any
 
 from graphql import DocumentNode, ObjectTypeExtensionNode, parse
 from graphql.language import Visitor, visit
+
+from tools.refresh import graphql_operations
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "shared" / "cupel_core" / "interfaces" / "graphql"
@@ -40,9 +43,11 @@ _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
 
 
 def render() -> str:
-    schemas = json.loads((ROOT / "docs" / "openapi.json").read_text())["components"]["schemas"]
-    declared = parse((FOLDER / "schema.graphql").read_text())
-    return _Types(schemas, declared).render()
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text())
+    types = _Types(document["components"]["schemas"], parse((FOLDER / "schema.graphql").read_text()))
+    roots = graphql_operations.render(document, types)
+    types.want(parse(roots))
+    return "\n".join([HEADER, "", roots, types.render()])
 
 
 class _Types:
@@ -50,15 +55,23 @@ class _Types:
         self._schemas = schemas
         self._defined = _SCALARS | _defined_names(declared)
         self._extended = _extended_fields(declared)
-        self._wanted = [name for name in _named_types(declared) if name not in self._defined]
+        self._wanted: list[str] = []
         self._rendered: dict[str, str] = {}
+        self.want(declared)
+
+    def want(self, document: DocumentNode) -> None:
+        """Have the types rendered that this part of the schema names or extends."""
+        self._wanted += [name for name in _named_types(document) if name not in self._defined]
 
     def render(self) -> str:
         while self._wanted:
             name = self._wanted.pop()
             if name not in self._rendered:
                 self._rendered[name] = self._type(name)
-        return "\n".join([HEADER, "", *(self._rendered[name] for name in sorted(self._rendered))])
+        return "\n".join(self._rendered[name] for name in sorted(self._rendered))
+
+    def model(self, name: str) -> dict[str, Any]:
+        return dict(self._schemas[name])
 
     def _type(self, name: str) -> str:
         model, is_input = self._model(name)
@@ -70,7 +83,7 @@ class _Types:
         for field, described in schema["properties"].items():
             if (name, field) in self._extended:
                 continue
-            kind = "JSON" if (model, field) in _AS_JSON else self._kind(field, described, is_input=is_input)
+            kind = self.kind(field, described, is_input=is_input, model=model)
             has_value = not _is_nullable(described) and (field in required or not is_input)
             fields.append(f"{_description(described, '  ')}  {field}: {kind}{'!' if has_value else ''}\n")
         keyword = "input" if is_input else "type"
@@ -87,7 +100,10 @@ class _Types:
             return without, True
         raise KeyError(f"schema.graphql names {name}, which is no schema of docs/openapi.json")
 
-    def _kind(self, field: str, schema: dict[str, Any], *, is_input: bool) -> str:
+    def kind(self, field: str, schema: dict[str, Any], *, is_input: bool, model: str = "") -> str:
+        """The type of a field, of the named model if it has one; types that it needs are rendered later."""
+        if (model, field) in _AS_JSON:
+            return "JSON"
         choices = [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
         if len(choices) != 1:
             return "JSON"
@@ -99,7 +115,7 @@ class _Types:
         match schema.get("type"):
             case "array":
                 item = schema.get("items", {})
-                return f"[{self._kind(field, item, is_input=is_input)}{'' if _is_nullable(item) else '!'}]"
+                return f"[{self.kind(field, item, is_input=is_input)}{'' if _is_nullable(item) else '!'}]"
             case "string":
                 return _text_kind(field, schema)
             case "integer":
@@ -122,7 +138,8 @@ class _Types:
             return "JSON"
         else:
             name = f"{model}Input" if is_input and not model.endswith("Input") else model
-        self._wanted.append(name)
+        if name not in self._defined:
+            self._wanted.append(name)
         return name
 
 

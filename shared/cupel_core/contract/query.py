@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from cupel_core.base.errors import Invalid
 from cupel_core.base.paging import MAX_LIMIT, Creation
@@ -32,6 +32,11 @@ class Parameter:
         """If true, a value with commas counts as several values."""
         self.constraints = constraints
         """They limit the value, as the arguments of pydantic's Field do."""
+
+
+def parameter_of(annotation: Any) -> Parameter | None:
+    """Return what an argument's annotation says of it; None for a part of the path, and for the body."""
+    return next((note for note in get_args(annotation)[1:] if isinstance(note, Parameter)), None)
 
 
 MAX_METADATA_ENTRIES = 5

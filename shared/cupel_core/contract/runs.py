@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
@@ -24,6 +24,7 @@ from cupel_core.domain.runs.run import (
     Priority,
     ProbeStatus,
     Progress,
+    Run,
     RunEvent,
     RunEventType,
     RunFailure,
@@ -287,10 +288,17 @@ class RunResponse(ResponseModel):
         Field(description="Models that are temporarily not called, because their calls kept failing; empty in lists"),
     ]
 
+    _stored_run: Run | None = PrivateAttr(default=None)
+
+    @property
+    def stored_run(self) -> Run | None:
+        """The run that this response describes, for those who read more of the run."""
+        return self._stored_run
+
     @classmethod
     def of(cls, view: RunView) -> "RunResponse":
         run, budget = view.run, BudgetUseResponse.find(view.run, view.account, view.progress)
-        return cls(
+        response = cls(
             id=run.id,
             name=run.labels.name,
             tags=list(run.labels.tags),
@@ -327,6 +335,8 @@ class RunResponse(ResponseModel):
             failure=FailureResponse.of(run.failure) if run.failure else None,
             suspended_models=[SuspendedModelResponse.of(suspended) for suspended in view.suspended_models],
         )
+        response._stored_run = run
+        return response
 
 
 class StoppedRunResponse(RunResponse):
@@ -342,7 +352,9 @@ class StoppedRunResponse(RunResponse):
 
     @classmethod
     def of_stopped(cls, view: RunView, calls_in_flight: int) -> "StoppedRunResponse":
-        return cls(**vars(RunResponse.of(view)), calls_in_flight=calls_in_flight)
+        response = cls(**vars(RunResponse.of(view)), calls_in_flight=calls_in_flight)
+        response._stored_run = view.run
+        return response
 
 
 class RunPage(ResponseModel):

@@ -22,6 +22,8 @@ START = """mutation StartRun($input: StartRunInput!) { startRun(input: $input) {
   id status jobCount progress { total } run { id name tags config definition { name } } estimate { jobCount } } }"""
 SCHEDULE = '{name: "x", expression: "rate(1 day)", run: {definitionId: "def_1", models: ["sim/steady"]}}'
 CONNECTOR = '{name: "x", type: openai, baseUrl: "https://agent.example.com", config: {model: "m"}}'
+DATASET = '{name: "x", content: "{\\"input\\": \\"2 + 2\\", \\"target\\": \\"4\\"}", scorer: includes}'
+PROMPTFOO = '{config: "prompts: [x]\\ntests: [{vars: {a: b}}]", dryRun: true}'
 ERRORS = {
     "createDefinition": 'createDefinition(input: {name: "x", content: {}}) { id }',
     "forkDefinition": 'forkDefinition(parentId: "def_1", name: "x") { id }',
@@ -89,9 +91,40 @@ ERRORS = {
     "pauseQueue": "pauseQueue { isPaused }",
     "resumeQueue": "resumeQueue { isPaused }",
     "redriveDeadLetters": 'redriveDeadLetters(messageIds: ["m1"]) { sent }',
+    "createPlaygroundRun": 'createPlaygroundRun(input: {scenarioId: "scn_1", model: "sim/steady"}) { id }',
+    "deleteRuns": 'deleteRuns(input: {ids: ["run_x"]}) { items { deleted } }',
+    "deleteDefinitions": 'deleteDefinitions(input: {ids: ["def_x"]}) { items { deleted } }',
+    "deleteProbeContents": 'deleteProbeContents(input: {ids: ["trn_x"]}) { items { deleted } }',
+    "eraseDefinition": 'eraseDefinition(id: "def_1")',
+    "importScenarios": 'importScenarios(definitionId: "def_1", input: {format: csv, content: "prompt\\nx"}) { ids }',
+    "importDataset": f'importDataset(format: "jsonl", input: {DATASET}) {{ definitions {{ id }} }}',
+    "importPromptfoo": f"importPromptfoo(input: {PROMPTFOO}) {{ definitions {{ id }} }}",
+    "readDecisions": 'readDecisions(input: {pattern: "([1-5])", answers: ["4"]}) { items { code } }',
+    "judgeConversation": 'judgeConversation(input: {messages: [], successCriteria: "x"}) { successMet }',
+    "generatePersonaMessage": 'generatePersonaMessage(input: {messages: [], personaId: "per_1"}) { content }',
+    "deleteFile": 'deleteFile(id: "file_1")',
+    "updateProvider": 'updateProvider(name: "nobody", input: {enabled: false}) { enabled }',
+    "createToken": 'createToken(input: {name: "x", role: "viewer"}) { role }',
+    "revokeToken": 'revokeToken(id: "tok_1")',
+    "setWebhook": 'setWebhook(input: {url: "https://hooks.example.com"}) { url }',
+    "deleteWebhook": "deleteWebhook",
+    "testWebhook": "testWebhook { httpStatus }",
+    "createWorkspace": 'createWorkspace(input: {name: "x"}) { name }',
+    "eraseWorkspace": 'eraseWorkspace(name: "x", input: {confirm: "x"})',
 }
 """A call of each mutation, of things that do not exist."""
 _CREATES = {
+    "createToken",
+    "createWorkspace",
+    "deleteDefinitions",
+    "deleteProbeContents",
+    "deleteRuns",
+    "deleteWebhook",
+    "eraseWorkspace",
+    "importDataset",
+    "importPromptfoo",
+    "readDecisions",
+    "setWebhook",
     "createChat",
     "createConnector",
     "createDefinition",

@@ -8,6 +8,7 @@ import pytest
 
 from cupel_core.analysis import jobs
 from cupel_core.base.messages import JobRequest
+from cupel_core.domain.access import AccessRole
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.interfaces.graphql.schema import schema
@@ -68,11 +69,62 @@ QUERIES = {
     "chats": "chats { id title }",
     "turn": "turn(chatId: $chat, id: $turn) { id }",
     "turnPrompt": "turnPrompt(chatId: $chat, id: $turn) { messages { content } }",
+    "turnEvents": "turnEvents(chatId: $chat, id: $turn) { items { type } }",
+    "branch": "branch(chatId: $chat, id: $branch) { id name }",
+    "branchArtifact": 'branchArtifact(chatId: $chat, branchId: $branch, tag: "x", profileId: $profile) { value }',
+    "probes": "probes { scenarioName messages { content } }",
+    "planComparison": "planComparison(input: {effect: 0.05, rate: 0.95}) { metric }",
+    "provider": 'provider(name: "sim") { name }',
+    "runResults": "runResults(id: $run) { runId status }",
+    "runScores": "runScores(id: $run) { runId }",
+    "scenarioScores": "scenarioScores(runId: $run) { scenarioName }",
+    "runBreakdown": "runBreakdown(id: $run) { runId }",
+    "graderAgreement": "graderAgreement(runId: $run) { items { kappa } }",
+    "caseNames": "caseNames(runId: $run) { items { scenarioName } nextIndex }",
+    "probeColumns": "probeColumns(runId: $run, block: 0) { runId }",
+    "probeExcerpts": "probeExcerpts(runId: $run, indexes: [0, 1]) { items { index } }",
+    "probeMatches": 'probeMatches(runId: $run, q: "secret") { indexes }',
+    "report": "report(runId: $reported, id: $report) { id status }",
+    "trial": "trial(runId: $reported, reportId: $report) { status }",
+    "files": "files { id name }",
+    "file": 'file(id: "file_1") { id name }',
+    "session": "session { workspace role version }",
+    "tokens": "tokens { name }",
+    "auditRecords": "auditRecords { path }",
+    "webhook": "webhook { url }",
+    "webhookDeliveries": "webhookDeliveries { runId }",
 }
 """A call of each query; variables are ids of the first workspace."""
-_OF_ITS_OWN = {"me", "budgets", "checkProfile", "providers", "models", "queueStatus", "settings"}
+_OF_OPERATORS = {
+    "workspaces": "workspaces { name }",
+    "workspace": 'workspace(name: "acme") { name }',
+}
+_OF_ADMINS = {"auditRecords", "estimateTrial", "tokens", "webhook", "webhookDeliveries"}
+"""Queries that viewers may not send."""
+_OF_ITS_OWN = {
+    "budgets",
+    "checkProfile",
+    "me",
+    "models",
+    "planComparison",
+    "provider",
+    "providers",
+    "queueStatus",
+    "session",
+    "settings",
+    "tokens",
+}
 """What every workspace has."""
-_EMPTY = {"runsConnection", "deadLetters", "turnPrompt"}
+_EMPTY = {
+    "branchArtifact",
+    "deadLetters",
+    "file",
+    "files",
+    "runsConnection",
+    "trial",
+    "turnPrompt",
+    "webhookDeliveries",
+}
 """What the first workspace has none of."""
 SCENARIOS = tuple(Scenario("", f"secret {n}", (Message(MessageRole.USER, "?"),)) for n in range(2))
 
@@ -105,6 +157,7 @@ def ids(client: GraphqlClient) -> dict[str, str]:
     started = {"definitionId": definition, "models": ["sim/steady"]}
     schedule = {"name": "secret schedule", "expression": "rate(1 day)", "run": started}
     assert client.put("/v1/settings", {"evaluator": {"url": "https://secret.example.com"}}).status == 200
+    assert client.put("/v1/webhook", {"url": "https://secret.example.com"}).status == 200
     return {
         "definition": definition,
         "generation": generation,
@@ -138,7 +191,7 @@ def ask(client: GraphqlClient, ids: dict[str, str], query: str, **options: Any) 
 def test_every_query_is_sent_here() -> None:
     query = schema().query_type
     assert query is not None
-    assert set(query.fields) == set(QUERIES)
+    assert set(query.fields) == {*QUERIES, *_OF_OPERATORS}
 
 
 def test_another_workspace_gets_nothing(client: GraphqlClient, ids: dict[str, str], stranger: str) -> None:
@@ -156,10 +209,32 @@ def test_another_workspace_gets_nothing(client: GraphqlClient, ids: dict[str, st
 
 def test_a_viewer_of_the_workspace_gets_it(client: GraphqlClient, ids: dict[str, str], viewer: str) -> None:
     for name, query in QUERIES.items():
-        found = ask(client, ids, query, token=None if name == "estimateTrial" else viewer)
+        found = ask(client, ids, query, token=None if name in _OF_ADMINS else viewer)
         assert "errors" not in found, (name, found["errors"])
         value = found["data"][name]
         assert name in _EMPTY or (value.get("nodes", True) if isinstance(value, dict) else value), name
+
+
+def test_operators_read_the_names_of_workspaces_and_admins_do_not(client: GraphqlClient) -> None:
+    operator = client.issue(role=AccessRole.OPERATOR)
+    made = 'mutation { createWorkspace(input: {name: "made"}) { name token { role token } } }'
+    created = client.data(made, token=operator)["createWorkspace"]
+    assert (created["name"], created["token"]["role"]) == ("made", "admin")
+    assert client.data("{ workspaces { name } }", token=operator) == {"workspaces": [{"name": "made"}]}
+    assert client.data('{ workspace(name: "none") { name } }', token=operator) == {"workspace": None}
+    for query in _OF_OPERATORS.values():
+        assert client.error(f"{{ {query} }}")["extensions"]["code"] == "FORBIDDEN"
+
+
+def test_lists_of_ids_of_another_workspace_delete_nothing(
+    client: GraphqlClient, ids: dict[str, str], stranger: str
+) -> None:
+    places = {"deleteRuns": "run", "deleteDefinitions": "definition", "deleteProbeContents": "transcript"}
+    before = state_of(client)
+    for name, place in places.items():
+        query = f"mutation {{ {name}(input: {{ids: [{json.dumps(ids[place])}]}}) {{ items {{ deleted }} }} }}"
+        assert client.data(query, token=stranger) == {name: {"items": [{"deleted": False}]}}
+    assert state_of(client) == before
 
 
 _PLACES = {

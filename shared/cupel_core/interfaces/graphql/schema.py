@@ -96,19 +96,7 @@ def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mappin
     resolver, arguments = find_resolver(f"{parent.name}.{name}"), parent.fields[name].args
     if resolver is None:
         raise LookupError(f"{parent.name}.{name} has no resolver")
-    return resolver, {each: _argument_name(each, resolver.operation, arguments) for each in arguments}
-
-
-def _argument_name(name: str, operation: Route, siblings: Mapping[str, Any]) -> str:
-    """Return the name in snake case; `id` becomes the name in the operation's path, and `input` becomes `body`."""
-    if name == "input":
-        return "body"
-    own_id = operation.path.rpartition("{")[2].partition("}")[0]
-    if name == "runId" and "id" in siblings and own_id == "run_id":
-        return "named_run_id"
-    if name == "id":
-        return own_id
-    return _WORD.sub("_", name).lower()
+    return resolver, {each: resolver.names.get(each) or _WORD.sub("_", each).lower() for each in arguments}
 
 
 def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:

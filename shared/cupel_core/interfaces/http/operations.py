@@ -37,7 +37,7 @@ from cupel_core.contract.operation import (
     Text,
 )
 from cupel_core.contract.payloads import MAX_PAGE_BYTES, bounded_record, payload_bytes
-from cupel_core.contract.query import Parameter
+from cupel_core.contract.query import Parameter, parameter_of
 from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.requests import host_of
@@ -108,15 +108,10 @@ def check_query(operation: Operation, sent: Iterable[str]) -> None:
 
 def query_names(operation: Operation) -> tuple[str, ...]:
     """The names of the operation's parameters in the query of a request."""
-    found = ((each, parameter_of(each)) for each in operation.arguments)
+    found = ((each, parameter_of(each.annotation)) for each in operation.arguments)
     return tuple(
         name_of(operation, each, parameter) for each, parameter in found if parameter and not parameter.is_header
     )
-
-
-def parameter_of(argument: inspect.Parameter) -> Parameter | None:
-    """None for a part of the path, and for the body."""
-    return next((note for note in get_args(argument.annotation)[1:] if isinstance(note, Parameter)), None)
 
 
 def name_of(operation: Operation, argument: inspect.Parameter, parameter: Parameter) -> str:
@@ -129,7 +124,7 @@ def _handler(operation: Operation) -> Callable[..., Response[Any]]:
     unsplit = [
         (each.name, name_of(operation, each, parameter))
         for each in operation.arguments
-        if (parameter := parameter_of(each)) and not parameter.is_split
+        if (parameter := parameter_of(each.annotation)) and not parameter.is_split
     ]
 
     def handle(if_match: str | None = None, **values: Any) -> Response[Any]:
@@ -154,7 +149,7 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _as_parameter(operation: Operation, argument: inspect.Parameter) -> inspect.Parameter:
     """The operation's parameter as Powertools reads it."""
-    annotation, parameter = argument.annotation, parameter_of(argument)
+    annotation, parameter = argument.annotation, parameter_of(argument.annotation)
     if parameter is not None:
         where = Header if parameter.is_header else Query
         name = name_of(operation, argument, parameter)

@@ -4,19 +4,13 @@ from typing import Any
 
 from cupel_core.base.paging import Page, slice_page
 from cupel_core.chats import branches, exchanges, sessions
-from cupel_core.chats.branches import ForkRequest
-from cupel_core.chats.exchanges import MessageChange
 from cupel_core.contract.chat_turns import BranchArtifactResponse, BranchSessionResponse
 from cupel_core.contract.chats import (
     BranchResponse,
-    ChatMessageResponse,
-    CreateBranch,
-    UpdateBranch,
-    UpdateMessage,
     VariantResponse,
 )
 from cupel_core.domain.chats.sessions import ProfileSession
-from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
@@ -59,46 +53,3 @@ def variants(request: Request, source: Loaded, message_id: str, first: int, afte
         request.workspace, source["id"], message_id, check_limit(first, "first"), check_cursor(after)
     )
     return connection(page.map(lambda each: Loaded(VariantResponse.of(each))))
-
-
-@resolves("Mutation.createBranch", "createBranch", 5)
-def create_branch(request: Request, _: None, chat_id: str, body: dict[str, Any] | None = None) -> Loaded:
-    wanted = parse(CreateBranch, body or {})
-    fork = ForkRequest(
-        wanted.name, wanted.from_branch_id, wanted.after_exchange_id, wanted.include_answer, wanted.artifacts == "carry"
-    )
-    return Loaded(BranchResponse.of(branches.create(request.workspace, chat_id, fork, request.now)))
-
-
-@resolves("Mutation.updateBranch", "updateBranch", 5)
-def update_branch(request: Request, _: None, chat_id: str, branch_id: str, body: dict[str, Any]) -> Loaded:
-    name = parse(UpdateBranch, body).name
-    return Loaded(BranchResponse.of(branches.rename(request.workspace, chat_id, branch_id, name, request.now)))
-
-
-@resolves("Mutation.deleteBranch", "deleteBranch", 5)
-def delete_branch(request: Request, _: None, chat_id: str, branch_id: str) -> bool:
-    branches.delete(request.workspace, chat_id, branch_id, request.now)
-    return True
-
-
-@resolves("Mutation.resetBranchSession", "resetBranchSession", 5)
-def reset_branch_session(request: Request, _: None, chat_id: str, branch_id: str) -> Loaded:
-    return Loaded(BranchResponse.of(branches.reset_session(request.workspace, chat_id, branch_id, request.now)))
-
-
-@resolves("Mutation.updateMessage", "updateMessage", 5)
-def update_message(
-    request: Request, _: None, chat_id: str, branch_id: str, message_id: str, body: dict[str, Any]
-) -> Loaded:
-    wanted = parse(UpdateMessage, body)
-    change = MessageChange(wanted.content, wanted.selected, wanted.hidden, revision=wanted.revision)
-    shown = exchanges.update_message(request.workspace, chat_id, branch_id, message_id, change, request.now)
-    return Loaded(ChatMessageResponse.of_shown(shown))
-
-
-@resolves("Mutation.deleteMessage", "deleteMessage", 5)
-def delete_message(request: Request, _: None, chat_id: str, branch_id: str, message_id: str) -> bool:
-    change = MessageChange(deleted=True)
-    exchanges.update_message(request.workspace, chat_id, branch_id, message_id, change, request.now)
-    return True

@@ -8,40 +8,19 @@ from typing import Any
 from cupel_core.analysis import comparisons, lists
 from cupel_core.analysis import experiments as experiment_analysis
 from cupel_core.analysis.responses import experiment_summary
-from cupel_core.base.errors import NotFound
 from cupel_core.base.paging import Page, fill_page, slice_page
-from cupel_core.base.preconditions import UNCONDITIONAL
 from cupel_core.contract.comparisons import (
     ComparisonSummaryResponse,
-    CreateComparison,
     RunComparisonResponse,
     ScenarioChangeResponse,
 )
-from cupel_core.contract.experiments import (
-    CreateExperiment,
-    ExperimentResponse,
-    UpdateExperiment,
-)
-from cupel_core.contract.jobs import JobResponse
-from cupel_core.domain.analysis.experiments import Experiment
-from cupel_core.domain.analysis.jobs import JobStatus
-from cupel_core.interfaces.graphql.inputs import check_limit, check_offset, check_position, parse
+from cupel_core.interfaces.graphql.inputs import check_limit, check_position
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.interfaces.graphql.resolvers.lists import first_items
-from cupel_core.resources import experiments
-from cupel_core.store import experiment_runs, jobs
+from cupel_core.store import experiment_runs
 
 # ---- comparisons
-
-
-@resolves("Query.comparison", "getComparison", 2)
-def comparison(request: Request, _: None, comparison_id: str) -> Loaded | None:
-    try:
-        return _get(request, comparison_id)
-    except NotFound:
-        return None
 
 
 def _get(request: Request, comparison_id: str) -> Loaded:
@@ -52,10 +31,7 @@ def _loaded(view: comparisons.ComparisonView) -> Loaded:
     return Loaded(RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale))
 
 
-@resolves("Query.comparisons", "listComparisons")
-def list_comparisons(
-    request: Request, _: None, limit: int, run_id: str | None = None, experiment_id: str | None = None
-) -> Page[Loaded]:
+def _list(request: Request, limit: int, *, run_id: str | None = None, experiment_id: str | None = None) -> Page[Loaded]:
     page = lists.list_comparisons(
         request.workspace, run_id=run_id, experiment_id=experiment_id, limit=check_limit(limit), cursor=None
     )
@@ -64,12 +40,12 @@ def list_comparisons(
 
 @resolves("Run.comparisons", "listComparisons")
 def run_comparisons(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
-    return list_comparisons(request, None, limit, run_id=source["id"])
+    return _list(request, limit, run_id=source["id"])
 
 
 @resolves("Experiment.comparisons", "listComparisons")
 def experiment_comparisons(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
-    return list_comparisons(request, None, limit, experiment_id=source["id"])
+    return _list(request, limit, experiment_id=source["id"])
 
 
 @resolves("RunComparison.figures", "getComparison", 2)
@@ -170,89 +146,16 @@ def _delta(change: Loaded, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-@resolves("Mutation.compareRuns", "createComparison", 10)
-def compare_runs(
-    request: Request,
-    _: None,
-    baseline_run_id: str,
-    comparison_run_id: str,
-    options: dict[str, Any] | None = None,
-) -> Loaded:
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    body: dict[str, Any] = {name: given[name] for name in ("metric", "margin", "alpha") if name in given}
-    body["baseline"] = _side(baseline_run_id, given, "baseline")
-    body["comparison"] = _side(comparison_run_id, given, "comparison")
-    view, _is_queued = comparisons.request(
-        request.workspace, parse(CreateComparison, body, "options").spec(), request.now
-    )
-    return _loaded(view)
-
-
 def _side(run_id: str, options: dict[str, Any], side: str) -> dict[str, Any]:
     names = {f"{side}Targets": "targets", f"{side}Prompts": "prompts"}
     chosen = {names[name]: value for name, value in options.items() if name in names}
     return dict(runId=run_id, **chosen)
 
 
-@resolves("Mutation.deleteComparison", "deleteComparison")
-def delete_comparison(request: Request, _: None, comparison_id: str) -> bool:
-    comparisons.delete(request.workspace, comparison_id)
-    return True
-
-
 # ---- jobs
 
 
-@resolves("Query.job", "getJob")
-def job(request: Request, _: None, job_id: str) -> Loaded | None:
-    try:
-        return Loaded(JobResponse.of(jobs.get(request.workspace, job_id)))
-    except NotFound:
-        return None
-
-
-@resolves("Query.jobs", "listJobs")
-def list_jobs(
-    request: Request, _: None, limit: int, run_id: str | None = None, status: str | None = None
-) -> Page[Loaded]:
-    page = lists.list_jobs(
-        request.workspace,
-        run_id=run_id,
-        status=JobStatus(status) if status else None,
-        limit=check_limit(limit),
-        cursor=None,
-    )
-    return page.map(lambda each: Loaded(JobResponse.of(each)))
-
-
 # ---- experiments
-
-
-@resolves("Query.experiment", "getExperiment")
-def experiment(request: Request, _: None, experiment_id: str) -> Loaded | None:
-    try:
-        return _current(request, experiment_id)
-    except NotFound:
-        return None
-
-
-@resolves("Query.experiments", "listExperiments")
-def list_experiments(request: Request, _: None, limit: int, offset: int) -> Page[Loaded]:
-    found = first_items(
-        lambda size, cursor: experiments.list_experiments(request.workspace, size, cursor),
-        check_limit(limit),
-        check_offset(offset),
-    )
-    return found.map(lambda each: _experiment(request, each))
-
-
-def _current(request: Request, experiment_id: str) -> Loaded:
-    return _experiment(request, experiments.get(request.workspace, experiment_id))
-
-
-def _experiment(request: Request, found: Experiment) -> Loaded:
-    has_runs = experiment_analysis.has_runs(request.workspace, found.id)
-    return Loaded(ExperimentResponse.of(found, has_runs=has_runs), found)
 
 
 @resolves("Run.experiment", "getExperiment")
@@ -286,35 +189,3 @@ def _run_ids(workspace: str, experiment_id: str, limit: int) -> Page[str]:
 @resolves("Experiment.summary", "getExperimentSummary", 20)
 def summary(request: Request, source: Loaded) -> Loaded:
     return Loaded(experiment_summary(experiment_analysis.summary(request.workspace, source["id"], request.now)))
-
-
-@resolves("Mutation.createExperiment", "createExperiment", 10)
-def create_experiment(request: Request, _: None, body: dict[str, Any]) -> Loaded:
-    wanted = parse(CreateExperiment, body)
-    return _experiment(request, experiments.create(request.workspace, wanted.name, wanted.design(), request.now))
-
-
-@resolves("Mutation.updateExperiment", "updateExperiment", 10)
-def update_experiment(request: Request, _: None, experiment_id: str, body: dict[str, Any]) -> Loaded:
-    fields = parse(UpdateExperiment, body).fields()
-    return _experiment(
-        request, experiment_analysis.update(request.workspace, experiment_id, fields, request.now, UNCONDITIONAL)
-    )
-
-
-@resolves("Mutation.deleteExperiment", "deleteExperiment")
-def delete_experiment(request: Request, _: None, experiment_id: str) -> bool:
-    experiments.delete(request.workspace, experiment_id, request.now)
-    return True
-
-
-@resolves("Mutation.addRunToExperiment", "addExperimentRun", 10)
-def add_run(request: Request, _: None, experiment_id: str, run_id: str) -> Loaded:
-    experiment_analysis.add_run(request.workspace, experiment_id, run_id, request.now)
-    return _current(request, experiment_id)
-
-
-@resolves("Mutation.removeRunFromExperiment", "removeExperimentRun", 10)
-def remove_run(request: Request, _: None, experiment_id: str, run_id: str) -> Loaded:
-    experiment_analysis.remove_run(request.workspace, experiment_id, run_id, request.now)
-    return _current(request, experiment_id)

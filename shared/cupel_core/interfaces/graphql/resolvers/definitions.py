@@ -5,22 +5,16 @@ from typing import Any
 from cupel_core.base.errors import NotFound
 from cupel_core.base.paging import Page, fill_page, slice_page
 from cupel_core.contract.definitions import (
-    DefinitionResponse,
     DefinitionSummaryResponse,
     GenerateScenarios,
-    ScenarioDetailResponse,
-    ScenarioGenerationResponse,
     ScenarioResponse,
 )
 from cupel_core.definitions import catalog, forks, scenarios
-from cupel_core.definitions.generation import generations
 from cupel_core.definitions.generation.preview import preview
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion
 from cupel_core.interfaces.graphql.inputs import (
     check_cursor,
     check_limit,
-    check_offset,
-    check_text,
     check_version,
     connection,
     parse,
@@ -29,60 +23,13 @@ from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.loaders import DefinitionKey
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.interfaces.graphql.resolvers.lists import first_items
 from cupel_core.store import definitions as definition_store
-
-
-@resolves("Query.definition", "getDefinition")
-def definition(request: Request, _: None, definition_id: str, version: int | None = None) -> Loaded | None:
-    try:
-        return Loaded(
-            DefinitionResponse.of_definition(catalog.get(request.workspace, definition_id, check_version(version)))
-        )
-    except NotFound:
-        return None
-
-
-@resolves("Query.definitions", "listDefinitions")
-def definitions(request: Request, _: None, limit: int, offset: int, **filters: Any) -> Page[Loaded]:
-    def page(size: int, cursor: str | None) -> Page[DefinitionHead]:
-        return _list(request, size, cursor, **filters)
-
-    return first_items(page, check_limit(limit), check_offset(offset)).map(_summary)
-
-
-@resolves("Query.definitionsConnection", "listDefinitions")
-def definitions_connection(
-    request: Request, _: None, first: int, after: str | None = None, **filters: Any
-) -> dict[str, Any]:
-    return connection(_list(request, check_limit(first, "first"), check_cursor(after), **filters).map(_summary))
 
 
 @resolves("Query.tags", "listDefinitions", 50, item_cost=0)
 def tags(request: Request, _: None, limit: int) -> Page[dict[str, Any]]:
     page = slice_page(catalog.list_tags(request.workspace), check_limit(limit), None)
     return page.map(lambda each: {"name": each.name, "definitionCount": each.definition_count})
-
-
-def _list(
-    request: Request,
-    limit: int,
-    cursor: str | None,
-    *,
-    include_children: bool,
-    folder: str | None = None,
-    search: str | None = None,
-    tag: str | None = None,
-) -> Page[DefinitionHead]:
-    return catalog.list_definitions(
-        request.workspace,
-        folder=check_text(folder, "folder"),
-        include_children=include_children,
-        search=check_text(search, "search"),
-        tag=check_text(tag, "tag"),
-        limit=limit,
-        cursor=cursor,
-    )
 
 
 def _summary(head: DefinitionHead) -> Loaded:
@@ -159,25 +106,6 @@ def definition_scenarios(
         cursor=check_cursor(after),
     )
     return connection(fill_page(listed.entries(), limit).map(lambda each: Loaded(ScenarioResponse.of(each))))
-
-
-@resolves("Query.scenario", "getScenario", 2)
-def scenario(
-    request: Request, _: None, definition_id: str, scenario_id: str, version: int | None = None
-) -> Loaded | None:
-    try:
-        found = scenarios.get(request.workspace, definition_id, scenario_id, check_version(version))
-    except NotFound:
-        return None
-    return Loaded(ScenarioDetailResponse.of_version(*found))
-
-
-@resolves("Query.scenarioGeneration", "getScenarioGeneration")
-def scenario_generation(request: Request, _: None, definition_id: str, generation_id: str) -> Loaded | None:
-    try:
-        return Loaded(ScenarioGenerationResponse.of(generations.get(request.workspace, definition_id, generation_id)))
-    except NotFound:
-        return None
 
 
 @resolves("Query.previewScenarios", "getDefinition", 10, item_cost=2)

@@ -2,24 +2,13 @@
 
 from typing import Any
 
-from cupel_core.base.errors import NotFound
 from cupel_core.base.paging import Page, fill_page
-from cupel_core.contract.rescores import CreateRescore, RescoreResponse, RescoreResultResponse, UpdateRescoreBudget
-from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.contract.rescores import RescoreResponse, RescoreResultResponse
 from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.runs.rescoring import queries, start
-from cupel_core.store import idempotency
-
-
-@resolves("Query.rescore", "getRescore")
-def rescore(request: Request, _: None, run_id: str, rescore_id: str) -> Loaded | None:
-    try:
-        return Loaded(RescoreResponse.of(queries.get_rescore(request.workspace, run_id, rescore_id)))
-    except NotFound:
-        return None
+from cupel_core.runs.rescoring import queries
 
 
 @resolves("Run.rescores", "listRescores")
@@ -49,18 +38,3 @@ def results(
         now=request.now,
     )
     return connection(fill_page(entries, limit).map(lambda each: Loaded(RescoreResultResponse.of(each))))
-
-
-@resolves("Mutation.createRescore", "createRescore", 20)
-def create_rescore(request: Request, _: None, run_id: str, body: dict[str, Any] | None = None) -> Loaded:
-    idempotency.check_key(request.idempotency_key)
-    spec = parse(CreateRescore, body or {}).spec()
-    started = start.start(request.workspace, run_id, spec, request.idempotency_key, request.now)
-    return Loaded(RescoreResponse.of(queries.rescore_view(started)))
-
-
-@resolves("Mutation.setRescoreBudget", "updateRescoreBudget", 5)
-def set_rescore_budget(request: Request, _: None, run_id: str, rescore_id: str, max_budget_usd: float) -> Loaded:
-    wanted = parse(UpdateRescoreBudget, {"maxBudgetUsd": max_budget_usd}, "")
-    raised = start.raise_budget(request.workspace, run_id, rescore_id, wanted.max_budget_usd, request.now)
-    return Loaded(RescoreResponse.of(queries.rescore_view(raised)))

@@ -3,22 +3,19 @@
 import asyncio
 from typing import Any
 
-from cupel_core.base.errors import NotFound
 from cupel_core.base.paging import fill_page
-from cupel_core.base.preconditions import UNCONDITIONAL
 from cupel_core.contract.budgets import RunBudgetResponse
 from cupel_core.contract.case_results import CaseResultsResponse
 from cupel_core.contract.definitions import ScenarioResponse
-from cupel_core.contract.probes import CorrectProbe, ProbeDetailResponse
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.runs import ProbeResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus, Run
-from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection, parse
+from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.runs import budgets, case_results, corrections, erasure, probes, progress, queries
+from cupel_core.runs import budgets, case_results, probes, progress, queries
 from cupel_core.runs.queries import find_scenario, list_selected_scenarios
 
 
@@ -115,24 +112,3 @@ def _scenario_of(run: Run, probe_index: int) -> Loaded | None:
 def probe_transcript(request: Request, source: Loaded) -> Loaded | None:
     found = queries.transcript_of(source.origin, request.now)
     return Loaded(TranscriptResponse.of(found)) if found else None
-
-
-@resolves("Query.probe", "getProbe", 5)
-def probe(request: Request, _: None, probe_id: str) -> Loaded | None:
-    try:
-        return Loaded(ProbeDetailResponse.of(probes.get_probe(request.workspace, probe_id, request.now)))
-    except NotFound:
-        return None
-
-
-@resolves("Mutation.correctProbe", "correctProbe", 5)
-def correct_probe(request: Request, _: None, probe_id: str, body: dict[str, Any]) -> Loaded:
-    correction = parse(CorrectProbe, body).correction()
-    corrections.correct_result(request.workspace, probe_id, correction, request.now, UNCONDITIONAL)
-    return Loaded(ProbeDetailResponse.of(probes.get_probe(request.workspace, probe_id, request.now)))
-
-
-@resolves("Mutation.deleteProbeContent", "deleteProbeContent", 5)
-def delete_probe_content(request: Request, _: None, probe_id: str) -> bool:
-    erasure.delete_probe_content(request.workspace, probe_id, request.now)
-    return True

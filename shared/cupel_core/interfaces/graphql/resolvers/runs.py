@@ -2,19 +2,18 @@
 
 from typing import Any
 
-from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page, fill_page, slice_page
 from cupel_core.contract.runs import RunEventResponse, RunResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.domain.runs.views import RunView
-from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, check_offset, check_text, connection
+from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.loaders import TranscriptKey
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
-from cupel_core.interfaces.graphql.resolvers.lists import first_items
 from cupel_core.runs import queries
 from cupel_core.store import events
 
@@ -24,55 +23,6 @@ _MAX_SEQ = 99_999_998
 def to_run(request: Request, view: RunView) -> Loaded:
     request.runs[view.run.id] = view.run
     return Loaded(RunResponse.of(view), view.run)
-
-
-@resolves("Query.run", "getRun")
-def run(request: Request, _: None, run_id: str) -> Loaded | None:
-    try:
-        return get_run(request, run_id)
-    except NotFound:
-        return None
-
-
-def get_run(request: Request, run_id: str) -> Loaded:
-    return to_run(request, queries.get_run(request.workspace, run_id, request.now))
-
-
-@resolves("Query.runs", "listRuns")
-def runs(request: Request, _: None, limit: int, offset: int, **filters: Any) -> Page[Loaded]:
-    def page(size: int, cursor: str | None) -> Page[RunView]:
-        return _list(request, size, cursor, **filters)
-
-    found = first_items(page, check_limit(limit), check_offset(offset))
-    return found.map(lambda view: to_run(request, view))
-
-
-@resolves("Query.runsConnection", "listRuns")
-def runs_connection(request: Request, _: None, first: int, after: str | None = None, **filters: Any) -> dict[str, Any]:
-    page = _list(request, check_limit(first, "first"), check_cursor(after), **filters)
-    return connection(page.map(lambda view: to_run(request, view)))
-
-
-def _list(
-    request: Request,
-    limit: int,
-    cursor: str | None,
-    definition_id: str | None = None,
-    experiment_id: str | None = None,
-    status: str | None = None,
-    name: str | None = None,
-    tag: str | None = None,
-) -> Page[RunView]:
-    return queries.list_runs(
-        request.workspace,
-        definition_id=definition_id,
-        experiment_id=experiment_id,
-        status=RunStatus(status) if status else None,
-        name=check_text(name, "name"),
-        tag=check_text(tag, "tag", 100),
-        limit=limit,
-        cursor=cursor,
-    )
 
 
 @resolves("Definition.runs", "listRuns")
@@ -155,12 +105,24 @@ def run_events(request: Request, source: Loaded, limit: int, after: int) -> Page
     return page.map(lambda each: Loaded(RunEventResponse.of(source["id"], each)))
 
 
-@resolves("Query.transcript", "getTranscript", 5)
-def transcript(request: Request, _: None, transcript_id: str) -> Loaded | None:
-    try:
-        return Loaded(TranscriptResponse.of(queries.get_transcript(request.workspace, transcript_id, request.now)))
-    except NotFound:
-        return None
+@resolves("RunStarted.run", "createRun", 0)
+async def started_run(_: Request, source: Loaded) -> Loaded:
+    return Loaded.of(source["run"], source.origin)
+
+
+@resolves("RunStarted.id", "createRun", 0)
+async def started_id(_: Request, source: Loaded) -> Any:
+    return source["run"]["id"]
+
+
+@resolves("RunStarted.status", "createRun", 0)
+async def started_status(_: Request, source: Loaded) -> Any:
+    return source["run"]["status"]
+
+
+@resolves("RunStarted.progress", "createRun", 0)
+async def started_progress(_: Request, source: Loaded) -> Any:
+    return source["run"]["progress"]
 
 
 @resolves("Transcript.run", "getRun")

@@ -1,0 +1,227 @@
+"""The fields of Query and Mutation, which are derived from the operations, and how published ones differ from that.
+
+`getPersona` is the query `persona(id)`, `listPersonas` the query `personas(limit, offset)`, and every other operation
+a mutation of its name. What viewers may post changes nothing, and is a query of its name.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pydantic.alias_generators import to_camel
+
+from cupel_core.base.errors import AppError, Conflict, NotFound
+from cupel_core.contract.operation import Route
+from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.index import INDEX
+
+_READ_COST = 5
+_CHANGE_COST = 20
+_COUNTING_COST = 500
+"""The outcomes of a whole run are counted, or searched, which may take seconds."""
+
+
+class Shape(NamedTuple):
+    """It says how a root field differs from what is derived from its operation."""
+
+    name: str | None = None
+    is_query: bool = False
+    renamed: Mapping[str, str] = MappingProxyType({})
+    """The names of arguments, by those of the path's parameters, of parameters or of the body's fields."""
+    is_flat: bool = False
+    """If true, the fields of the body are arguments of their own."""
+    arguments: str | None = None
+    """These arguments, as the schema declares them, replace the derived ones."""
+    prepare: str | None = None
+    """The function of `operations` that changes the arguments before they are those of the operation."""
+    input_type: str | None = None
+    is_input_optional: bool = False
+    error_prefix: str = "input"
+    """Paths of invalid fields of the body begin with it."""
+    result_type: str | None = None
+    """It may have more fields than the operation's response."""
+    defaults: Mapping[str, str] = MappingProxyType({})
+    """Defaults of arguments, as the schema writes them."""
+    then: str | None = None
+    """The operation whose response is that of the field: it is called after the field's own."""
+    may_be_absent: bool = False
+    """If true, the field is null for an object that does not exist although no argument names it."""
+    absent: tuple[type[AppError], ...] = (NotFound,)
+    """With these errors, a query that may be null is null."""
+    is_connection: bool = False
+    """If true, a list is read with `first` and `after`, and returned with its `pageInfo`."""
+    cost: int | None = None
+    item_cost: int = 1
+    note: str | None = None
+    """It follows the operation's summary in the description."""
+
+
+_START = Shape(prepare="expand_start", input_type="StartRunInput")
+_RUN_OF_EXPERIMENT = Shape(renamed={"run_id": "runId"}, then="getExperiment", result_type="Experiment")
+_EITHER_ID = Shape(
+    renamed={"named_run_id": "runId"},
+    arguments="id: ID, runId: ID",
+    prepare="choose_run_id",
+    result_type="Run",
+    note="Takes either `id` or `runId`",
+)
+SHAPES: dict[str, Shape] = {
+    "addExperimentRun": _RUN_OF_EXPERIMENT._replace(name="addRunToExperiment"),
+    "analyzeRun": Shape(renamed={"run_id": "runId"}, is_flat=True),
+    "cancelRun": _EITHER_ID,
+    "createBranch": Shape(is_input_optional=True),
+    "createComparison": Shape(
+        "compareRuns",
+        arguments="baselineRunId: ID!, comparisonRunId: ID!, options: CompareOptions",
+        prepare="name_compared_runs",
+        error_prefix="options",
+        note="Given the same run twice, compares its targets",
+    ),
+    "createEvalRun": Shape("startEvalRun", renamed={"eval_id": "evalId"}),
+    "createRun": _START._replace(
+        name="startRun", note="Requests repeated with the same `idempotencyKey` start one run"
+    ),
+    "createScaleRun": Shape("startScaleRun"),
+    "createScenarios": Shape(is_flat=True, arguments="definitionId: ID!, items: [CreateScenarioInput!]!"),
+    "deleteRun": _EITHER_ID._replace(result_type=None),
+    "estimateEvalRun": Shape(renamed={"eval_id": "evalId"}),
+    "estimateExpansion": Shape(is_flat=True),
+    "estimateRetry": Shape(is_flat=True),
+    "estimateRun": _START,
+    "estimateTrial": Shape(is_query=True),
+    "expandRun": Shape(is_flat=True),
+    "findProbeMatches": Shape("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
+    "forkDefinition": Shape(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
+    "generateScenarios": Shape(is_flat=True, defaults={"mode": "matrix"}),
+    "getCaseNames": Shape(renamed={"first": "firstIndex"}),
+    "getRunBreakdown": Shape(cost=_COUNTING_COST),
+    "getRunResults": Shape(cost=_COUNTING_COST),
+    "getRunScores": Shape(cost=_COUNTING_COST),
+    "getWebhook": Shape(may_be_absent=True),
+    "getTurnPrompt": Shape(absent=(NotFound, Conflict)),
+    "listComparisons": Shape(result_type="RunComparison"),
+    "listDefinitions": Shape(result_type="Definition"),
+    "listGraderAgreement": Shape(cost=_COUNTING_COST),
+    "listProbes": Shape(item_cost=5),
+    "listProviders": Shape(defaults={"limit": "100"}),
+    "listScenarioScores": Shape(cost=_COUNTING_COST),
+    "listSchedules": Shape(item_cost=2),
+    "pauseRun": _EITHER_ID,
+    "redriveDeadLetters": Shape(is_flat=True),
+    "removeExperimentRun": _RUN_OF_EXPERIMENT._replace(name="removeRunFromExperiment"),
+    "resumeRun": _EITHER_ID,
+    "retryRun": Shape(is_flat=True),
+    "startTurn": Shape(
+        note="Poll `turn(chatId, id)` until it is `done`. "
+        "Requests repeated with the same `clientRequestId` start one turn"
+    ),
+    "updateRescoreBudget": Shape("setRescoreBudget", is_flat=True),
+    "updateRunBudget": Shape("setRunBudget", is_flat=True),
+}
+"""Names and arguments that differ from the derived ones because they are published, by operation."""
+CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
+"""Further fields of list operations, which are read from cursor to cursor."""
+OTHER_FIELDS = {
+    "getBranchSession": "Chat.session",
+    "getDeepAnalysis": "Run.deepAnalysis",
+    "getExperimentSummary": "Experiment.summary",
+    "getRunAnalysis": "Query.analysis",
+    "getRunBudget": "Run.budget",
+    "getRunProgress": "Run.targetProgress",
+    "getRunReport": "Run.report",
+    "listAnalyzedScenarios": "Analysis.scenarios",
+    "listBranchArtifacts": "Chat.artifacts",
+    "listBranches": "Chat.branches",
+    "listComparisonScenarios": "RunComparison.mostChangedScenarios",
+    "listDefinitionAncestors": "Definition.ancestors",
+    "listDefinitionDescendants": "Definition.descendants",
+    "listExchanges": "Chat.exchanges",
+    "listMessageVariants": "Chat.variants",
+    "listModels": "Query.models",
+    "listQueues": "Query.queueStatus",
+    "listReportConversations": "Report.conversations",
+    "listReports": "Run.reports",
+    "listRescoreResults": "Rescore.results",
+    "listRescores": "Run.rescores",
+    "listRunAnalyses": "Run.analysisHistory",
+    "listRunCases": "Run.cases",
+    "listRunEvents": "Run.events",
+    "listRunProbes": "Run.probes",
+    "listScenarios": "Definition.scenarios",
+    "listTranscripts": "Run.transcripts",
+    "listTurns": "Chat.turns",
+    "pauseQueues": "Mutation.pauseQueue",
+    "resumeQueues": "Mutation.resumeQueue",
+}
+"""Operations whose data another field has, which a function of `resolvers` resolves."""
+WITHOUT_FIELD = {
+    "completeFile": "It is part of an upload, whose content is sent over HTTP.",
+    "createEventTicket": "A ticket is for the stream of events over HTTP.",
+    "createFile": "It announces an upload, whose content is sent over HTTP.",
+    "createLoginCode": "Browsers sign in over HTTP.",
+    "getHealth": "It is public, and GraphQL needs a token.",
+    "getOpenApiDocument": "It describes the HTTP API, and is public.",
+    "redeemLoginCode": "It is public, because browsers sign in with it; GraphQL needs a token.",
+}
+"""Reasons why operations have no field. Those of OpenAI's API have none, because their contract is OpenAI's."""
+
+
+class RootField(NamedTuple):
+    parent: str
+    name: str
+    route: Route
+    shape: Shape
+
+    @property
+    def path_arguments(self) -> dict[str, str]:
+        """The argument of each of the path's parameters: `id` for that of the object which the operation names."""
+        names = {each: self.shape.renamed.get(each) or to_camel(each) for each in self.route.path_names}
+        own = self.route.path_names[-1] if names else ""
+        is_named = own.removesuffix("_id") in self.route.id.lower()
+        if own.endswith("_id") and is_named and own not in self.shape.renamed:
+            names[own] = "id"
+        return names
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The operation's parameter or field of its body for each argument that is not its name in camel case."""
+        names = {**self.shape.renamed, **self.path_arguments, "body": "input"}
+        return {argument: name for name, argument in names.items()}
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Return whether the field is null for what does not exist, as each query that names an object is."""
+        return self.shape.may_be_absent or (self.route.is_read and "{" in self.route.path)
+
+    @property
+    def cost(self) -> int:
+        return self.shape.cost or (_READ_COST if self.route.is_read else _CHANGE_COST)
+
+
+def _field_of(route: Route) -> RootField:
+    shape = SHAPES.get(route.id, Shape())
+    is_query = shape.is_query or route.is_read or route.minimum_role is AccessRole.VIEWER
+    return RootField("Query" if is_query else "Mutation", shape.name or _derived_name(route), route, shape)
+
+
+def _derived_name(route: Route) -> str:
+    if not route.is_read:
+        return route.id
+    name = route.id.removeprefix("get").removeprefix("list")
+    return name[0].lower() + name[1:]
+
+
+def _connection_of(name: str, operation_id: str) -> RootField:
+    (route,) = (each for each in INDEX if each.id == operation_id)
+    shape = SHAPES.get(operation_id, Shape())
+    return RootField("Query", name, route, shape._replace(name=name, is_connection=True))
+
+
+def _root_fields() -> dict[str, RootField]:
+    routes = [each for each in INDEX if not each.is_of_openai and each.id not in {**OTHER_FIELDS, **WITHOUT_FIELD}]
+    fields = [*map(_field_of, routes), *(_connection_of(*each) for each in CONNECTIONS.items())]
+    return {f"{each.parent}.{each.name}": each for each in fields}
+
+
+ROOT_FIELDS = _root_fields()
+"""The derived fields, by type and name, such as `Query.persona`."""
