@@ -41,10 +41,12 @@ def _schemas() -> dict[str, Any]:
     return dict(document["components"]["schemas"])
 
 
-def example(name: str) -> dict[str, Any]:
-    """An object of a schema, as the API's document shows it."""
-    properties = _schemas()[name]["properties"]
-    return {field: _example_of(schema) for field, schema in properties.items()}
+def example(name: str) -> Any:
+    """A value of a schema, as the API's document shows it."""
+    schema = _schemas()[name]
+    if schema.get("examples"):
+        return schema["examples"][0]
+    return {field: _example_of(each) for field, each in schema["properties"].items()}
 
 
 def _example_of(schema: dict[str, Any]) -> Any:
@@ -54,6 +56,8 @@ def _example_of(schema: dict[str, Any]) -> Any:
         return example(schema["$ref"].rpartition("/")[2])
     if "anyOf" in schema:
         return _example_of(schema["anyOf"][0])
+    if "$ref" in schema.get("items", ()):
+        return [_example_of(schema["items"])]
     return {"array": [], "object": {}, "boolean": False, "string": ""}.get(schema.get("type", ""), 0)
 
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tools.openapi_changes import resolve
+
 type Json = dict[str, Any]
 
 TITLE = "API reference"
@@ -13,12 +15,18 @@ Every operation of the HTTP API with its parameters, and the schemas of requests
 `/v1/health` and `/v1/openapi.json` needs the header `Authorization: Bearer <token>`. Errors are problem documents
 (RFC 9457, schema [Problem](#problem)).
 
-This page is made from the [OpenAPI document](../openapi.json), which a running stack serves at `/v1/openapi.json`.
+This page is made from the [OpenAPI document](../openapi.json), which a running stack serves at `/v1/openapi.json`, with
+its own address in `servers`. `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and
+the schemas they need. An operation with `x-repeatable: true` may be repeated without an `Idempotency-Key`.
+
+Generators of clients read the document as it is. Only openapi-typescript needs an option: without
+`--default-non-nullable=false`, a field of a request that has a default is required in its types.
 """
 
 
 def page(document: Json) -> str:
     """A Markdown page."""
+    document = resolve(document)
     schemas = document["components"]["schemas"]
     lines = [f"# {TITLE}", "", _INTRODUCTION]
     for tag in document["tags"]:

@@ -687,12 +687,29 @@ class SchemaExamples:
         described = self._schemas[schema]["properties"][field]
         for choice in (described, *described.get("anyOf", ())):
             if "$ref" in choice:
-                return self._of_schema(_name(choice))
+                return self.of_schema(_name(choice))
             if "$ref" in choice.get("items", ()):
-                return [self._of_schema(_name(choice["items"]))]
+                return [self.of_schema(_name(choice["items"]))]
         return BY_NAME.get(field)
 
-    def _of_schema(self, name: str) -> Any:
+    def is_repeated(self, schema: str, field: str) -> bool:
+        """Return whether the field's example is part of its schema's, or is that of a schema it refers to."""
+        if any(field in example for example in self._schemas[schema].get("examples", ())):
+            return True
+        described = self._schemas[schema]["properties"][field]
+        choices = (described, *described.get("anyOf", ()))
+        refers = any("$ref" in choice or "$ref" in choice.get("items", ()) for choice in choices)
+        return refers and f"{schema}.{field}" not in BY_SCHEMA
+
+    def absent(self, schema: str, field: str) -> list[Any]:
+        """Return the null or the empty list that a field has in an example of its schema; nothing for most fields."""
+        described = self._schemas[schema]["properties"][field]
+        if field in ABSENT and described.get("type") == "array":
+            return [[]]
+        return [None] if field in ABSENT and {"type": "null"} in described.get("anyOf", ()) else []
+
+    def of_schema(self, name: str) -> Any:
+        """Return the example of a schema: one of its own, or what the examples of its fields make."""
         schema = self._schemas[name]
         if choices := schema.get("enum"):
             return _ENUMS.get(name, choices[0])
@@ -701,15 +718,9 @@ class SchemaExamples:
         return dict(self._fields_of(name))
 
     def _fields_of(self, name: str) -> Iterator[tuple[str, Any]]:
-        for field, described in self._schemas[name]["properties"].items():
-            if field not in ABSENT:
-                yield field, self.of_field(name, field)
-            elif described.get("type") == "array":
-                yield field, []
-            elif {"type": "null"} in described.get("anyOf", ()):
-                yield field, None
-            else:
-                yield field, self.of_field(name, field)
+        for field in self._schemas[name]["properties"]:
+            absent = self.absent(name, field)
+            yield field, absent[0] if absent else self.of_field(name, field)
 
 
 def _name(reference: dict[str, Any]) -> str:

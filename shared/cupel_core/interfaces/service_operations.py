@@ -1,9 +1,16 @@
 """The health of the API, and its description."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from cupel_core.contract.operation import PUBLIC, Call, operation
+from cupel_core.contract.query import Parameter
 from cupel_core.contract.service import VERSION, HealthResponse
+
+Tags = Annotated[
+    Sequence[str],
+    Parameter(description="Return only the operations with these tags, repeated or separated by commas"),
+]
 
 
 @operation("GET /v1/health", "Check that the API is up", role=PUBLIC, returns="The API is up", tag="service")
@@ -14,7 +21,9 @@ def get_health(_: Call) -> HealthResponse:
 @operation(
     "GET /v1/openapi.json", "Get this OpenAPI document", role=PUBLIC, returns="The OpenAPI document", tag="service"
 )
-def get_open_api_document(_: Call) -> dict[str, Any]:
-    from cupel_core.interfaces.openapi import document  # other requests do not load every model
+def get_open_api_document(call: Call, tags: Tags = ()) -> dict[str, Any]:
+    """`servers` names the address that the request was sent to."""
+    from cupel_core.interfaces import openapi  # other requests do not load every model
 
-    return document()
+    found = openapi.part(frozenset(tags)) if tags else openapi.document()
+    return {**found, "servers": [{"url": call.http.page_url()}]}

@@ -18,6 +18,7 @@ from cupel_core.scoring.decision_search import read_each
     role=MEMBER,
     returns="The decision of each answer",
     tag="definitions",
+    is_repeatable=True,
 )
 def read_decisions(call: Call, body: ReadDecisions) -> DecisionsResponse:
     if error := decision_pattern_error(body.pattern):

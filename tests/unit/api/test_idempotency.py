@@ -16,6 +16,7 @@ from cupel_core.store import idempotency_keys, tokens
 from cupel_core.store.idempotency_keys import IdempotencyItem
 from tests.operations import OPERATIONS
 from tests.unit.api.client import Answer, Client
+from tools.openapi_changes import resolve
 
 PERSONA = {"name": "Ada", "description": "An engineer", "systemPrompt": "You are curt."}
 CONNECTOR = {"name": "agent", "type": "langgraph", "baseUrl": "https://agent.test/"}
@@ -226,7 +227,7 @@ def test_every_creating_operation_takes_a_key() -> None:
 def test_every_operation_with_a_key_documents_it_and_no_other() -> None:
     documented = {
         operation["operationId"]
-        for item in document()["paths"].values()
+        for item in resolve(document())["paths"].values()
         for operation in item.values()
         if any(one["name"] == "Idempotency-Key" for one in operation.get("parameters", ()))
     }

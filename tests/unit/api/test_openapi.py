@@ -12,19 +12,30 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from cupel_core import contract
 from cupel_core.contract.common import RequestModel
 from cupel_core.contract.service import VERSION
-from cupel_core.interfaces import descriptions, examples
+from cupel_core.interfaces import descriptions, examples, openapi
 from cupel_core.interfaces.http.operations import query_names
 from cupel_core.interfaces.openapi import TAGS, document
 from tests.conftest import ROOT
 from tests.operations import OPERATIONS
-from tests.unit.api.client import Client
+from tests.unit.api.client import Client, call, event
+from tools.docs_site import api_reference
+from tools.openapi_changes import resolve
 
 METHODS = ("get", "post", "put", "patch", "delete")
+HOST = {"Host": "api.example.com"}
+SERVERS = [{"url": "https://api.example.com"}]
+MAX_BYTES = 720_000
+"""The document has at most this many bytes as it is served, before compression."""
 
 
 @pytest.fixture(scope="module")
 def generated() -> dict[str, Any]:
     return document()
+
+
+@pytest.fixture(scope="module")
+def resolved(generated: dict[str, Any]) -> dict[str, Any]:
+    return resolve(generated)
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +75,81 @@ def test_the_document_is_valid_openapi(generated: dict[str, Any]) -> None:
 
 def test_the_document_is_served_without_token(client: Client, generated: dict[str, Any]) -> None:
     client.token = None
-    assert client.get("/v1/openapi.json").json() == generated
+    served = client.get("/v1/openapi.json", headers=HOST)
+    assert served.json() == {**generated, "servers": SERVERS}
+    assert len(served.content) <= MAX_BYTES
 
 
-def test_every_operation_has_its_texts_and_its_problems(generated: dict[str, Any]) -> None:
-    for path, method, operation in operations(generated):
+def test_the_document_of_a_local_stack_names_the_path_of_its_api(client: Client) -> None:
+    asked = event("GET", "/v1/openapi.json", HOST, query={"tags": "service"})
+    asked["requestContext"] |= {"domainName": "cupel.execute-api.localhost", "apiId": "cupel", "stage": "$default"}
+    assert client.token
+    servers = call(asked).json()["servers"]
+    assert servers == [{"url": "http://api.example.com/_aws/execute-api/cupel/$default"}]
+
+
+def test_a_part_has_the_operations_of_its_tags_and_what_they_refer_to(
+    client: Client, generated: dict[str, Any]
+) -> None:
+    part = client.get("/v1/openapi.json", query={"tags": "personas,webhook"}).json()
+    assert [str(error) for error in OpenAPIV31SpecValidator(part).iter_errors()] == []
+    assert [each["name"] for each in part["tags"]] == ["personas", "webhook"]
+    expected = [
+        operation["operationId"]
+        for _, _, operation in operations(generated)
+        if not {"personas", "webhook"}.isdisjoint(operation["tags"])
+    ]
+    assert [operation["operationId"] for _, _, operation in operations(part)] == expected
+    references = set(re.findall(r'"#/components/(\w+)/([^"]+)"', orjson.dumps(part).decode()))
+    components = {(kind, name) for kind, each in part["components"].items() for name in each}
+    assert components == references | {("securitySchemes", "token")}
+
+
+def test_the_part_of_all_tags_is_the_document(generated: dict[str, Any]) -> None:
+    part = openapi.part(frozenset(TAGS))
+    assert part["paths"] == generated["paths"]
+    assert part["components"] == generated["components"]
+
+
+def test_an_unknown_tag_is_refused_with_the_accepted_ones(client: Client) -> None:
+    refused = client.get("/v1/openapi.json", query={"tags": "runs,rnus"})
+    assert (refused.status, refused.fields()) == (422, ["tags"])
+    assert "'rnus'; the tags are definitions, scenarios," in refused.json()["detail"]
+
+
+def test_the_number_of_cached_parts_is_bounded() -> None:
+    for tag in TAGS:
+        openapi.part(frozenset({tag}))
+    assert openapi.part.cache_info().currsize < len(TAGS)
+
+
+def test_responses_with_an_entity_tag_declare_it(resolved: dict[str, Any]) -> None:
+    declaring = {
+        operation["operationId"]
+        for _, _, operation in operations(resolved)
+        if any("ETag" in one.get("headers", ()) for status, one in operation["responses"].items() if status < "300")
+    }
+    returning = {each.id for each in OPERATIONS.values() if "Tagged[" in str(each.types["return"])}
+    revalidated = {each.id for each in OPERATIONS.values() if "Revalidated[" in str(each.types["return"])}
+    assert declaring == returning | revalidated
+    assert revalidated == {
+        operation["operationId"]
+        for _, _, operation in operations(resolved)
+        if any(each["name"] == "If-None-Match" for each in operation.get("parameters", ()))
+        and "304" in operation["responses"]
+    }
+
+
+def test_operations_say_whether_a_client_may_repeat_them(generated: dict[str, Any]) -> None:
+    repeatable = {one["operationId"] for _, _, one in operations(generated) if one.get("x-repeatable") is True}
+    assert repeatable == {each.id for each in OPERATIONS.values() if each.is_repeatable}
+    assert {"createComparison", "estimateRun", "pauseRun"} <= repeatable
+    assert not any(OPERATIONS[each].replay for each in repeatable)
+    assert "`x-repeatable: true`" in generated["info"]["description"]
+
+
+def test_every_operation_has_its_texts_and_its_problems(resolved: dict[str, Any]) -> None:
+    for path, method, operation in operations(resolved):
         assert operation["summary"], (path, method)
         assert operation["description"], (path, method)
         assert set(operation["tags"]) <= set(TAGS), (path, method)
@@ -79,10 +160,10 @@ def test_every_operation_has_its_texts_and_its_problems(generated: dict[str, Any
         assert all("application/problem+json" in one["content"] for one in refusals.values()), (path, method)
 
 
-def test_every_declared_query_parameter_is_accepted_and_no_other(generated: dict[str, Any]) -> None:
+def test_every_declared_query_parameter_is_accepted_and_no_other(resolved: dict[str, Any]) -> None:
     documented = {
         operation["operationId"]: tuple(one["name"] for one in operation.get("parameters", []) if one["in"] == "query")
-        for _, _, operation in operations(generated)
+        for _, _, operation in operations(resolved)
     }
     assert documented == {name: query_names(each) for name, each in OPERATIONS.items()}
 
@@ -99,10 +180,8 @@ def test_every_operation_that_creates_something_documents_its_location(generated
     assert without == []
 
 
-def test_every_parameter_is_described(generated: dict[str, Any]) -> None:
-    parameters = [
-        (path, one) for path, _, operation in operations(generated) for one in operation.get("parameters", [])
-    ]
+def test_every_parameter_is_described(resolved: dict[str, Any]) -> None:
+    parameters = [(path, one) for path, _, operation in operations(resolved) for one in operation.get("parameters", [])]
     assert [(path, one["name"]) for path, one in parameters if not one.get("description")] == []
     assert [(path, one["name"]) for path, one in parameters if "null" in str(one["schema"])] == []
 
@@ -129,15 +208,21 @@ def test_every_description_is_used(schemas: dict[str, Any]) -> None:
     assert descriptions.BY_SCHEMA.items() - by_schema == set()
 
 
+def examples_elsewhere(schema: dict[str, Any], field: str, schemas: dict[str, Any]) -> list[Any]:
+    """What examples of the schema have in a field, or else what the schema that it refers to makes."""
+    found = [example[field] for example in schema.get("examples", ()) if field in example]
+    return found or [api_reference.example_of(schema["properties"][field], schemas)]
+
+
 def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) -> None:
     invalid = [
-        f"{name}.{field}: {described.get('examples')}"
+        f"{name}.{field}: {found}"
         for name, schema in schemas.items()
         for field, described in schema.get("properties", {}).items()
-        if not described.get("examples")
+        if not (found := described.get("examples") or examples_elsewhere(schema, field, schemas))
         or any(
             not Draft202012Validator({**described, "components": {"schemas": schemas}}).is_valid(example)
-            for example in described["examples"]
+            for example in found
         )
     ]
     assert invalid == [], "examples are in cupel_core/interfaces/examples.py"
@@ -147,8 +232,9 @@ def test_every_listed_example_is_used(schemas: dict[str, Any]) -> None:
     by_name, by_schema = [], []
     for name, schema in schemas.items():
         for field, described in schema.get("properties", {}).items():
-            by_name.append((field, described["examples"][0]))
-            by_schema.append((f"{name}.{field}", described["examples"][0]))
+            example = (described.get("examples") or examples_elsewhere(schema, field, schemas))[-1]
+            by_name.append((field, example))
+            by_schema.append((f"{name}.{field}", example))
     assert [item for item in examples.BY_NAME.items() if item not in by_name] == []
     assert [item for item in examples.BY_SCHEMA.items() if item not in by_schema] == []
     assert examples.ABSENT - dict(by_name).keys() == set()
@@ -160,13 +246,13 @@ def test_only_health_the_document_and_signing_in_need_no_token(generated: dict[s
     assert generated["security"] == [{"token": []}]
 
 
-def test_starting_a_run_documents_its_idempotency_key(generated: dict[str, Any]) -> None:
-    parameters = generated["paths"]["/v1/runs"]["post"]["parameters"]
+def test_starting_a_run_documents_its_idempotency_key(resolved: dict[str, Any]) -> None:
+    parameters = resolved["paths"]["/v1/runs"]["post"]["parameters"]
     assert [(one["name"], one["in"], one["required"]) for one in parameters] == [("Idempotency-Key", "header", False)]
 
 
-def test_a_stream_continues_after_the_last_event_id(generated: dict[str, Any]) -> None:
-    parameters = generated["paths"]["/v1/runs/{run_id}/events"]["get"]["parameters"]
+def test_a_stream_continues_after_the_last_event_id(resolved: dict[str, Any]) -> None:
+    parameters = resolved["paths"]["/v1/runs/{run_id}/events"]["get"]["parameters"]
     assert [one["name"] for one in parameters] == ["run_id", "ticket", "after", "Last-Event-ID"]
 
 
@@ -178,8 +264,8 @@ def test_operation_ids_are_unique_camel_case(generated: dict[str, Any]) -> None:
 
 def test_schemas_are_named_after_the_thing(schemas: dict[str, Any]) -> None:
     assert [name for name in schemas if name.endswith(("Answer", "Response")) or "__" in name or "-" in name] == []
-    # Client generators name classes after the title.
-    assert [name for name, schema in schemas.items() if schema.get("title") != name] == []
+    # Client generators name classes after the title of a schema that has one.
+    assert [name for name, schema in schemas.items() if schema.get("title", name) != name] == []
 
 
 def test_a_request_is_named_after_its_operation(generated: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from tests.conftest import ROOT
+from tools.openapi_changes import resolve
 
 _CONVENIENCES = {
     "close",
@@ -92,18 +93,18 @@ def test_a_method_sends_the_operation_it_is_named_after(method: str) -> None:
     assert matches(sent.path, operation.path)
 
 
-def conditional_methods() -> list[str]:
-    """Those whose operation has an `If-Match`."""
-    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+def methods_with(header: str) -> list[str]:
+    """The methods whose operation has this header."""
+    paths = resolve(json.loads((ROOT / "docs/openapi.json").read_text()))["paths"]
     return [
         snake_case(operation["operationId"])
         for operations in paths.values()
         for operation in operations.values()
-        if any(parameter["name"] == "If-Match" for parameter in operation.get("parameters", ()))
+        if any(parameter["name"] == header for parameter in operation.get("parameters", ()))
     ]
 
 
-@pytest.mark.parametrize("method", conditional_methods())
+@pytest.mark.parametrize("method", methods_with("If-Match"))
 def test_a_conditional_change_sends_the_tag(method: str) -> None:
     (request,) = _requests_of(method, if_match='"1"')
     assert request.headers["If-Match"] == '"1"'
@@ -111,20 +112,13 @@ def test_a_conditional_change_sends_the_tag(method: str) -> None:
     assert "If-Match" not in request.headers
 
 
-def methods_with_a_key() -> set[str]:
-    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
-    return {
-        snake_case(operation["operationId"])
-        for operations in paths.values()
-        for operation in operations.values()
-        if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
-    }
+_WITH_A_KEY = methods_with("Idempotency-Key")
 
 
 @pytest.mark.parametrize("method", sorted(described()))
 def test_a_method_sends_a_key_if_its_operation_takes_one(method: str) -> None:
     (request,) = _requests_of(method)
-    assert ("Idempotency-Key" in request.headers) == (method in methods_with_a_key())
+    assert ("Idempotency-Key" in request.headers) == (method in _WITH_A_KEY)
 
 
 def test_what_was_read_has_its_tag() -> None:

@@ -56,6 +56,7 @@ ChangeFilter = Annotated[
     returns="The comparison; its figures follow once its job is completed",
     status=202,
     location="/v1/comparisons/{id}",
+    is_repeatable=True,
 )
 def create_comparison(call: Call, body: CreateComparison) -> Answered[RunComparisonResponse]:
     """Computed by a job: 202 if this request queued it, 200 if the same comparison of the same results exists. 409
@@ -70,6 +71,7 @@ def create_comparison(call: Call, body: CreateComparison) -> Answered[RunCompari
     "Plan a comparison: how many scenarios and repeats detect a difference",
     role=VIEWER,
     returns="The sizes of runs that detect the difference with a chance of 80 %",
+    is_repeatable=True,
 )
 def plan_comparison(call: Call, body: PlanComparison) -> ComparisonPlanResponse:
     """Writes nothing. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound. Scenarios

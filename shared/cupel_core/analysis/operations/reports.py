@@ -55,6 +55,7 @@ Format = Annotated[
     status=202,
     also={200: "The report of these outcomes, which exists already"},
     location="/v1/runs/{run_id}/reports/{id}",
+    is_repeatable=True,
 )
 def create_report(
     call: Call, run_id: str, body: CreateReport = with_defaults(CreateReport)
@@ -131,6 +132,7 @@ def list_report_conversations(
     status=201,
     also={200: "The trial of this report, which exists already"},
     location="/v1/runs/{run_id}/reports/{report_id}/trial",
+    is_repeatable=True,
 )
 def create_trial(
     call: Call, run_id: str, report_id: str, body: CreateTrial = with_defaults(CreateTrial)
@@ -153,6 +155,7 @@ def create_trial(
     role=MEMBER,
     returns="The plan of the trial; nothing is written",
     tag="reports",
+    is_repeatable=True,
 )
 def estimate_trial(
     call: Call, run_id: str, report_id: str, body: EstimateTrial = with_defaults(EstimateTrial)

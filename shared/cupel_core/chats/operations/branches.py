@@ -142,6 +142,7 @@ def get_branch_session(call: Call, chat_id: str, branch_id: str, profile_id: Pro
     "Forget the artifacts of a branch",
     role=MEMBER,
     returns="The branch, whose next turn begins without artifacts",
+    is_repeatable=True,
 )
 def reset_branch_session(call: Call, chat_id: str, branch_id: str) -> BranchResponse:
     return BranchResponse.of(branches.reset_session(call.workspace, chat_id, branch_id, call.now))

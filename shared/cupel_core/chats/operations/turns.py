@@ -131,6 +131,7 @@ def get_turn_prompt(call: Call, chat_id: str, turn_id: str) -> TurnPromptRespons
     "Abort a turn",
     role=MEMBER,
     returns="The turn; its worker ends it within a second or two",
+    is_repeatable=True,
 )
 def abort_turn(call: Call, chat_id: str, turn_id: str) -> TurnResponse:
     """A turn that is over is returned as it is."""

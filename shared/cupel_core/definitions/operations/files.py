@@ -22,6 +22,7 @@ from cupel_core.definitions.files.catalog import AnnouncedFile
     "Announce a file and get the address for its upload",
     role=MEMBER,
     returns="The file, and where to send its content",
+    is_repeatable=True,
 )
 def create_file(call: Call, body: CreateFile) -> FileUploadResponse:
     """The id follows from the content: announcing it again changes nothing, and content that is there needs no
@@ -32,7 +33,11 @@ def create_file(call: Call, body: CreateFile) -> FileUploadResponse:
 
 
 @operation(
-    "POST /v1/files/{file_id}/complete", "Check an uploaded file and make it usable", role=MEMBER, returns="The file"
+    "POST /v1/files/{file_id}/complete",
+    "Check an uploaded file and make it usable",
+    role=MEMBER,
+    returns="The file",
+    is_repeatable=True,
 )
 def complete_file(call: Call, file_id: str) -> FileResponse:
     """Its content must be what was announced: an intact PNG, JPEG, WebP, GIF or PDF with this size and checksum."""

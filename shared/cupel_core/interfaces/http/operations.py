@@ -170,7 +170,7 @@ def _unsplit_values(name: str) -> list[str]:
 def _call(operation: Operation, if_match: str | None) -> Call:
     request = _request.get()
     if operation.is_public:
-        return Call(_NOBODY, utc_now())
+        return Call(_NOBODY, utc_now(), http=_http(request))
     who = caller(request)
     precondition = UNCONDITIONAL if if_match is None else Precondition.parse(if_match)
     key = idempotency.read_key(request.headers) if operation.replay else None

@@ -100,6 +100,7 @@ def reset_profile_session(call: Call, profile_id: str) -> Tagged[ProfileResponse
     "Check an operation profile without storing it",
     role=VIEWER,
     returns="Its errors and warnings, and what its turns would run",
+    is_repeatable=True,
 )
 def check_profile(call: Call, body: CheckProfile) -> ProfileCheckResponse:
     return ProfileCheckResponse.of(*profiles.check(call.workspace, body.content()))

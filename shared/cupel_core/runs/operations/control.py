@@ -11,7 +11,11 @@ from cupel_core.runs import budgets, control, progress, queries
 
 
 @operation(
-    "POST /v1/runs/{run_id}/pause", "Pause a run: start no new model calls", role=MEMBER, returns="The paused run"
+    "POST /v1/runs/{run_id}/pause",
+    "Pause a run: start no new model calls",
+    role=MEMBER,
+    returns="The paused run",
+    is_repeatable=True,
 )
 def pause_run(call: Call, run_id: str) -> StoppedRunResponse:
     control.pause(call.workspace, run_id, call.now)
@@ -29,6 +33,7 @@ def resume_run(call: Call, run_id: str) -> RunResponse:
     "Cancel a run; keep the transcripts it has",
     role=MEMBER,
     returns="The cancelled run",
+    is_repeatable=True,
 )
 def cancel_run(call: Call, run_id: str) -> StoppedRunResponse:
     control.cancel(call.workspace, run_id, call.now)
@@ -55,6 +60,7 @@ def retry_run(call: Call, run_id: str, body: RetryRun = with_defaults(RetryRun))
     "Estimate what a retry of errored probes would cost and how long it would take",
     role=VIEWER,
     returns="The estimate",
+    is_repeatable=True,
 )
 def estimate_retry(call: Call, run_id: str, body: EstimateRetry = with_defaults(EstimateRetry)) -> EstimateResponse:
     """Checks all that a retry checks, and writes nothing."""
@@ -85,6 +91,7 @@ def expand_run(call: Call, run_id: str, body: ExpandRun) -> RunResponse:
     "Estimate what the scenarios that an expansion adds would cost, and how long they would take",
     role=VIEWER,
     returns="The estimate",
+    is_repeatable=True,
 )
 def estimate_expansion(call: Call, run_id: str, body: EstimateExpansion) -> EstimateResponse:
     """Checks all that an expansion checks, and writes nothing."""

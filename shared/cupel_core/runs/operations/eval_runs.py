@@ -32,6 +32,7 @@ def create_eval_run(call: Call, eval_id: str, body: CreateEvalRun = with_default
     "Estimate what a run of an eval would cost and how long it would take",
     role=VIEWER,
     returns="The estimate",
+    is_repeatable=True,
 )
 def estimate_eval_run(
     call: Call, eval_id: str, body: EstimateEvalRun = with_defaults(EstimateEvalRun)

@@ -42,6 +42,7 @@ def create_scale_run(call: Call, body: CreateScaleRun) -> RunStartedResponse:
     role=VIEWER,
     returns="The estimate",
     tag="runs",
+    is_repeatable=True,
 )
 def estimate_scale_run(call: Call, body: EstimateScaleRun) -> EstimateResponse:
     """Takes the body of a start, checks all that a start checks, and writes nothing."""

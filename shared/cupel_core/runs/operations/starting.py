@@ -30,6 +30,7 @@ def create_run(call: Call, body: CreateRun) -> RunStartedResponse:
     "Estimate what a run would cost and how long it would take",
     role=VIEWER,
     returns="The estimate",
+    is_repeatable=True,
 )
 def estimate_run(call: Call, body: EstimateRun) -> EstimateResponse:
     """Takes the body of a start, checks all that a start checks, and writes nothing."""

@@ -34,6 +34,7 @@ def list_queues(
     "Pause the queue of one provider, or all queues",
     role=MEMBER,
     returns="The queues that were paused",
+    is_repeatable=True,
 )
 def pause_queues(call: Call, body: PauseQueues = with_defaults(PauseQueues)) -> Listed[ProviderQueuePage]:
     """Pauses the work of this workspace only: no new probe starts, and those in progress complete."""
@@ -46,6 +47,7 @@ def pause_queues(call: Call, body: PauseQueues = with_defaults(PauseQueues)) -> 
     "Resume the queue of one provider, or all queues",
     role=MEMBER,
     returns="The queues that were resumed",
+    is_repeatable=True,
 )
 def resume_queues(call: Call, body: ResumeQueues = with_defaults(ResumeQueues)) -> Listed[ProviderQueuePage]:
     status.resume(call.workspace, body.provider)

@@ -1,0 +1,112 @@
+"""`python -m tools.openapi_changes OLD NEW`: print how two OpenAPI documents differ once references are resolved.
+
+Equal differences at several places are printed once, with the number of places and an explanation of what they mean
+for a client. The program fails if a difference has no explanation.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+type Json = dict[str, Any]
+
+EXPLANATIONS = {
+    "components/schemas/*/examples added": "an enumeration has the example that fields which refer to it had",
+    "components/schemas/*/title removed": "it repeated the name of the schema",
+    "components/schemas/*/properties/*/examples removed": "the example of the schema, or of one it refers to, has it",
+    "components/schemas/*/properties/*/examples changed": "the null or the empty list of most objects comes first",
+    "paths/*/*/responses/2??/headers added": "the response has an `ETag`",
+    "paths/*/*/responses/2??/headers/ETag added": "the response has an `ETag`",
+    "paths/*/*/responses/304 added": "the operation answers 304 to a matching `If-None-Match`",
+    "paths/*/*/parameters/header If-None-Match added": "the operation answers 304 to a matching `If-None-Match`",
+    "paths/*/*/parameters added": "the operation has parameters for the first time",
+    "paths/*/*/x-repeatable added": "a client may repeat the request without an Idempotency-Key",
+    "paths/*/*/parameters/* added": "the operation has a new parameter",
+    "paths/*/*/parameters/*/description changed": "a text is corrected",
+    "paths/*/*/description changed": "a text is corrected",
+    "paths/*/*/responses/422 added": "the operation validates the parameters that it has now",
+    "info/description changed": "a text is corrected",
+}
+"""What a difference means, by the pattern of its place and by its kind."""
+_ABSENT = object()
+_COMPONENTS = ("parameters", "responses", "headers")
+_MAX_PLACES = 3
+"""At most this many places of a difference are printed."""
+
+
+def resolve(document: Json) -> Json:
+    """Replace references by what they refer to. References to schemas remain: a schema may refer to itself."""
+    resolved: Json = _resolved(document, document)
+    components = {kind: each for kind, each in resolved["components"].items() if kind not in _COMPONENTS}
+    return {**resolved, "components": components}
+
+
+def _resolved(value: Any, document: Json) -> Any:
+    if isinstance(value, list):
+        return [_resolved(each, document) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kind, _, name = str(value.get("$ref", "")).removeprefix("#/components/").partition("/")
+    if kind in _COMPONENTS:
+        return _resolved(document["components"][kind][name], document)
+    return {key: _resolved(each, document) for key, each in value.items()}
+
+
+def find_changes(old: Any, new: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the place of every difference, and whether something was added, removed or changed there."""
+    if old is _ABSENT or new is _ABSENT:
+        yield place, "added" if old is _ABSENT else "removed"
+    elif (parts := _parts(old)) is not None and (others := _parts(new)) is not None:
+        for name in parts | others:
+            yield from find_changes(parts.get(name, _ABSENT), others.get(name, _ABSENT), (*place, name))
+    elif old != new:
+        yield place, "changed"
+
+
+def _parts(value: Any) -> Json | None:
+    """Return what is compared part by part: parameters by their names. Return None for other values."""
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "in" in each for each in value):
+        return {f"{each['in']} {each['name']}": each for each in value}
+    return value if isinstance(value, dict) else None
+
+
+def group(old: Json, new: Json) -> dict[str, list[str]]:
+    """Return the places of the differences by pattern and kind: names of paths, schemas and fields become `*`."""
+    found = defaultdict[str, list[str]](list)
+    for place, kind in find_changes(resolve(old), resolve(new)):
+        pattern = (each if number not in _names(place) else "*" for number, each in enumerate(place))
+        found[f"{'/'.join(pattern)} {kind}"].append("/".join(place))
+    return found
+
+
+def _names(place: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the positions of names in a place."""
+    return (1, 2) if place[0] == "paths" else (2, 4) if place[0] == "components" else ()
+
+
+def explain(difference: str) -> str | None:
+    """Return what a difference means for a client; None if it has no explanation."""
+    return next((text for pattern, text in EXPLANATIONS.items() if fnmatchcase(difference, pattern)), None)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    chosen = parser.parse_args()
+    found = group(json.loads(chosen.old.read_text()), json.loads(chosen.new.read_text()))
+    for difference, places in sorted(found.items()):
+        print(f"{len(places):5} {difference}: {explain(difference) or 'NOT EXPLAINED'}")
+        if explain(difference) is None:
+            print(*(f"        {each}" for each in places[:_MAX_PLACES]), sep="\n")
+    if not all(map(explain, found)):
+        sys.exit("some differences have no explanation")
+
+
+if __name__ == "__main__":
+    main()
