@@ -23,7 +23,8 @@ from bench.cases import MODELS, find_or_create_definition, run_specification
 from bench.local_server import model_server, use_server
 from cupel.client import Client
 from cupel.json_types import Json
-from cupel.pages import TRANSCRIPTS_PER_PAGE, Pages
+from cupel.pages import Pages
+from cupel_core.contract.query import MAX_TRANSCRIPTS
 
 REQUESTS = 40
 PAGE = 100
@@ -62,7 +63,7 @@ def main() -> None:
         started_at = time.perf_counter()
         read = sum(1 for _ in client.list_transcripts(run_id))
         seconds = time.perf_counter() - started_at
-        console.print(f"{read:,} transcripts read in pages of {TRANSCRIPTS_PER_PAGE} in {seconds:.1f} s")
+        console.print(f"{read:,} transcripts read in pages of {MAX_TRANSCRIPTS} in {seconds:.1f} s")
         for file_format in ("jsonl", "csv"):
             seconds, peak_mb = export(run_id, file_format)
             console.print(f"exported as {file_format} in {seconds:.1f} s, with {peak_mb:.0f} MB of memory at most")

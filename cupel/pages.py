@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from cupel.json_types import Json
 
 PAGE_SIZE = 100
-TRANSCRIPTS_PER_PAGE = 500
 
 
 class FirstItems(list[Json]):

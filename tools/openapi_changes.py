@@ -36,7 +36,7 @@ EXPLANATIONS = {
 _ABSENT = object()
 _COMPONENTS = ("parameters", "responses", "headers")
 _MAX_PLACES = 3
-"""At most this many places of a difference are printed."""
+"""The program prints at most this many places of a difference."""
 
 
 def resolve(document: Json) -> Json:

@@ -154,7 +154,7 @@ _IF_NONE_MATCH = {
     "description": "An `ETag` that was received before, or several; 304 if it is the current one",
 }
 _MAX_PARTS = 16
-"""At most this many parts of the document are cached."""
+"""The cache has at most this many parts of the document."""
 
 
 @cache

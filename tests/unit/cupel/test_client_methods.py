@@ -4,14 +4,17 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, get_type_hints
 
 import httpx
 import pytest
 
+import tools.client
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from tests.conftest import ROOT
+from tests.operations import OPERATIONS
 from tools.openapi_changes import resolve
 
 _CONVENIENCES = {
@@ -51,14 +54,17 @@ def sent_by(method: str) -> list[Operation]:
     return [Operation(request.method, request.url.path) for request in _requests_of(method)]
 
 
-def _requests_of(method: str, **options: str) -> list[httpx.Request]:
+def _requests_of(method: str, *, is_busy: bool = False, **options: str) -> list[httpx.Request]:
+    """The requests of a method; if the API is busy, it refuses the first one."""
     requests: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
         requests.append(request)
-        return httpx.Response(200, json={"items": [], "nextCursor": None}, headers={"ETag": '"2"'})
+        status = 503 if is_busy and len(requests) == 1 else 200
+        return httpx.Response(status, json={"items": [], "nextCursor": None}, headers={"ETag": '"2"'})
 
-    with Client("http://api.test", "token", transport=httpx.MockTransport(respond)) as client:
+    transport = httpx.MockTransport(respond)
+    with Client("http://api.test", "token", transport=transport, sleep=lambda _: None) as client, suppress(ApiProblem):
         returned = getattr(client, method)(**_required_arguments(getattr(Client, method)), **options)
         if isinstance(returned, Iterator):
             list(returned)
@@ -112,6 +118,7 @@ def test_a_conditional_change_sends_the_tag(method: str) -> None:
     assert "If-Match" not in request.headers
 
 
+_BY_METHOD = {each.function.__name__: each for each in OPERATIONS.values()}
 _WITH_A_KEY = methods_with("Idempotency-Key")
 
 
@@ -119,6 +126,17 @@ _WITH_A_KEY = methods_with("Idempotency-Key")
 def test_a_method_sends_a_key_if_its_operation_takes_one(method: str) -> None:
     (request,) = _requests_of(method)
     assert ("Idempotency-Key" in request.headers) == (method in _WITH_A_KEY)
+
+
+@pytest.mark.parametrize("method", sorted(described()))
+def test_a_method_repeats_a_request_that_may_be_repeated(method: str) -> None:
+    operation = _BY_METHOD[method]
+    may_repeat = operation.is_read or operation.replay is not None or operation.is_repeatable
+    assert len(_requests_of(method, is_busy=True)) == (2 if may_repeat else 1)
+
+
+def test_the_generated_methods_are_those_of_the_operations() -> None:
+    assert tools.client.FILE.read_text() == tools.client.render(), "python -m tools.client --update"
 
 
 def test_what_was_read_has_its_tag() -> None:
