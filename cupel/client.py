@@ -178,7 +178,7 @@ class Client(OperationMethods):
         return list(self._get(f"/runs/{segment(run_id)}/events", after=after)["items"])
 
     def find_probe_matches(self, run_id: str, query: str, *, first: int = 0) -> Json:
-        """Return `{indexes, nextIndex}`: which of the next 1,000 probes have all of these words in their conversation."""
+        """Return `{indexes, nextIndex}`: the conversations of these of the next 1,000 probes have all of the words."""
         return self._get(f"/runs/{segment(run_id)}/probe-matches", q=query, first=first)
 
     def correct_probe(self, probe_id: str, result: Json | None, *, if_match: str | None = None) -> TaggedJson:
@@ -205,8 +205,11 @@ class Client(OperationMethods):
         return self._get(f"{_turn_path(chat_id, turn_id)}/events", after=after, text=text, wait=wait)
 
     def follow_turn(self, chat_id: str, turn_id: str, *, wait: int = 5) -> Iterator[Json]:
-        """Yield the events of a turn until it is over, as they occur. Events of type `main_llm.delta` have what the model
-        writes: `{type, attempt, offset, text}`. A higher attempt voids the text of lower ones."""
+        """Yield the events of a turn until it is over, as they occur.
+
+        Events of type `main_llm.delta` have what the model writes: `{type, attempt, offset, text}`. A higher attempt
+        voids the text of lower ones.
+        """
         seq, position, is_over = 0, "0.0", False
         while not is_over:
             query = without_none(after=seq, text=position, wait=wait)
@@ -288,7 +291,7 @@ class Client(OperationMethods):
         self._send("POST", f"/workspaces/{segment(name)}/erase", {"confirm": name})
 
     def create_token(self, name: str, role: str, *, expires_at: str | None = None) -> Json:
-        """Create a token; only this response contains its secret. `expires_at` is a time in ISO 8601 with its offset."""
+        """Create a token; only this response has its secret. `expires_at` is a time in ISO 8601 with its offset."""
         body = without_none(name=name, role=role, expiresAt=expires_at)
         return self._send("POST", "/tokens", body, has_key=True)
 
