@@ -121,9 +121,9 @@ def test_completion_can_be_installed(cupel: Cupel) -> None:
 
 
 def http_requests_in_messages() -> set[str]:
-    """Requests that the API's messages name; operations and docstrings are written in other places."""
-    files = [path for path in (ROOT / "shared").rglob("*.py") if path.name != "operations.py"]
-    texts = (re.sub(r'"""(?s:.*?)"""', "", path.read_text()) for path in files)
+    """The requests that messages of the API name. Docstrings and the declarations of operations are no messages."""
+    others = re.compile(r'"""(?s:.*?)"""|@operation\(\s*"[^"]*"')
+    texts = (others.sub("", path.read_text()) for path in (ROOT / "shared").rglob("*.py"))
     return {found for text in texts for found in re.findall(r"(?:PUT|POST|PATCH|DELETE) /v1/[\w/{}.-]+", text)}
 
 
