@@ -63,7 +63,8 @@ class OperationMethods(Transport):
     def list_audit_records(self, *, token_id: str | None = None, operation: str | None = None) -> Pages:
         """List the requests of the last year that changed something, newest first.
 
-        Also requests refused because of their role. With a filter, a page may have fewer items than `limit`.
+        Requests that were refused because of their role are among them. With a filter, a page may have fewer items than
+        `limit`.
         """
         return self._pages("/audit", tokenId=token_id, operation=operation)
 
@@ -117,8 +118,8 @@ class OperationMethods(Transport):
     ) -> list[Json]:
         """List the artifacts that operations have stored.
 
-        Of the chat's profile unless another is named. Those with the usage `internal` are left out unless `include`
-        names them.
+        Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out
+        unless `include` names them.
         """
         return list(
             self._get(
@@ -131,7 +132,7 @@ class OperationMethods(Transport):
     def get_branch_artifact(self, chat_id: str, branch_id: str, tag: str, *, profile_id: str | None = None) -> Json:
         """Get an artifact that operations have stored.
 
-        Of the chat's profile unless another is named.
+        The artifact is that of the chat's profile unless another is named.
         """
         return self._get(
             f"/chats/{segment(chat_id)}/branches/{segment(branch_id)}/artifacts/{segment(tag)}", profileId=profile_id
@@ -160,7 +161,8 @@ class OperationMethods(Transport):
     def get_branch_session(self, chat_id: str, branch_id: str, *, profile_id: str | None = None) -> Json:
         """Get the session of a profile on a branch.
 
-        Of the chat's profile unless another is named. It begins with the first artifact, and lasts until a reset.
+        The session is that of the chat's profile unless another is named. It begins with the first artifact, and lasts
+        until a reset.
         """
         return self._get(f"/chats/{segment(chat_id)}/branches/{segment(branch_id)}/session", profileId=profile_id)
 
@@ -336,7 +338,7 @@ class OperationMethods(Transport):
     def erase_definition(self, definition_id: str) -> None:
         """Erase a definition with its scenarios, its runs and everything said in them.
 
-        Also one that was deleted before. 409 while it has forks, which use its versions.
+        A definition that was deleted before can be erased, too. 409 while it has forks, which use its versions.
         """
         self._send("POST", f"/definitions/{segment(definition_id)}/erase")
 
@@ -737,8 +739,9 @@ class OperationMethods(Transport):
     def get_probe_columns(self, run_id: str, block: int) -> TaggedJson:
         """Get the figures of 1,000 probes of a run, as columns.
 
-        For tables and plots of large runs: no text is read. Also while the run goes on. Its `ETag` changes with the
-        figures; `If-None-Match` is answered with 304, for a run that has ended without reading outcomes.
+        Tables and plots of large runs are drawn from them; no text is read. They can be read while the run goes on. The
+        `ETag` changes with the figures; `If-None-Match` is answered with 304, for a run that has ended without reading
+        outcomes.
         """
         return self._get(f"/runs/{segment(run_id)}/probe-columns", block=block)
 
@@ -792,8 +795,8 @@ class OperationMethods(Transport):
     def generate_scenarios(self, definition_id: str, generation: Json) -> Json:
         """Generate one scenario for each combination of dimension levels.
 
-        In mode `matrix` the scenarios exist when the response arrives (201). In mode `llm` they are generated in the
-        background (202); poll the generation for its status.
+        The scenarios exist when the response arrives (201) in mode `matrix`. They are generated in the background (202)
+        in mode `llm`; poll the generation for its status.
         """
         return self._send("POST", f"/definitions/{segment(definition_id)}/scenarios/generate", generation, has_key=True)
 

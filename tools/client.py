@@ -14,8 +14,8 @@ from textwrap import indent, wrap
 from typing import Any, get_args, get_origin
 
 from cupel_core.contract.operation import Operation, Revalidated, Tagged
-from cupel_core.contract.query import Parameter
-from cupel_core.interfaces.http.operations import name_of, parameter_of
+from cupel_core.contract.query import Parameter, parameter_of
+from cupel_core.interfaces.http.operations import name_of
 from cupel_core.interfaces.routes import load_all
 
 _PACKAGE = Path(__file__).parents[1] / "cupel"
@@ -100,7 +100,7 @@ def _optional(argument: inspect.Parameter) -> str:
 def _query(operation: Operation) -> Iterator[tuple[inspect.Parameter, Parameter]]:
     """Yield the arguments in the query, but for those with which `Pages` reads a list."""
     for each in operation.arguments:
-        parameter = parameter_of(each)
+        parameter = parameter_of(each.annotation)
         if parameter and not parameter.is_header and not (_is_paged(operation) and each.name in ("limit", "cursor")):
             yield each, parameter
 
@@ -175,7 +175,7 @@ def _statement(operation: Operation) -> str:
 
 def _page_size(operation: Operation) -> int | None:
     """The largest limit of a list, if it is not the usual one."""
-    limits = (parameter_of(each) for each in operation.arguments if each.name == "limit")
+    limits = (parameter_of(each.annotation) for each in operation.arguments if each.name == "limit")
     size = next((each.constraints["le"] for each in limits if each), _USUAL_PAGE_SIZE)
     return None if size == _USUAL_PAGE_SIZE else int(size)
 
