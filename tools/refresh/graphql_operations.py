@@ -26,9 +26,19 @@ class Types(Protocol):
 def render(document: dict[str, Any], types: Types) -> str:
     roots = {"Query": "", "Mutation": ""}
     for field in ROOT_FIELDS.values():
-        described = document["paths"][field.route.path][field.route.method.lower()]
+        described = _resolved(document, field)
         roots[field.parent] += _render(field, described, types)
     return "\n".join(f"extend type {root} {{\n{fields}}}\n" for root, fields in roots.items())
+
+
+def _resolved(document: dict[str, Any], field: RootField) -> dict[str, Any]:
+    """Return the description of the field's operation, with the parameters that it shares with others."""
+    described = document["paths"][field.route.path][field.route.method.lower()]
+    shared = document["components"].get("parameters", {})
+    parameters = [
+        shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in described.get("parameters", ())
+    ]
+    return {**described, "parameters": parameters}
 
 
 def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
@@ -42,7 +52,7 @@ def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
 
 def _arguments(field: RootField, described: dict[str, Any], types: Types) -> Iterator[tuple[str, str]]:
     """The names of the arguments, and their types with their defaults."""
-    parameters = [each for each in described.get("parameters", ()) if each["in"] != "header"]
+    parameters = [each for each in described["parameters"] if each["in"] != "header"]
     is_list = _is_list(field)
     for each in parameters:
         if each["in"] == "path":
