@@ -21,7 +21,7 @@ _COUNTING_COST = 500
 """The outcomes of a whole run are counted, or searched, which may take seconds."""
 
 
-class Shape(NamedTuple):
+class FieldShape(NamedTuple):
     """It says how a root field differs from what is derived from its operation."""
 
     name: str | None = None
@@ -56,67 +56,67 @@ class Shape(NamedTuple):
     """It follows the operation's summary in the description."""
 
 
-_START = Shape(prepare="expand_start", input_type="StartRunInput")
-_RUN_OF_EXPERIMENT = Shape(renamed={"run_id": "runId"}, then="getExperiment", result_type="Experiment")
-_EITHER_ID = Shape(
+_START = FieldShape(prepare="expand_start", input_type="StartRunInput")
+_RUN_OF_EXPERIMENT = FieldShape(renamed={"run_id": "runId"}, then="getExperiment", result_type="Experiment")
+_EITHER_ID = FieldShape(
     renamed={"named_run_id": "runId"},
     arguments="id: ID, runId: ID",
     prepare="choose_run_id",
     result_type="Run",
     note="Takes either `id` or `runId`",
 )
-SHAPES: dict[str, Shape] = {
+SHAPES: dict[str, FieldShape] = {
     "addExperimentRun": _RUN_OF_EXPERIMENT._replace(name="addRunToExperiment"),
-    "analyzeRun": Shape(renamed={"run_id": "runId"}, is_flat=True),
+    "analyzeRun": FieldShape(renamed={"run_id": "runId"}, is_flat=True),
     "cancelRun": _EITHER_ID,
-    "createBranch": Shape(is_input_optional=True),
-    "createComparison": Shape(
+    "createBranch": FieldShape(is_input_optional=True),
+    "createComparison": FieldShape(
         "compareRuns",
         arguments="baselineRunId: ID!, comparisonRunId: ID!, options: CompareOptions",
         prepare="name_compared_runs",
         error_prefix="options",
         note="Given the same run twice, compares its targets",
     ),
-    "createEvalRun": Shape("startEvalRun", renamed={"eval_id": "evalId"}),
+    "createEvalRun": FieldShape("startEvalRun", renamed={"eval_id": "evalId"}),
     "createRun": _START._replace(
         name="startRun", note="Requests repeated with the same `idempotencyKey` start one run"
     ),
-    "createScaleRun": Shape("startScaleRun"),
-    "createScenarios": Shape(is_flat=True, arguments="definitionId: ID!, items: [CreateScenarioInput!]!"),
+    "createScaleRun": FieldShape("startScaleRun"),
+    "createScenarios": FieldShape(is_flat=True, arguments="definitionId: ID!, items: [CreateScenarioInput!]!"),
     "deleteRun": _EITHER_ID._replace(result_type=None),
-    "estimateEvalRun": Shape(renamed={"eval_id": "evalId"}),
-    "estimateExpansion": Shape(is_flat=True),
-    "estimateRetry": Shape(is_flat=True),
+    "estimateEvalRun": FieldShape(renamed={"eval_id": "evalId"}),
+    "estimateExpansion": FieldShape(is_flat=True),
+    "estimateRetry": FieldShape(is_flat=True),
     "estimateRun": _START,
-    "estimateTrial": Shape(is_query=True),
-    "expandRun": Shape(is_flat=True),
-    "findProbeMatches": Shape("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
-    "forkDefinition": Shape(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
-    "generateScenarios": Shape(is_flat=True, defaults={"mode": "matrix"}),
-    "getCaseNames": Shape(renamed={"first": "firstIndex"}),
-    "getRunBreakdown": Shape(cost=_COUNTING_COST),
-    "getRunResults": Shape(cost=_COUNTING_COST),
-    "getRunScores": Shape(cost=_COUNTING_COST),
-    "getWebhook": Shape(may_be_absent=True),
-    "getTurnPrompt": Shape(absent=(NotFound, Conflict)),
-    "listComparisons": Shape(result_type="RunComparison"),
-    "listDefinitions": Shape(result_type="Definition"),
-    "listGraderAgreement": Shape(cost=_COUNTING_COST),
-    "listProbes": Shape(item_cost=5),
-    "listProviders": Shape(defaults={"limit": "100"}),
-    "listScenarioScores": Shape(cost=_COUNTING_COST),
-    "listSchedules": Shape(item_cost=2),
+    "estimateTrial": FieldShape(is_query=True),
+    "expandRun": FieldShape(is_flat=True),
+    "findProbeMatches": FieldShape("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
+    "forkDefinition": FieldShape(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
+    "generateScenarios": FieldShape(is_flat=True, defaults={"mode": "matrix"}),
+    "getCaseNames": FieldShape(renamed={"first": "firstIndex"}),
+    "getRunBreakdown": FieldShape(cost=_COUNTING_COST),
+    "getRunResults": FieldShape(cost=_COUNTING_COST),
+    "getRunScores": FieldShape(cost=_COUNTING_COST),
+    "getWebhook": FieldShape(may_be_absent=True),
+    "getTurnPrompt": FieldShape(absent=(NotFound, Conflict)),
+    "listComparisons": FieldShape(result_type="RunComparison"),
+    "listDefinitions": FieldShape(result_type="Definition"),
+    "listGraderAgreement": FieldShape(cost=_COUNTING_COST),
+    "listProbes": FieldShape(item_cost=5),
+    "listProviders": FieldShape(defaults={"limit": "100"}),
+    "listScenarioScores": FieldShape(cost=_COUNTING_COST),
+    "listSchedules": FieldShape(item_cost=2),
     "pauseRun": _EITHER_ID,
-    "redriveDeadLetters": Shape(is_flat=True),
+    "redriveDeadLetters": FieldShape(is_flat=True),
     "removeExperimentRun": _RUN_OF_EXPERIMENT._replace(name="removeRunFromExperiment"),
     "resumeRun": _EITHER_ID,
-    "retryRun": Shape(is_flat=True),
-    "startTurn": Shape(
+    "retryRun": FieldShape(is_flat=True),
+    "startTurn": FieldShape(
         note="Poll `turn(chatId, id)` until it is `done`. "
         "Requests repeated with the same `clientRequestId` start one turn"
     ),
-    "updateRescoreBudget": Shape("setRescoreBudget", is_flat=True),
-    "updateRunBudget": Shape("setRunBudget", is_flat=True),
+    "updateRescoreBudget": FieldShape("setRescoreBudget", is_flat=True),
+    "updateRunBudget": FieldShape("setRunBudget", is_flat=True),
 }
 """Names and arguments that differ from the derived ones because they are published, by operation."""
 CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
@@ -170,7 +170,7 @@ class RootField(NamedTuple):
     parent: str
     name: str
     route: Route
-    shape: Shape
+    shape: FieldShape
 
     @property
     def path_arguments(self) -> dict[str, str]:
@@ -199,7 +199,7 @@ class RootField(NamedTuple):
 
 
 def _field_of(route: Route) -> RootField:
-    shape = SHAPES.get(route.id, Shape())
+    shape = SHAPES.get(route.id, FieldShape())
     is_query = shape.is_query or route.is_read or route.minimum_role is AccessRole.VIEWER
     return RootField("Query" if is_query else "Mutation", shape.name or _derived_name(route), route, shape)
 
@@ -213,7 +213,7 @@ def _derived_name(route: Route) -> str:
 
 def _connection_of(name: str, operation_id: str) -> RootField:
     (route,) = (each for each in INDEX if each.id == operation_id)
-    shape = SHAPES.get(operation_id, Shape())
+    shape = SHAPES.get(operation_id, FieldShape())
     return RootField("Query", name, route, shape._replace(name=name, is_connection=True))
 
 
