@@ -22,6 +22,7 @@ from cupel_core.domain.runs.plan import ProbePosition
 from cupel_core.domain.runs.run import ACTIVE, STATUS_EVENTS, TERMINAL, TRANSITIONS, Run, RunStatus
 from cupel_core.domain.runs.run_spend import Cost, cost_by_place
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
+from cupel_core.domain.scoring.unscored import UnscoredCode
 from cupel_core.store import (
     analyses,
     barrier,
@@ -506,10 +507,19 @@ class Invariants:
         if run.grader_config.judge_model is None:
             answers = transcript.conversation.turns - 1
             require(answers == len(snapshot.definition.get("followUps", ())), f"7: probe {index} ended too early")
-        else:
-            require(transcript.result is not None, f"7: probe {index} should have been judged and has no result")
+        elif transcript.result is None:
+            self._check_unjudged(index, transcript)
         calls = self._cloud.models.calls(run.plan.columns[probe.column].target.model, scenario_id, probe.repeat, last)
         require(any(call.was_answered for call in calls), f"7: probe {index} completed without an answer")
+
+    def _check_unjudged(self, index: int, transcript: Transcript) -> None:
+        """An answer is not scored, and says why, if its judge gave no usable reply to two requests."""
+        said = tuple((str(message.role), message.content) for message in transcript.messages)
+        is_unjudged = said in self._cloud.models.unjudged
+        require(is_unjudged, f"7: probe {index} should have been judged and has no result")
+        cause = transcript.scoring and transcript.scoring.cause
+        is_explained = cause is not None and cause.code is UnscoredCode.JUDGE_REPLY
+        require(is_explained, f"7: probe {index} has no result and does not say that its judge gave none: {cause}")
 
     def _check_results(self, index: int, transcript: Transcript) -> None:
         """Each call of a round has its own result, in the order of the calls; at most so many rounds make an answer."""

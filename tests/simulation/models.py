@@ -61,6 +61,9 @@ class Models:
         """Whether no two conversations of the run start with the same message."""
         self.refused_turns: set[Turn] = set()
         """Turns with an answer whose outcome is too large to be stored."""
+        self.unjudged: set[tuple[tuple[str, str], ...]] = set()
+        """The conversations for which a judge gave no usable reply even when asked to repair its first one, so that
+        no verdict can be demanded of them. Each is the roles and contents of its messages."""
         self._refusal_rate = Random(f"refusals {cloud.seed}").choice((0.0, 0.0, 0.05))
         self._rng = cloud.scheduler.rng
         latency = self._rng.choice((0.1, 0.5, 3.0, _SLOW_SECONDS))
@@ -110,6 +113,7 @@ class Models:
             await asyncio.sleep(self._rng.uniform(0, 1))
             self._maybe_fail()
             text = self._structured_reply(properties)
+            self._note_unjudged(conversation, text)
             if call is not None:
                 call.was_answered = text != _INVALID_REPLY  # An invalid reply is not stored.
         except ProviderError as error:
@@ -120,6 +124,15 @@ class Models:
             if call is not None:
                 call.is_over = True
         return Reply(text, "1", Usage(1, 1))
+
+    def _note_unjudged(self, request: ModelRequest, reply: str) -> None:
+        """A judge is shown the conversation as JSON; a request with further messages asks it to repair its reply."""
+        assert request.json_schema is not None
+        _, material, *repair = request.messages
+        properties: Any = request.json_schema["properties"]
+        if reply == _INVALID_REPLY and repair and "successMet" in properties:
+            shown = orjson.loads(material.content)["conversation"]
+            self.unjudged.add(tuple((message["role"], message["content"]) for message in shown))
 
     def _structured_reply(self, properties: Any) -> str:
         if "decisionCode" in properties:
