@@ -460,6 +460,14 @@ def let_a_target_call_tools_for_ever(patches: Patches) -> None:
 
 
 @mutation(first_seed=3)
+def do_not_ask_a_judge_to_repair_its_reply(patches: Patches) -> None:
+    """Leaves an answer without a result when the judge's first reply is unusable."""
+    from cupel_core.scoring.grading import grader
+
+    patches.set(grader, "MAX_REQUESTS", 1)
+
+
+@mutation(first_seed=3)
 def reopen_a_leaf_at_every_dispatch(patches: Patches) -> None:
     """Removes errors from a leaf that the current retry round has recorded."""
     from cupel_core.domain.runs.leaf_log import Reopening
