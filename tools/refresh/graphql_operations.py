@@ -42,10 +42,10 @@ def _resolved(document: dict[str, Any], field: RootField) -> dict[str, Any]:
 
 
 def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
-    arguments = field.shape.arguments
+    arguments = field.override.arguments
     if arguments is None:
         arguments = ", ".join(f"{name}: {kind}" for name, kind in _arguments(field, described, types))
-    description = ". ".join(filter(None, (described["summary"], field.shape.note)))
+    description = ". ".join(filter(None, (described["summary"], field.override.note)))
     called = f"{field.name}({arguments})" if arguments else field.name
     return f"  {json.dumps(description, ensure_ascii=False)}\n  {called}: {_result(field, described, types)}\n"
 
@@ -61,11 +61,11 @@ def _arguments(field: RootField, described: dict[str, Any], types: Types) -> Ite
         elif not (is_list and each["name"] in _PAGE):
             yield _declared(field, each["name"], each["schema"], types, is_required=each["required"])
     yield from _body_arguments(field, described, types)
-    if field.shape.is_connection:
+    if field.override.is_connection:
         yield from _CONNECTION.items()
     elif is_list:
         for name, kind in _LIST.items():
-            own_default = field.shape.defaults.get(name)
+            own_default = field.override.defaults.get(name)
             yield name, f"Int = {own_default}" if own_default else kind
 
 
@@ -75,14 +75,14 @@ def _body_arguments(field: RootField, described: dict[str, Any], types: Types) -
     body = described["requestBody"]
     schema = body["content"]["application/json"]["schema"]
     name = schema["$ref"].rpartition("/")[2]
-    if not field.shape.is_flat:
-        kind = field.shape.input_type or types.kind("input", schema, is_input=True)
-        is_optional = field.shape.is_input_optional or not body.get("required")
+    if not field.override.is_flat:
+        kind = field.override.input_type or types.kind("input", schema, is_input=True)
+        is_optional = field.override.is_input_optional or not body.get("required")
         yield "input", kind if is_optional else f"{kind}!"
         return
     model = types.model(name)
     for each, of_field in model["properties"].items():
-        is_required = each in model.get("required", ()) and each not in field.shape.defaults
+        is_required = each in model.get("required", ()) and each not in field.override.defaults
         yield _declared(field, each, of_field, types, is_required=is_required, model=name)
 
 
@@ -91,8 +91,8 @@ def _declared(
 ) -> tuple[str, str]:
     kind = types.kind(name, schema, is_input=True, model=model)
     default = schema.get("default")
-    written = field.shape.defaults.get(name) or (None if default in (None, []) else _literal(default, kind, schema))
-    published = field.shape.renamed.get(name, name)
+    written = field.override.defaults.get(name) or (None if default in (None, []) else _literal(default, kind, schema))
+    published = field.override.renamed.get(name, name)
     return published, f"{kind} = {written}" if written else f"{kind}{'!' if is_required else ''}"
 
 
@@ -110,13 +110,13 @@ def _result(field: RootField, described: dict[str, Any], types: Types) -> str:
     responses = {int(status): each for status, each in described["responses"].items() if status.startswith("2")}
     schemas = [each["content"]["application/json"]["schema"] for each in responses.values() if "content" in each]
     if not schemas:
-        return field.shape.result_type or "Boolean"
+        return field.override.result_type or "Boolean"
     schema = schemas[0]
     page = types.model(schema["$ref"].rpartition("/")[2])
     if _is_list(field) and "nextCursor" in page["properties"]:
         schema = page["properties"]["items"]["items"]
-    kind = field.shape.result_type or types.kind("result", schema, is_input=False)
-    if field.shape.is_connection:
+    kind = field.override.result_type or types.kind("result", schema, is_input=False)
+    if field.override.is_connection:
         return f"{kind if kind.endswith('Connection') else kind + 'Connection'}!"
     is_present = field.parent == "Query" and not field.may_be_absent
     whole = f"[{kind}!]" if _is_list(field) and "nextCursor" in page["properties"] else kind

@@ -11,7 +11,7 @@ from cupel_core.contract.operation import Route
 from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.graphql.registry import find_resolver
 from cupel_core.interfaces.graphql.resolvers import FIELDS
-from cupel_core.interfaces.graphql.root_fields import OTHER_FIELDS, ROOT_FIELDS, SHAPES, WITHOUT_FIELD, RootField
+from cupel_core.interfaces.graphql.root_fields import OTHER_FIELDS, OVERRIDES, ROOT_FIELDS, WITHOUT_FIELD, RootField
 from cupel_core.interfaces.graphql.schema import schema
 from cupel_core.interfaces.index import INDEX
 from cupel_core.interfaces.routes import ROUTES, load
@@ -41,8 +41,8 @@ def test_reasons_are_sentences_about_operations() -> None:
     assert all(each.endswith(".") and len(each.split()) > 3 for each in WITHOUT_FIELD.values())
 
 
-def test_shapes_are_of_operations_with_a_derived_field() -> None:
-    assert set(SHAPES) <= {each.route.id for each in ROOT_FIELDS.values()}
+def test_overrides_are_of_operations_with_a_derived_field() -> None:
+    assert set(OVERRIDES) <= {each.route.id for each in ROOT_FIELDS.values()}
 
 
 @pytest.mark.parametrize("operation_id", OTHER_FIELDS)
@@ -57,7 +57,7 @@ def test_the_field_of_an_operation_without_a_derived_one_is_resolved_for_it(oper
 @pytest.mark.parametrize("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
 def test_arguments_are_those_of_the_operation(field: RootField) -> None:
     """Published arguments that replace the derived ones are read by a function of their own."""
-    if field.shape.arguments:
+    if field.override.arguments:
         return
     operation = load(field.route)
     declared = _declared(field)
@@ -65,11 +65,11 @@ def test_arguments_are_those_of_the_operation(field: RootField) -> None:
     for parameter in operation.arguments:
         if parameter.name in _READ_BY_POSITION | _HEADERS:
             continue
-        if parameter.name == "body" and field.shape.is_flat:
+        if parameter.name == "body" and field.override.is_flat:
             assert set(operation.types["body"].model_fields) <= {_snake(each) for each in names}
             continue
         assert parameter.name in {_snake(each) for each in names}
-        if parameter.default is inspect.Parameter.empty and not field.shape.is_input_optional:
+        if parameter.default is inspect.Parameter.empty and not field.override.is_input_optional:
             (argument,) = (each for each in declared if _snake(field.parameters.get(each, each)) == parameter.name)
             assert isinstance(declared[argument].type, GraphQLNonNull)
 

@@ -146,13 +146,13 @@ def _choose(document: DocumentNode, name: str | None) -> OperationDefinitionNode
         for each in operations:
             if each.name is not None and each.name.value == name:
                 return each
-        raise InvalidQuery(f"the query has no operation {name}; it has {_joined_names(names)}")
+        raise InvalidQuery(f"the query has no operation {name}; it has {_join_names(names)}")
     if len(operations) > 1:
-        raise InvalidQuery(f"name one of the query's operations as `operationName`: it has {_joined_names(names)}")
+        raise InvalidQuery(f"name one of the query's operations as `operationName`: it has {_join_names(names)}")
     return operations[0]
 
 
-def _joined_names(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return ", ".join(names[:_MAX_ERRORS]) or "one without a name"
 
 

@@ -48,8 +48,8 @@ def resolve_with(field: RootField) -> Callable[..., Any]:
 
 
 def _resolve(field: RootField, operation: Operation, request: Request, _: None, /, **arguments: Any) -> Any:
-    if field.shape.prepare:
-        arguments = _PREPARATIONS[field.shape.prepare](arguments)
+    if field.override.prepare:
+        arguments = _PREPARATIONS[field.override.prepare](arguments)
     key = arguments.pop("idempotency_key", None)
     call = Call(
         request.caller,
@@ -62,12 +62,12 @@ def _resolve(field: RootField, operation: Operation, request: Request, _: None, 
             if operation.is_list:
                 return _list(field, operation, request, call, arguments)
             result = operation.function(call, **_values(field, operation, arguments))
-    except field.shape.absent:
+    except field.override.absent:
         if field.may_be_absent:
             return None
         raise
-    if field.shape.then:
-        following = find_operation(field.shape.then)
+    if field.override.then:
+        following = find_operation(field.override.then)
         result = following.function(call, **{name: arguments[name] for name in following.path_names})
     return _to_value(result, request)
 
@@ -115,8 +115,8 @@ def _check_path(operation: Operation, given: Mapping[str, Any]) -> None:
 
 
 def _body(field: RootField, operation: Operation, given: Mapping[str, Any]) -> Any:
-    if not field.shape.is_flat:
-        return parse(operation.types["body"], given.get("body", {}), field.shape.error_prefix)
+    if not field.override.is_flat:
+        return parse(operation.types["body"], given.get("body", {}), field.override.error_prefix)
     body = {to_camel(name): value for name, value in given.items() if name not in operation.path_names}
     try:
         return parse(operation.types["body"], body, "")
@@ -128,7 +128,7 @@ def _body(field: RootField, operation: Operation, given: Mapping[str, Any]) -> A
 def _published(field: RootField, path: str) -> str:
     """The path of a field of the body, as the arguments are named."""
     first, dot, rest = path.partition(".")
-    return f"{field.shape.renamed.get(first, first)}{dot}{rest}"
+    return f"{field.override.renamed.get(first, first)}{dot}{rest}"
 
 
 def _value(field: RootField, argument: inspect.Parameter, value: Any) -> Any:
@@ -137,7 +137,7 @@ def _value(field: RootField, argument: inspect.Parameter, value: Any) -> Any:
     try:
         return _adapter(argument.annotation).validate_python(value)
     except ValidationError as error:
-        name = field.shape.renamed.get(argument.name) or to_camel(argument.name)
+        name = field.override.renamed.get(argument.name) or to_camel(argument.name)
         raise Invalid.fields(FieldError(name, field_message(each["msg"])) for each in error.errors()) from None
 
 
@@ -164,7 +164,7 @@ def _list(field: RootField, operation: Operation, request: Request, call: Call, 
         found = listed.source if isinstance(listed.source, Page) else fill_page(listed.source, limit)
         return found.map(lambda item: partial(listed.render, item))
 
-    if field.shape.is_connection:
+    if field.override.is_connection:
         found = read(check_limit(page["first"], "first"), check_cursor(page.get("after")))
         return connection(found.map(lambda render: _to_value(render(), request)))
     found = first_items(read, check_limit(page["limit"]), check_offset(page["offset"]))

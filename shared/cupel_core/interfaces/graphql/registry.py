@@ -54,7 +54,7 @@ def _derive(field: RootField) -> Resolver:
     from cupel_core.interfaces.graphql.operations import resolve_with  # validates arguments, as only requests need
 
     function = resolve_with(field)
-    return Resolver(function, field.route, field.cost, field.shape.item_cost, is_async=False, names=field.parameters)
+    return Resolver(function, field.route, field.cost, field.override.item_cost, is_async=False, names=field.parameters)
 
 
 def resolves[F: Callable[..., Any]](

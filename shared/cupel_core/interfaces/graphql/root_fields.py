@@ -21,7 +21,7 @@ _COUNTING_COST = 500
 """The outcomes of a whole run are counted, or searched, which may take seconds."""
 
 
-class FieldShape(NamedTuple):
+class FieldOverride(NamedTuple):
     """It says how a root field differs from what is derived from its operation."""
 
     name: str | None = None
@@ -56,67 +56,67 @@ class FieldShape(NamedTuple):
     """It follows the operation's summary in the description."""
 
 
-_START = FieldShape(prepare="expand_start", input_type="StartRunInput")
-_RUN_OF_EXPERIMENT = FieldShape(renamed={"run_id": "runId"}, then="getExperiment", result_type="Experiment")
-_EITHER_ID = FieldShape(
+_START = FieldOverride(prepare="expand_start", input_type="StartRunInput")
+_RUN_OF_EXPERIMENT = FieldOverride(renamed={"run_id": "runId"}, then="getExperiment", result_type="Experiment")
+_EITHER_ID = FieldOverride(
     renamed={"named_run_id": "runId"},
     arguments="id: ID, runId: ID",
     prepare="choose_run_id",
     result_type="Run",
     note="Takes either `id` or `runId`",
 )
-SHAPES: dict[str, FieldShape] = {
+OVERRIDES: dict[str, FieldOverride] = {
     "addExperimentRun": _RUN_OF_EXPERIMENT._replace(name="addRunToExperiment"),
-    "analyzeRun": FieldShape(renamed={"run_id": "runId"}, is_flat=True),
+    "analyzeRun": FieldOverride(renamed={"run_id": "runId"}, is_flat=True),
     "cancelRun": _EITHER_ID,
-    "createBranch": FieldShape(is_input_optional=True),
-    "createComparison": FieldShape(
+    "createBranch": FieldOverride(is_input_optional=True),
+    "createComparison": FieldOverride(
         "compareRuns",
         arguments="baselineRunId: ID!, comparisonRunId: ID!, options: CompareOptions",
         prepare="name_compared_runs",
         error_prefix="options",
         note="Given the same run twice, compares its targets",
     ),
-    "createEvalRun": FieldShape("startEvalRun", renamed={"eval_id": "evalId"}),
+    "createEvalRun": FieldOverride("startEvalRun", renamed={"eval_id": "evalId"}),
     "createRun": _START._replace(
         name="startRun", note="Requests repeated with the same `idempotencyKey` start one run"
     ),
-    "createScaleRun": FieldShape("startScaleRun"),
-    "createScenarios": FieldShape(is_flat=True, arguments="definitionId: ID!, items: [CreateScenarioInput!]!"),
+    "createScaleRun": FieldOverride("startScaleRun"),
+    "createScenarios": FieldOverride(is_flat=True, arguments="definitionId: ID!, items: [CreateScenarioInput!]!"),
     "deleteRun": _EITHER_ID._replace(result_type=None),
-    "estimateEvalRun": FieldShape(renamed={"eval_id": "evalId"}),
-    "estimateExpansion": FieldShape(is_flat=True),
-    "estimateRetry": FieldShape(is_flat=True),
+    "estimateEvalRun": FieldOverride(renamed={"eval_id": "evalId"}),
+    "estimateExpansion": FieldOverride(is_flat=True),
+    "estimateRetry": FieldOverride(is_flat=True),
     "estimateRun": _START,
-    "estimateTrial": FieldShape(is_query=True),
-    "expandRun": FieldShape(is_flat=True),
-    "findProbeMatches": FieldShape("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
-    "forkDefinition": FieldShape(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
-    "generateScenarios": FieldShape(is_flat=True, defaults={"mode": "matrix"}),
-    "getCaseNames": FieldShape(renamed={"first": "firstIndex"}),
-    "getRunBreakdown": FieldShape(cost=_COUNTING_COST),
-    "getRunResults": FieldShape(cost=_COUNTING_COST),
-    "getRunScores": FieldShape(cost=_COUNTING_COST),
-    "getWebhook": FieldShape(may_be_absent=True),
-    "getTurnPrompt": FieldShape(absent=(NotFound, Conflict)),
-    "listComparisons": FieldShape(result_type="RunComparison"),
-    "listDefinitions": FieldShape(result_type="Definition"),
-    "listGraderAgreement": FieldShape(cost=_COUNTING_COST),
-    "listProbes": FieldShape(item_cost=5),
-    "listProviders": FieldShape(defaults={"limit": "100"}),
-    "listScenarioScores": FieldShape(cost=_COUNTING_COST),
-    "listSchedules": FieldShape(item_cost=2),
+    "estimateTrial": FieldOverride(is_query=True),
+    "expandRun": FieldOverride(is_flat=True),
+    "findProbeMatches": FieldOverride("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
+    "forkDefinition": FieldOverride(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
+    "generateScenarios": FieldOverride(is_flat=True, defaults={"mode": "matrix"}),
+    "getCaseNames": FieldOverride(renamed={"first": "firstIndex"}),
+    "getRunBreakdown": FieldOverride(cost=_COUNTING_COST),
+    "getRunResults": FieldOverride(cost=_COUNTING_COST),
+    "getRunScores": FieldOverride(cost=_COUNTING_COST),
+    "getWebhook": FieldOverride(may_be_absent=True),
+    "getTurnPrompt": FieldOverride(absent=(NotFound, Conflict)),
+    "listComparisons": FieldOverride(result_type="RunComparison"),
+    "listDefinitions": FieldOverride(result_type="Definition"),
+    "listGraderAgreement": FieldOverride(cost=_COUNTING_COST),
+    "listProbes": FieldOverride(item_cost=5),
+    "listProviders": FieldOverride(defaults={"limit": "100"}),
+    "listScenarioScores": FieldOverride(cost=_COUNTING_COST),
+    "listSchedules": FieldOverride(item_cost=2),
     "pauseRun": _EITHER_ID,
-    "redriveDeadLetters": FieldShape(is_flat=True),
+    "redriveDeadLetters": FieldOverride(is_flat=True),
     "removeExperimentRun": _RUN_OF_EXPERIMENT._replace(name="removeRunFromExperiment"),
     "resumeRun": _EITHER_ID,
-    "retryRun": FieldShape(is_flat=True),
-    "startTurn": FieldShape(
+    "retryRun": FieldOverride(is_flat=True),
+    "startTurn": FieldOverride(
         note="Poll `turn(chatId, id)` until it is `done`. "
         "Requests repeated with the same `clientRequestId` start one turn"
     ),
-    "updateRescoreBudget": FieldShape("setRescoreBudget", is_flat=True),
-    "updateRunBudget": FieldShape("setRunBudget", is_flat=True),
+    "updateRescoreBudget": FieldOverride("setRescoreBudget", is_flat=True),
+    "updateRunBudget": FieldOverride("setRunBudget", is_flat=True),
 }
 """Names and arguments that differ from the derived ones because they are published, by operation."""
 CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
@@ -170,38 +170,38 @@ class RootField(NamedTuple):
     parent: str
     name: str
     route: Route
-    shape: FieldShape
+    override: FieldOverride
 
     @property
     def path_arguments(self) -> dict[str, str]:
         """The argument of each of the path's parameters: `id` for that of the object which the operation names."""
-        names = {each: self.shape.renamed.get(each) or to_camel(each) for each in self.route.path_names}
+        names = {each: self.override.renamed.get(each) or to_camel(each) for each in self.route.path_names}
         own = self.route.path_names[-1] if names else ""
         is_named = own.removesuffix("_id") in self.route.id.lower()
-        if own.endswith("_id") and is_named and own not in self.shape.renamed:
+        if own.endswith("_id") and is_named and own not in self.override.renamed:
             names[own] = "id"
         return names
 
     @property
     def parameters(self) -> dict[str, str]:
         """The operation's parameter or field of its body for each argument that is not its name in camel case."""
-        names = {**self.shape.renamed, **self.path_arguments, "body": "input"}
+        names = {**self.override.renamed, **self.path_arguments, "body": "input"}
         return {argument: name for name, argument in names.items()}
 
     @property
     def may_be_absent(self) -> bool:
         """Return whether the field is null for what does not exist, as each query that names an object is."""
-        return self.shape.may_be_absent or (self.route.is_read and "{" in self.route.path)
+        return self.override.may_be_absent or (self.route.is_read and "{" in self.route.path)
 
     @property
     def cost(self) -> int:
-        return self.shape.cost or (_READ_COST if self.route.is_read else _CHANGE_COST)
+        return self.override.cost or (_READ_COST if self.route.is_read else _CHANGE_COST)
 
 
 def _field_of(route: Route) -> RootField:
-    shape = SHAPES.get(route.id, FieldShape())
-    is_query = shape.is_query or route.is_read or route.minimum_role is AccessRole.VIEWER
-    return RootField("Query" if is_query else "Mutation", shape.name or _derived_name(route), route, shape)
+    override = OVERRIDES.get(route.id, FieldOverride())
+    is_query = override.is_query or route.is_read or route.minimum_role is AccessRole.VIEWER
+    return RootField("Query" if is_query else "Mutation", override.name or _derived_name(route), route, override)
 
 
 def _derived_name(route: Route) -> str:
@@ -213,8 +213,8 @@ def _derived_name(route: Route) -> str:
 
 def _connection_of(name: str, operation_id: str) -> RootField:
     (route,) = (each for each in INDEX if each.id == operation_id)
-    shape = SHAPES.get(operation_id, FieldShape())
-    return RootField("Query", name, route, shape._replace(name=name, is_connection=True))
+    override = OVERRIDES.get(operation_id, FieldOverride())
+    return RootField("Query", name, route, override._replace(name=name, is_connection=True))
 
 
 def _root_fields() -> dict[str, RootField]:
