@@ -153,3 +153,22 @@ def test_an_object_without_a_path_parameter_may_not_exist(client: GraphqlClient)
     assert client.data("{ webhook { url } }") == {"webhook": None}
     client.data('mutation { setWebhook(input: {url: "https://hooks.example.com"}) { secret } }')
     assert client.data("{ webhook { url } }") == {"webhook": {"url": "https://hooks.example.com"}}
+
+
+def aliased(count: int, field: str) -> str:
+    return "".join(f"a{number}: {field} " for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("fields", "cost"),
+    [
+        (aliased(11, 'runResults(id: "run_1") { status }'), "5,500"),
+        ("probes(limit: 100) { id } runs(limit: 100) { transcripts(limit: 10) { id } }", "5,710"),
+        (aliased(20, "runs(limit: 100, offset: 1000) { definition { id } }"), "5,100"),
+    ],
+    ids=["counted outcomes", "items", "offsets"],
+)
+def test_derived_fields_have_costs(client: GraphqlClient, fields: str, cost: str) -> None:
+    problem = client.error(f"{{ {fields} }}")
+    assert problem["extensions"]["code"] == "QUERY_TOO_COMPLEX"
+    assert f"the query costs {cost}; the maximum is 5,000" in problem["message"]

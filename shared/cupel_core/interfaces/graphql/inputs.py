@@ -1,6 +1,6 @@
 """Arguments as the capabilities take them. The contract's models validate inputs, as they validate bodies of REST."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Never
 
 from cupel_core.base.errors import FieldError, Invalid
@@ -14,10 +14,6 @@ _MAX_POSITION = 200
 _MAX_EXACT = 2**53
 """Up to here, floats represent all integers."""
 _CURSOR = "must be the endCursor of an earlier page of the same list"
-
-
-def without_null(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def whole_numbers(value: Any) -> Any:
@@ -58,12 +54,6 @@ def check_cursor(cursor: str | None) -> str | None:
     if cursor is not None and len(cursor) > _MAX_TEXT_LENGTH:
         _refuse("after", _CURSOR)
     return cursor
-
-
-def check_text(text: str | None, name: str, max_length: int = 200) -> str | None:
-    if text is not None and not 1 <= len(text) <= max_length:
-        _refuse(name, f"must have 1 to {max_length} characters")
-    return text
 
 
 def as_argument(refusal: Invalid) -> Invalid:
