@@ -44,10 +44,8 @@ _FIRST_REQUESTS = {
     "from cupel_core.interfaces.graphql.registry import find_resolver; "
     "from cupel_core.interfaces.graphql.schema import schema; find_resolver('Query.run'); "
     "validate(schema(), parse('{ run(id: \"run_1\") { id status } }'))",
-    (
-        "mcpserver",
-        "list_runs",
-    ): "from mcpserver import listing, registry; listing.read_tools(); registry.find_tool('list_runs')",
+    ("mcpserver", "list_runs"): "from mcpserver import app; from cupel_core.interfaces.mcp import listing, registry; "
+    "listing.read_tools(); registry.find_tool('list_runs')",
 }
 """The statements that load what a function needs for its first request: one of the larger modules; for GraphQL the
 types that the query has, too, and for MCP the list with which a session begins."""

@@ -28,7 +28,6 @@ INPUTS = (
     "uv.lock",
     "shared/cupel_core/interfaces/graphql/schema.graphql",
     "shared/cupel_core/**/*.py",
-    "functions/mcpserver/**/*.py",
     "tools/refresh/*.py",
     "tools/generate.py",
 )

@@ -14,11 +14,11 @@ from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.problems import MethodNotAllowed
 from cupel_core.interfaces.gateway.requests import check_body
 from cupel_core.interfaces.gateway.serving import serve, text_response
+from cupel_core.interfaces.mcp.authorization import METADATA_PATH, PATH, challenge, resource_metadata
+from cupel_core.interfaces.mcp.protocol import answer
+from cupel_core.interfaces.mcp.registry import ToolGroup
+from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.store.settings import settings
-from mcpserver.authorization import METADATA_PATH, PATH, challenge, resource_metadata
-from mcpserver.protocol import answer
-from mcpserver.registry import ToolGroup
-from mcpserver.request import ToolRequest
 
 MAX_BODY_BYTES = 1024 * 1024
 

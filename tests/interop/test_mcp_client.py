@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.mcp.registry import MODULES
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.access import request_rates, tokens
-from mcpserver.registry import MODULES
 from tests.interop import tools
 from tests.started_runs import NOW
 from tests.unit.mcpserver.cases import CASES, World, build

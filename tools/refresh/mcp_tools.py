@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from mcpserver.models import arguments_schema, result_schema
-from mcpserver.registry import McpTool, list_all_tools
+from cupel_core.interfaces.mcp.models import arguments_schema, result_schema
+from cupel_core.interfaces.mcp.registry import McpTool, list_all_tools
 
 
 def render() -> bytes:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from cupel_core.interfaces.mcp.registry import list_all_tools
 from cupel_core.interfaces.routes import load
-from mcpserver.registry import list_all_tools
 from tests.unit.mcpserver.cases import CASES, CONTENT, YES, World, completed_run
 from tests.unit.mcpserver.conftest import McpClient
 

@@ -9,8 +9,8 @@ from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.transcripts import Summary
+from cupel_core.interfaces.mcp.models import UNTRUSTED
 from cupel_core.runs import queries
-from mcpserver.models import UNTRUSTED
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.mcpserver.cases import CASES, World

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from cupel_core.interfaces.mcp.authorization import METADATA_PATH
 from cupel_core.store.settings import Settings, settings
-from mcpserver.authorization import METADATA_PATH
 from tests.unit.api.client import Answer, event
 from tests.unit.mcpserver.conftest import McpClient, call
 from tests.unit.mcpserver.test_protocol import PING

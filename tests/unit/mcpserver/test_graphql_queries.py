@@ -10,7 +10,7 @@ import pytest
 from cupel_core.base.errors import RetryableError
 from cupel_core.interfaces.graphql import execution
 from cupel_core.interfaces.graphql.schema import printed
-from mcpserver.models import UNTRUSTED
+from cupel_core.interfaces.mcp.models import UNTRUSTED
 from tests.conftest import ROOT
 from tests.unit.mcpserver.cases import INJECTION, QUERY, World
 from tests.unit.mcpserver.conftest import McpClient

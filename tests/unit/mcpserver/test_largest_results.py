@@ -14,8 +14,8 @@ from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
-from mcpserver.registry import ToolEffect, list_all_tools
-from mcpserver.request import MAX_RESULT_BYTES
+from cupel_core.interfaces.mcp.registry import ToolEffect, list_all_tools
+from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.mcpserver.cases import CASES, INJECTION, World

@@ -10,10 +10,10 @@ from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import AppError, NotFound, RetryableError
 from cupel_core.contract.results import MessageResponse
 from cupel_core.domain.conversations.model_request import Message
+from cupel_core.interfaces.mcp.models import UNTRUSTED
+from cupel_core.interfaces.mcp.tools.transcripts import message_briefs
 from cupel_core.runs import queries
 from cupel_core.store import audit_log
-from mcpserver.models import UNTRUSTED
-from mcpserver.tools.transcripts import message_briefs
 from tests.hostile_texts import conversations
 from tests.unit.mcpserver.cases import INJECTION, MODELS, World, build, completed_run
 from tests.unit.mcpserver.conftest import McpClient

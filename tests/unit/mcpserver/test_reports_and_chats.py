@@ -9,8 +9,8 @@ from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Summary, Transcript
+from cupel_core.interfaces.mcp.models import UNTRUSTED
 from cupel_core.store.settings import Settings
-from mcpserver.models import UNTRUSTED
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.test_chat_turns import work

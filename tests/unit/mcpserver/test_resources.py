@@ -7,8 +7,8 @@ import pytest
 
 from cupel_core.contract.definitions import CreateDefinition
 from cupel_core.domain.access import AccessRole
-from mcpserver.prompts import PROMPTS
-from mcpserver.registry import MODULES
+from cupel_core.interfaces.mcp.prompts import PROMPTS
+from cupel_core.interfaces.mcp.registry import MODULES
 from tests.operations import OPERATIONS
 from tests.unit.mcpserver.cases import World, build
 from tests.unit.mcpserver.conftest import McpClient

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.base.errors import TooLarge
-from mcpserver.models import ListResult, ResultModel, ToolResult
-from mcpserver.results import fit, indexed_entries
+from cupel_core.interfaces.mcp.models import ListResult, ResultModel, ToolResult
+from cupel_core.interfaces.mcp.results import fit, indexed_entries
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=500),

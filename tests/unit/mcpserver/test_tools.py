@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cupel_core.domain.access import AccessRole
-from mcpserver.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
-from mcpserver.request import MAX_RESULT_BYTES
+from cupel_core.interfaces.mcp.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
+from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES
 from tests.conftest import ROOT
 from tests.unit.mcpserver.cases import CASES, World
 from tests.unit.mcpserver.conftest import McpClient
@@ -35,17 +35,18 @@ def test_every_tool_has_a_case() -> None:
 
 
 def test_every_module_has_the_tools_that_it_is_listed_with() -> None:
-    folder = ROOT / "functions" / "mcpserver" / "tools"
+    folder = ROOT / "shared/cupel_core/interfaces/mcp/tools"
     assert sorted(MODULES) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
     for module, names in MODULES.items():
-        assert {TOOLS[each].function.__module__ for each in names} == {f"mcpserver.tools.{module}"}
+        assert {TOOLS[each].function.__module__ for each in names} == {f"cupel_core.interfaces.mcp.tools.{module}"}
 
 
 def test_listing_tools_imports_none_of_them() -> None:
-    code = """import sys; from mcpserver import listing; from mcpserver.registry import ToolGroup
+    code = """import sys; from cupel_core.interfaces.mcp import listing
+from cupel_core.interfaces.mcp.registry import ToolGroup
 from cupel_core.domain.access import AccessRole
 assert len(listing._select(AccessRole.ADMIN, frozenset(ToolGroup))) > 50
-print([name for name in sys.modules if name.startswith("mcpserver.tools")])"""
+print([name for name in sys.modules if name.startswith("cupel_core.interfaces.mcp.tools")])"""
     environment = {"PYTHONPATH": "functions:shared", "AWS_DEFAULT_REGION": "us-east-1", "PATH": ""}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)

@@ -1,0 +1,1 @@
+"""The MCP server: the protocol, its tools, resources and prompts."""

@@ -1,0 +1,36 @@
+"""The tools of a caller, as `tools/list` has them, from a generated file.
+
+Every session begins with this list, often on a cold start. To describe the tools, all of their modules would have to be
+imported, which takes several times as long as everything else in a cold start.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import cupel_core
+from cupel_core.domain.access import AccessRole
+from cupel_core.interfaces.mcp.registry import ToolGroup
+from cupel_core.interfaces.mcp.request import ToolRequest
+from cupel_core.interfaces.routes import ROUTES
+
+_FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_tools.json"
+"""`python -m tools.generate` writes it: by tool its group, its operation and its description."""
+
+
+def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
+    return _select(request.caller.role, request.groups)
+
+
+@cache
+def _select(role: AccessRole, groups: frozenset[ToolGroup]) -> list[dict[str, Any]]:
+    permitted = {operation.id for operation in ROUTES.values() if operation.permits(role)}
+    return [each["tool"] for each in read_tools() if each["group"] in groups and each["operation"] in permitted]
+
+
+@cache
+def read_tools() -> list[dict[str, Any]]:
+    tools: list[dict[str, Any]] = orjson.loads(_FILE.read_bytes())
+    return tools

@@ -1,0 +1,96 @@
+"""Problems in the words of tools and arguments, which is what a model can correct, and bounded."""
+
+import re
+from functools import cache
+from typing import Any
+
+from cupel_core.base.errors import AppError, ConfirmationRequired, FieldError, Invalid
+from cupel_core.domain.budgets.confirmation import confirmable_usd
+from cupel_core.domain.budgets.money import limit_text
+from cupel_core.interfaces.gateway.problems import document
+from cupel_core.interfaces.mcp.registry import McpTool, list_all_tools
+
+_MAX_TEXT_LENGTH = 300
+_MAX_DETAIL_LENGTH = 600
+"""Of what is said once. A cost that must be confirmed is explained with the budget, and what to send comes last."""
+_MAX_ERRORS = 10
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
+_REQUEST = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/v1(?:/[\w.-]+)+)")
+_PROVIDER = re.compile(r"PUT /v1/providers/([\w.-]+)")
+"""What it sets that is missing is a key or an address, which the tool for providers does not set."""
+_KEY = "Idempotency-Key"
+_BODIES = ("config", "content")
+"""Parts of bodies of the API whose fields are arguments, or an argument of another name."""
+
+
+def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) -> dict[str, Any]:
+    """What a tool, or a resource if there is none, is refused with."""
+    problem = document(error, request_id)
+    problem.pop("estimate", None)
+    if tool is not None:
+        problem |= _in_words_of(tool, error, problem["detail"])
+    problem["detail"] = _cut(problem["detail"], _MAX_DETAIL_LENGTH)
+    if errors := problem.get("errors"):
+        problem["errors"] = [{name: _cut(text) for name, text in each.items()} for each in errors[:_MAX_ERRORS]]
+        if len(errors) > _MAX_ERRORS:
+            problem["moreErrors"] = len(errors) - _MAX_ERRORS
+    return problem
+
+
+def _in_words_of(tool: McpTool, error: AppError, detail: str) -> dict[str, Any]:
+    if isinstance(error, ConfirmationRequired):
+        usd = confirmable_usd(error.estimate.total_usd)
+        question = f"ask the user whether {limit_text(usd)} is acceptable, then send confirmed_usd of at least {usd}"
+        return {"detail": f"{error.reason}; {question}", "expectedUsd": usd}
+    errors = tuple(FieldError(_argument(tool, each.field), _words(tool, each.message)) for each in error.errors)
+    if isinstance(error, Invalid) and errors:
+        detail = Invalid.fields(errors[:_MAX_ERRORS]).detail
+    shown = {"errors": [{"field": each.field, "message": each.message} for each in errors]} if errors else {}
+    return {"detail": _words(tool, detail), **shown}
+
+
+def _argument(tool: McpTool, field: str) -> str:
+    """The argument that a field of the API has its value from; the field if there is none."""
+    if field == _KEY:
+        return "idempotency_key"
+    parts = field.split(".")
+    for parents in (parts, parts[1:] if parts[0] in _BODIES else []):
+        for number in range(1, len(parents) + 1):
+            name = _snake("_".join(parents[:number]))
+            if name in tool.arguments.model_fields:
+                return ".".join([name, *parents[number:]])
+    if parts[0] == "content" and "changes" in tool.arguments.model_fields:
+        return ".".join(["changes", *parts[1:]])
+    return field
+
+
+def _words(tool: McpTool, text: str) -> str:
+    text = _PROVIDER.sub(r"`cupel providers set \1`", text[: 10 * _MAX_TEXT_LENGTH])
+    text = _REQUEST.sub(lambda found: _tool_of(found[1], found[2]) or found[0], text)
+    fields = tool.arguments.model_fields
+    text = _CAMEL.sub(lambda found: _snake(found[0]) if _snake(found[0]) in fields else found[0], text)
+    return text.replace(_KEY, "idempotency_key")
+
+
+def _snake(name: str) -> str:
+    return _WORD.sub("_", name).lower()
+
+
+def _tool_of(method: str, path: str) -> str | None:
+    """The tool of an operation; None if there is none."""
+    return next((name for pattern, name in _patterns() if pattern.fullmatch(f"{method} {path}")), None)
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((_pattern(each), each.name) for each in list_all_tools())
+
+
+def _pattern(tool: McpTool) -> re.Pattern[str]:
+    path = re.sub(r"\{\w+\}", "[^/]+", tool.operation.path)
+    return re.compile(f"{tool.operation.method} {path}")
+
+
+def _cut(text: str, max_length: int = _MAX_TEXT_LENGTH) -> str:
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

@@ -1,0 +1,23 @@
+"""A request: who sends it, which tools it may see, and how large the result of the called tool may be."""
+
+from datetime import datetime
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.access import Caller
+from cupel_core.interfaces.mcp.registry import ToolGroup
+
+MAX_RESULT_BYTES = 40_000
+"""Clients move longer results to files, or cut them."""
+
+
+@dataclass(frozen=True)
+class ToolRequest:
+    id: str
+    caller: Caller
+    now: datetime
+    groups: frozenset[ToolGroup] = frozenset(ToolGroup)
+    max_result_bytes: int = MAX_RESULT_BYTES
+
+    @property
+    def workspace(self) -> str:
+        return self.caller.workspace
