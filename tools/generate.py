@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 GENERATED = (
     "shared/cupel_core/interfaces/graphql/types.graphql",
     "shared/cupel_core/interfaces/mcp_tools.json",
+    "shared/cupel_core/interfaces/mcp_operations.json",
     "docs/graphql.d.ts",
     "docs/schema.graphql",
 )
@@ -74,6 +75,7 @@ def render() -> Iterator[tuple[str, bytes]]:
 
     yield "shared/cupel_core/interfaces/graphql/types.graphql", graphql_types.render().encode()
     yield "shared/cupel_core/interfaces/mcp_tools.json", mcp_tools.render()
+    yield "shared/cupel_core/interfaces/mcp_operations.json", mcp_tools.render_operations()
     yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql
     yield "docs/schema.graphql", printed().encode()
 

@@ -30,7 +30,7 @@ def mcp(
     tools: Annotated[
         str | None,
         typer.Option(
-            metavar="GROUPS", help="Only tools of these groups: read, authoring, runs, analysis, admin; with commas."
+            metavar="GROUPS", help="Tools of these groups: read, authoring, runs, analysis, admin, with commas; or all."
         ),
     ] = None,
 ) -> None:

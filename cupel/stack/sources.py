@@ -18,7 +18,8 @@ PACKAGED = Path(__file__).parent / "packaged"
 """Of the wheel: the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
-_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/interfaces/graphql/*.graphql", "cupel_core/interfaces/mcp_tools.json")
+
+_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/interfaces/graphql/*.graphql", "cupel_core/interfaces/mcp_*.json")
 _DEPLOYED = (
     "template.yaml",
     "uv.lock",

@@ -10,17 +10,18 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.base.clock import utc_now
 from cupel_core.base.errors import Forbidden, Invalid, NotFound
+from cupel_core.contract.operation import ToolGroup
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.problems import MethodNotAllowed
 from cupel_core.interfaces.gateway.requests import check_body
 from cupel_core.interfaces.gateway.serving import serve, text_response
 from cupel_core.interfaces.mcp.authorization import METADATA_PATH, PATH, challenge, resource_metadata
 from cupel_core.interfaces.mcp.protocol import answer
-from cupel_core.interfaces.mcp.registry import ToolGroup
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.store.settings import settings
 
 MAX_BODY_BYTES = 1024 * 1024
+_ALL, _OUTPUT = "all", "output"
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
     check_body(request, MAX_BODY_BYTES, "POST /v1/files uploads larger images and PDFs")
     text = request.body or ""
     body = base64.b64decode(text) if request.is_base64_encoded else text
-    asked = ToolRequest(request.request_context.request_id, who, utc_now(), _groups(request))
+    asked = ToolRequest(request.request_context.request_id, who, utc_now(), _groups(request), _with_output(request))
     status, content = answer(body, request.headers, asked)
     return text_response(status, "application/json", content)
 
@@ -63,12 +64,22 @@ def _check_origin(headers: Mapping[str, str]) -> None:
         raise Forbidden("pages of this origin may not use the MCP server")
 
 
-def _groups(request: APIGatewayProxyEventV2) -> frozenset[ToolGroup]:
-    """Those that `?tools=read,runs` selects; all without it."""
+def _groups(request: APIGatewayProxyEventV2) -> frozenset[ToolGroup] | None:
+    """The groups that `?tools=read,runs` selects, or all by `?tools=all`; None if the address selects none."""
     selected = request.query_string_parameters.get("tools")
     if selected is None:
-        return frozenset(ToolGroup)
+        return None
     names = {each.strip() for each in selected.split(",")}
+    if names == {_ALL}:
+        return frozenset(ToolGroup)
     if not names <= set(ToolGroup):
-        raise Invalid.field("tools", f"must be some of {', '.join(ToolGroup)}, separated by commas")
+        raise Invalid.field("tools", f"must be {_ALL}, or some of {', '.join(ToolGroup)}, separated by commas")
     return frozenset(ToolGroup(each) for each in names)
+
+
+def _with_output(request: APIGatewayProxyEventV2) -> bool:
+    """Whether `?schemas=output` asks for the schemas of results, too, which most clients do not read."""
+    selected = request.query_string_parameters.get("schemas")
+    if selected not in (None, _OUTPUT):
+        raise Invalid.field("schemas", f"must be {_OUTPUT} if it is given")
+    return selected == _OUTPUT

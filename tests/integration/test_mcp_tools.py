@@ -27,10 +27,10 @@ class ToolUser:
         arguments |= more
         planned = {name: value for name, value in arguments.items() if name != "experiment_id"}
         assert self.use("estimate_run", **planned)["jobCount"] == SCENARIOS
-        started = self.use("start_run", **arguments, idempotency_key=f"{definition_id} {sorted(more)}")
-        again = self.use("start_run", **arguments, idempotency_key=f"{definition_id} {sorted(more)}")
-        assert again["runId"] == started["runId"]
-        return str(started["runId"])
+        key = "-".join((definition_id, *sorted(more)))
+        started, again = (self.use("start_run", **arguments, idempotency_key=key) for _ in range(2))
+        assert again["run"]["id"] == started["run"]["id"]
+        return str(started["run"]["id"])
 
     def follow(self, run_id: str) -> Json:
         def ended() -> Json | None:
@@ -54,13 +54,14 @@ def test_an_evaluation_from_its_definition_to_its_conclusion(agent: ToolUser) ->
     assert (checked["valid"], checked["scenarioCount"]) == (True, SCENARIOS)
     definition_id = agent.use("create_definition", name="refunds by tools", content=CONTENT)["id"]
     assert agent.use("generate_scenarios_preview", definition_id=definition_id)["total"] == SCENARIOS
-    assert agent.use("generate_scenarios", definition_id=definition_id)["status"] == "COMPLETED"
+    written = agent.use("generate_scenarios", definition_id=definition_id, mode="matrix")
+    assert written["status"] == "COMPLETED"
 
     baseline = agent.run(definition_id)
     assert agent.follow(baseline)["status"] == "COMPLETED"
     design = {"name": "by tools", "hypothesis": "warmer is kinder", "direction": "HIGHER", "baseline_run_id": baseline}
     experiment = agent.use("create_experiment", **design)["id"]
-    run = agent.run(definition_id, experiment_id=experiment, temperature=1.5)
+    run = agent.run(definition_id, experiment_id=experiment, config={"temperature": 1.5})
     assert agent.follow(run)["status"] == "COMPLETED"
 
     assert agent.use("analyze_run", run_id=run)["status"] == "COMPLETED"
@@ -98,10 +99,10 @@ def test_a_model_writes_scenarios_and_a_run_is_graded_again(agent: ToolUser) -> 
 def test_a_prompt_is_tried(agent: ToolUser) -> None:
     targets = [{"model": "sim/steady", "label": label, "params": {"maxOutputTokens": 50}} for label in ("one", "two")]
     started = agent.use(
-        "start_scale_run", targets=targets, system_prompt="Be brief.", user_message="Rate it", max_turns=1
+        "start_scale_run", targets=targets, system_prompt="Be brief.", user_message="Rate it", max_turns=1, count=1
     )
-    assert agent.follow(started["runId"])["status"] == "COMPLETED"
-    results = agent.use("get_run_results", run_id=started["runId"])["items"]
+    assert agent.follow(started["run"]["id"])["status"] == "COMPLETED"
+    results = agent.use("get_run_results", run_id=started["run"]["id"])["items"]
     assert [each["status"] for each in results] == ["COMPLETED"] * 2
     read = agent.use("get_transcript", transcript_id=results[0]["id"])
     assert [each["role"] for each in read["messages"]] == ["system", "user", "assistant"]

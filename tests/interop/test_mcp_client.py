@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.mcp.registry import MODULES
+from cupel_core.interfaces.mcp.listing import read_tools
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.access import request_rates, tokens
 from tests.interop import tools
@@ -72,13 +72,13 @@ def check(received: dict[str, object], world: World, mode: str, transport: str) 
     assert received.pop("guide") == "# How to write a definition", transport
     assert received == {
         "version": VERSIONS[mode],
-        "tools": sum(map(len, MODULES.values())),
+        "tools": sum(each["isDefault"] for each in read_tools()),
         "run": [world.run.id, "COMPLETED"],
         "results": 2,
         "notice": True,
         "refused": [True, 404],
         "resources": 7,
-        "templates": 4,
+        "templates": 5,
         "prompts": ["analyze-run", "compare-runs", "design-experiment", "author-definition"],
         "prompt": True,
     }
@@ -105,7 +105,7 @@ def test_the_official_client_uses_the_server_through_the_command(
 
 def test_the_official_client_reads_reports_chats_and_queries_in_one_session(world: World, address: str) -> None:
     """It checks each result against the schema of its tool."""
-    with closing(tools.McpSession(f"{address}/v1/mcp", world.client.token or "")) as client:
+    with closing(tools.McpSession(f"{address}/v1/mcp?tools=all&schemas=output", world.client.token or "")) as client:
         for name in ("get_report", "get_chat", "get_model_profile", "graphql_query", "get_transcript"):
             assert client.call(name, CASES[name](world)), name
         with pytest.raises(AssertionError, match="404"):

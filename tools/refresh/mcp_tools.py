@@ -1,30 +1,53 @@
 """The response to `tools/list` of the MCP server, derived from the tools, with a line per tool.
 
-`python -m tools.generate` writes it to shared/cupel_core/interfaces/mcp_tools.json.
+`python -m tools.generate` writes it to shared/cupel_core/interfaces/mcp_tools.json, and beside it the operations that
+`search_operations` finds, as mcp_operations.json.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
 
-from cupel_core.interfaces.mcp.models import arguments_schema, result_schema
-from cupel_core.interfaces.mcp.registry import McpTool, list_all_tools
+from cupel_core.interfaces.mcp.exceptions import refusal
+from cupel_core.interfaces.mcp.registry import AnyTool, list_all_tools
+from cupel_core.interfaces.routes import load_all
 
 
 def render() -> bytes:
-    lines = (
-        orjson.dumps({"group": each.group, "operation": each.operation.id, "tool": _described(each)})
+    return _lines(
+        {"group": each.group, "isDefault": each.is_default, "operation": each.operation.id, "tool": _described(each)}
         for each in list_all_tools()
     )
-    return b"[\n" + b",\n".join(lines) + b"\n]\n"
 
 
-def _described(tool: McpTool) -> dict[str, Any]:
+def _described(tool: AnyTool) -> dict[str, Any]:
     return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": arguments_schema(tool.arguments),
-        "outputSchema": result_schema(tool.result),
-        "annotations": {"title": tool.title, **tool.annotations},
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "annotations": tool.annotations,
     }
+
+
+def render_operations() -> bytes:
+    """Render what `search_operations` reads: all operations that models can call."""
+    return _lines(
+        {
+            "id": each.id,
+            "method": each.method,
+            "path": each.path,
+            "summary": each.summary,
+            "role": each.minimum_role,
+            "tag": each.tag,
+            "description": each.description,
+        }
+        for each in load_all()
+        if refusal(each) is None
+    )
+
+
+def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
+    return b"[\n" + b",\n".join(map(orjson.dumps, entries)) + b"\n]\n"

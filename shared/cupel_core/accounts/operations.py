@@ -3,13 +3,7 @@
 from cupel_core.accounts import keys as accounts
 from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
 from cupel_core.base.preconditions import etag
-from cupel_core.contract.operation import (
-    VIEWER,
-    Call,
-    Listed,
-    Tagged,
-    operation,
-)
+from cupel_core.contract.operation import VIEWER, Call, Listed, Tagged, Tool, ToolGroup, operation
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse
 from cupel_core.contract.query import (
     Cursor,
@@ -24,6 +18,9 @@ from cupel_core.domain.resources.providers import ProviderView
     "List the providers",
     role=VIEWER,
     returns="Every supported provider, with the workspace's settings",
+    tool=Tool(
+        ToolGroup.READ, ("name usable enabled needsKey hasKey maxParallelRequests requestsPerMinute tokensPerMinute")
+    ),
 )
 def list_providers(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ProviderPage]:
     page = slice_page(accounts.list_providers(call.workspace), limit, cursor)

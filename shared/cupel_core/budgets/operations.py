@@ -1,11 +1,7 @@
 """The use of the workspace's budgets; their limits are among its settings."""
 
 from cupel_core.budgets.workspace_budgets import get_use
-from cupel_core.contract.operation import (
-    VIEWER,
-    Call,
-    operation,
-)
+from cupel_core.contract.operation import VIEWER, Call, Tool, ToolGroup, operation
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 
 
@@ -15,6 +11,14 @@ from cupel_core.contract.workspace_budgets import BudgetsResponse
     role=VIEWER,
     returns="The budgets of today and of this month",
     tag="settings",
+    tool=Tool(
+        ToolGroup.READ,
+        (
+            "day.period day.limitUsd day.spentUsd day.reservedUsd day.availableUsd month.period"
+            " month.limitUsd month.spentUsd month.reservedUsd month.availableUsd"
+        ),
+        max_kb=2,
+    ),
 )
 def get_budgets(call: Call) -> BudgetsResponse:
     """Their limits are `budgets` of the settings. Calls are counted while there is a limit."""

@@ -51,6 +51,40 @@ class Replay(StrEnum):
     """409, because the first response had a secret, which is not stored."""
 
 
+class ToolGroup(StrEnum):
+    """It selects tools of MCP: `?tools=` names groups."""
+
+    READ = auto()
+    AUTHORING = auto()
+    RUNS = auto()
+    ANALYSIS = auto()
+    ADMIN = auto()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """It declares that MCP lists an operation as a tool of its own; all others are called with `call_operation`."""
+
+    group: ToolGroup
+    result: str = ""
+    """The fields of the response, or of an item of a list, that the tool returns: names and dotted paths, separated by
+    spaces. Without any, the whole response is returned."""
+    name: str | None = None
+    """The name of the tool, if a published name is not that of the function."""
+    is_default: bool = False
+    """If true, the tool is listed unless the address selects groups."""
+    advice: str = ""
+    """Sentences for models, which follow the description of the operation."""
+    max_kb: int = 4
+    """A longer result is cut."""
+    destroys: bool = False
+    """If true, a POST request loses what was there before."""
+    calls_models: bool = False
+    """If true, the operation calls models, or makes workers do so."""
+    has_untrusted_texts: bool = False
+    """If true, the result can have texts of models, agents or providers, and says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """What is known of an operation before its module is loaded. A path parameter is written `{name}`."""
@@ -128,6 +162,18 @@ class Operation(Route):
     """If true, the request may name the state that its change is based on."""
     calls_others: bool
     """If true, the operation waits for a server of others, such as a model's, and counts as a request that waits."""
+    tool: Tool | None
+    """None for an operation that MCP does not list."""
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Return whether the operation only reads or computes: what viewers may do changes nothing."""
+        return self.is_read or self.minimum_role is AccessRole.VIEWER
+
+    @property
+    def tool_name(self) -> str:
+        """The name of the operation's tool."""
+        return (self.tool.name if self.tool else None) or self.function.__name__
 
     @property
     def description(self) -> str | None:
@@ -288,6 +334,7 @@ def operation[F: Callable[..., Any]](
     is_repeatable: bool = False,
     if_match: bool = False,
     calls_others: bool = False,
+    tool: Tool | None = None,
 ) -> Callable[[F], F]:
     """Declare the decorated function as the operation of this method and path.
 
@@ -316,6 +363,7 @@ def operation[F: Callable[..., Any]](
             is_repeatable,
             if_match,
             calls_others,
+            tool,
         )
         function.operation = declared  # type: ignore[attr-defined]
         return function

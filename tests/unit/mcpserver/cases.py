@@ -100,6 +100,10 @@ class World:
         return str(chat["id"])
 
     @cached_property
+    def branch_id(self) -> str:
+        return str(self.client.get(f"/v1/chats/{self.chat_id}").json()["activeBranchId"])
+
+    @cached_property
     def transcript(self) -> dict[str, Any]:
         return dict(self.client.get(f"/v1/runs/{self.run.id}/transcripts").json()["items"][0])
 
@@ -179,10 +183,11 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "get_latency_stats": lambda world: {"run_id": world.analyzed_run_id},
     "get_deep_analysis": lambda world: {"run_id": world.deeply_analyzed_run_id},
     "get_model_profile": beside("analyzed_run_id", model="sim/steady"),
-    "get_report": lambda world: {"run_id": world.run.id, "report_id": world.report_id},
+    "get_report": lambda world: {"run_id": run_with_report(world)},
     "create_report": lambda world: {"run_id": world.run.id},
     "list_chats": beside("chat_id"),
     "get_chat": lambda world: {"chat_id": world.chat_id},
+    "list_exchanges": lambda world: {"chat_id": world.chat_id, "branch_id": world.branch_id},
     "get_transcript_summary": lambda world: {"transcript_id": world.transcript["id"]},
     "get_transcript": lambda world: {"transcript_id": world.transcript["id"]},
     "list_comparisons": lambda world: {"run_id": world.run.id},
@@ -195,24 +200,33 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
     "list_providers": lambda _: {},
     "list_models": lambda _: {"provider": "sim"},
     "list_connectors": beside("connector_id"),
-    "get_queue_status": lambda _: {"provider": "sim", "include_dead_letters": True},
+    "get_queue_status": lambda _: {"provider": "sim"},
+    "list_dead_letters": lambda _: {},
     "get_settings": lambda _: {},
+    "get_budgets": lambda _: {},
+    "search_operations": lambda _: {"query": "schedules"},
+    "call_operation": lambda world: {"operation": "getRun", "arguments": {"run_id": world.run.id}},
     "list_profiles": lambda _: {},
     "validate_definition": lambda _: {"content": CONTENT},
     "generate_scenarios_preview": lambda world: {"definition_id": world.definition_id},
     "create_definition": lambda _: {"name": "new", "content": CONTENT},
     "fork_definition": lambda world: {
-        "parent_id": world.definition_id,
+        "definition_id": world.definition_id,
         "name": "fork",
-        "changes": {"system": "Be kind"},
+        "content": {"system": "Be kind"},
     },
-    "update_definition": lambda world: {"definition_id": world.definition_id, "add_tags": ["new"]},
+    "update_definition": lambda world: {"definition_id": world.definition_id, "tags": ["new"]},
     "delete_definition": lambda world: {"definition_id": world.definition()},
-    "generate_scenarios": lambda world: {"definition_id": world.definition_id, "seed": 1, "replace": True},
+    "generate_scenarios": lambda world: {
+        "definition_id": world.definition_id,
+        "mode": "matrix",
+        "seed": 1,
+        "replace": True,
+    },
     "estimate_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"]},
     "estimate_retry": lambda world: {"run_id": world.run.id},
     "estimate_expansion": lambda world: {"run_id": world.sampled(), "sample_percentage": 100},
-    "start_scale_run": lambda _: {"models": ["sim/steady"], "user_message": "Rate it", "max_turns": 1},
+    "start_scale_run": lambda _: {"models": ["sim/steady"], "user_message": "Rate it", "max_turns": 1, "count": 1},
     "start_run": lambda world: {"definition_id": world.definition_id, "models": ["sim/steady"], "max_budget_usd": 1.0},
     "pause_run": lambda world: {"run_id": world.started()},
     "resume_run": lambda world: {"run_id": world.paused()},
@@ -241,13 +255,19 @@ CASES: dict[str, Callable[[World], dict[str, Any]]] = {
         "run_id": completed_run(world.definition_id).id,
     },
     "remove_run_from_experiment": lambda world: {"experiment_id": world.experiment_id, "run_id": world.member()},
-    "update_provider": lambda _: {"provider": "sim", "max_parallel_requests": 3},
+    "update_provider": lambda _: {"name": "sim", "max_parallel_requests": 3},
     "update_settings": lambda _: {"judge_model": "sim/steady"},
     "pause_queue": lambda _: {"provider": "sim"},
     "resume_queue": lambda _: {},
     "redrive_dead_letters": lambda _: {},
 }
 """Arguments by tool. Those that name nothing of the workspace return nothing of another one."""
+
+
+def run_with_report(world: World) -> str:
+    """The id of the run, which has a report."""
+    assert world.report_id
+    return world.run.id
 
 
 def build(client: McpClient) -> World:

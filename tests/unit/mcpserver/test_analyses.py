@@ -7,10 +7,8 @@ import pytest
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.interfaces.mcp.models import UNTRUSTED
-from cupel_core.runs import queries
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.mcpserver.cases import CASES, World
@@ -125,40 +123,18 @@ def test_all_targets_of_a_run_can_be_read(world: World) -> None:
     assert len({(each["model"], each["levels"]["stakes"]) for each in rows}) == len(rows) == 80
 
 
-def test_a_run_is_read_target_by_target(world: World) -> None:
-    """Names that are so long that neither a page of runs nor a run fits into a result."""
+def test_a_run_with_many_long_names_is_cut_and_read_whole_by_its_fields(world: World) -> None:
+    """Neither a page of runs nor a run fits into a result."""
     models = tuple(f"sim/steady-{number:02d}-{'x' * 200}" for number in range(40))
     run = AnsweredRun(models=models, workspace="acme").start()
     (listed,) = world.client.use("list_runs", {"limit": 1})["items"]
-    assert (listed["id"], listed["totalTargets"], listed["models"]) == (
-        run.id,
-        40,
-        list(models[: len(listed["models"])]),
-    )
-    assert len(listed["models"]) < 40
-    found: list[str] = []
-    while len(found) < 40:
-        part = world.client.use("get_run", {"run_id": run.id, "offset": len(found)})
-        shown = [each["model"] for each in part["config"]["targets"]]
-        assert shown
-        assert (part["models"][: len(shown)], part["totalTargets"]) == (shown, 40)
-        found += shown
-    assert found == list(models)
-    assert "truncated" not in world.client.use("get_run", {"run_id": run.id, "offset": 39})
-
-
-def test_models_that_are_not_called_are_read_with_their_targets(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = AnsweredRun(models=MANY, workspace="acme").start()
-    paused = tuple(SuspendedModel(model, NOW, "x" * 200) for model in reversed(MANY))
-    monkeypatch.setattr(queries, "_suspended_models", lambda _: paused)
-    found: list[str] = []
-    offset = 0
-    while offset < 40:
-        part = world.client.use("get_run", {"run_id": run.id, "offset": offset})
-        shown = {each["model"] for each in part["config"]["targets"]}
-        found += [each["model"] for each in part["suspendedModels"] if each["model"] in shown]
-        offset += len(shown)
-    assert found == list(MANY)
+    shown = listed["config"]["models"]
+    assert (listed["id"], shown, len(shown) < 40) == (run.id, list(models[: len(shown)]), True)
+    found = world.client.use("get_run", {"run_id": run.id})
+    assert found["truncated"]
+    assert found["cut"] == [f"config.targets: {len(found['config']['targets'])} of 40"]
+    called = {"operation": "getRun", "arguments": {"run_id": run.id}, "fields": ["config.models"]}
+    assert world.client.use("call_operation", called)["result"] == {"config": {"models": list(models)}}
 
 
 @pytest.mark.parametrize("tool", ["get_run_summary", "get_statistical_summary", "get_latency_stats"])

@@ -36,16 +36,16 @@ def test_a_definition_is_written_previewed_generated_and_forked(client: McpClien
     definition_id = made["id"]
     changed = client.use(
         "update_definition",
-        {"definition_id": definition_id, "content": {"system": "Be kind"}, "add_tags": ["c"], "remove_tags": ["a"]},
+        {"definition_id": definition_id, "content": {"system": "Be kind"}, "tags": ["b", "c"]},
     )
     assert (changed["version"], changed["tags"]) == (2, ["b", "c"])
     preview = client.use("generate_scenarios_preview", {"definition_id": definition_id, "max_scenarios": 1})
     assert preview["total"] == 2
     assert preview["scenarios"] == [{"name": "stakes: low", "dimensions": {"stakes": 1}, "prompt": "Rate it: low"}]
-    generated = client.use("generate_scenarios", {"definition_id": definition_id})
-    assert (generated["status"], generated["total"]) == ("COMPLETED", 2)
+    generated = client.use("generate_scenarios", {"definition_id": definition_id, "mode": "matrix"})
+    assert (generated["status"], generated["progress"]["total"]) == ("COMPLETED", 2)
     assert client.use("get_definition", {"definition_id": definition_id})["scenarioCount"] == 2
-    fork = {"parent_id": definition_id, "name": "f", "changes": {"system": "Be brief"}, "version_label": "v"}
+    fork = {"definition_id": definition_id, "name": "f", "content": {"system": "Be brief"}, "version_label": "v"}
     forked = client.use("fork_definition", fork)
     assert (forked["parentId"], forked["versionLabel"]) == (definition_id, "v")
     content = client.get(f"/v1/definitions/{forked['id']}").json()["content"]
@@ -73,22 +73,23 @@ def test_invalid_content_names_its_fields(client: McpClient) -> None:
 def test_a_run_of_targets_with_parameters_says_what_is_left_of_its_budget(world: World) -> None:
     profile = world.client.post("/v1/profiles", {"name": "p", "operations": []}).json()["id"]
     targets = [
-        {"model": "sim/steady", "label": "sober", "params": {"temperature": 0.0, "max_output_tokens": 50}},
+        {"model": "sim/steady", "label": "sober", "params": {"temperature": 0.0, "maxOutputTokens": 50}},
         {"model": "sim/steady", "label": "free"},
     ]
-    arguments = {"definition_id": world.definition_id, "targets": targets, "profile_id": profile, "max_budget_usd": 5.0}
+    arguments = {"definition_id": world.definition_id, "targets": targets, "max_budget_usd": 5.0}
+    arguments["config"] = {"profileId": profile}
     assert world.client.use("estimate_run", arguments)["jobCount"] == 4
     started = world.client.use("start_run", {**arguments, "tags": ["t"], "report": True})
-    found = world.client.use("get_run", {"run_id": started["runId"]})
+    found = world.client.use("get_run", {"run_id": started["run"]["id"]})
     assert [(each["label"], each["params"].get("maxOutputTokens")) for each in found["config"]["targets"]] == [
         ("sober", 50),
         ("free", None),
     ]
     assert (found["tags"], found["config"]["profileId"]) == (["t"], profile)
-    assert found["budget"] == {"maxBudgetUsd": 5, "spentUsd": 0, "reservedUsd": 0}
+    assert found["spend"]["budget"].items() >= {"maxBudgetUsd": 5, "spentUsd": 0, "reservedUsd": 0}.items()
     both = world.client.problem("start_run", {**arguments, "models": ["sim/steady"]})
     assert both["status"] == 422
-    agent = world.client.problem("start_run", {**arguments, "targets": [{"connector_id": "con_1", "label": "a"}]})
+    agent = world.client.problem("start_run", {**arguments, "targets": [{"connectorId": "con_1", "label": "a"}]})
     assert agent["detail"] == "targets.0.connectorId: there is no connector con_1"
     wrong = world.client.problem("start_run", {**arguments, "targets": [{"modle": "sim/steady"}]})
     assert [each["field"] for each in wrong["errors"]] == ["targets.0.modle"]
@@ -102,9 +103,10 @@ def test_a_prompt_is_tried(client: McpClient) -> None:
         "max_turns": 1,
         "max_output_tokens": 50,
         "evaluators": {"toxicity": False},
+        "count": 1,
     }
     started = client.use("start_scale_run", arguments)
-    run = client.get(f"/v1/runs/{started['runId']}").json()
+    run = client.get(f"/v1/runs/{started['run']['id']}").json()
     assert (started["jobCount"], run["scale"], run["config"]["maxTurns"]) == (2, True, 1)
     nothing = client.problem("start_scale_run", {"models": ["sim/steady"]})
     assert nothing["status"] == 422
@@ -116,16 +118,14 @@ def test_a_run_is_started_once_with_all_options(world: World) -> None:
         "models": ["sim/steady", "sim/bold"],
         "sample_seed": 2**40,
         "repeats": 2,
-        "temperature": 0.5,
-        "max_turns": 3,
-        "judge_model": "sim/bold",
+        "config": {"temperature": 0.5, "maxTurns": 3, "judgeModel": "sim/bold"},
         "max_budget_usd": 5.0,
         "name": "nightly",
-        "idempotency_key": "k 1",
+        "idempotency_key": "k-1",
     }
     started, again = (world.client.use("start_run", arguments) for _ in range(2))
-    assert (started["runId"], started["jobCount"], started["status"]) == (again["runId"], 8, "PENDING")
-    run = world.client.get(f"/v1/runs/{started['runId']}").json()
+    assert (started["run"]["id"], started["jobCount"], started["run"]["status"]) == (again["run"]["id"], 8, "PENDING")
+    run = world.client.get(f"/v1/runs/{started['run']['id']}").json()
     config = run["config"]
     assert (config["sampleSeed"], config["temperature"], config["maxTurns"]) == (2**40, 0.5, 3)
     assert (config["judgeModel"], run["name"], run["spend"]["budget"]["maxBudgetUsd"]) == ("sim/bold", "nightly", 5)
@@ -148,7 +148,7 @@ def test_a_run_is_controlled(world: World) -> None:
     assert world.client.use("resume_run", arguments)["status"] == "RUNNING"
     assert world.client.use("cancel_run", arguments)["status"] == "CANCELLED"
     assert world.client.problem("resume_run", arguments)["status"] == 409
-    assert world.client.use("delete_run", arguments)["deleted"]
+    assert world.client.use("delete_run", arguments)["done"]
     assert world.client.problem("get_run", arguments)["status"] == 404
 
 
@@ -156,7 +156,7 @@ def test_errored_probes_are_retried(world: World) -> None:
     refused = world.client.problem("retry_run", {"run_id": world.run.id, "model": "sim/steady"})
     assert refused["status"] == 409
     retried = world.client.use("retry_run", {"run_id": world.run.id, "model": "sim/bold"})
-    assert (retried["status"], retried["completed"], retried["failed"]) == ("RUNNING", 11, 1)
+    assert (retried["status"], retried["progress"]["completed"], retried["progress"]["failed"]) == ("RUNNING", 11, 1)
 
 
 def test_a_run_is_graded_again_by_other_assertions(world: World, started_rescores: list[str]) -> None:
@@ -246,8 +246,9 @@ def test_an_experiment_is_designed_and_concluded(world: World) -> None:
     body = {"name": "e", "hypothesis": "it helps", "direction": "HIGHER", "baseline_run_id": world.run.id}
     made = world.client.use("create_experiment", body)
     other = completed_run(world.definition_id).id
-    added = world.client.use("add_run_to_experiment", {"experiment_id": made["id"], "run_id": other})
-    assert (made["status"], added["status"]) == ("PLANNED", "RUNNING")
+    world.client.use("add_run_to_experiment", {"experiment_id": made["id"], "run_id": other})
+    found = world.client.use("get_experiment", {"experiment_id": made["id"]})["experiment"]
+    assert (made["status"], found["status"]) == ("PLANNED", "RUNNING")
     conclusion = {"experiment_id": made["id"], "conclusion": "REJECTED", "note": "No difference."}
     concluded = world.client.use("update_experiment", conclusion)
     assert (concluded["status"], concluded["conclusion"], concluded["note"]) == (
@@ -258,15 +259,26 @@ def test_an_experiment_is_designed_and_concluded(world: World) -> None:
 
 
 def test_limits_of_providers_are_set_but_never_keys(client: McpClient) -> None:
-    limits = {"provider": "openai", "max_parallel_requests": 7, "requests_per_minute": 100}
+    limits = {"name": "openai", "max_parallel_requests": 7, "requests_per_minute": 100}
     changed = client.use("update_provider", limits)
     assert (changed["maxParallelRequests"], changed["requestsPerMinute"], changed["hasKey"]) == (7, 100, False)
     for secret in ({"api_key": "sk-1"}, {"apiKey": "sk-1"}, {"base_url": "https://evil.example"}):
-        assert client.problem("update_provider", {"provider": "openai", **secret})["status"] == 422
-    assert client.use("update_settings", {"judge_model": "sim/steady"}) == {"judgeModel": "sim/steady"}
+        assert client.problem("update_provider", {"name": "openai", **secret})["status"] == 422
+    assert client.use("update_settings", {"judge_model": "sim/steady"})["judgeModel"] == "sim/steady"
     assert client.use("update_settings", {"persona_model": "sim/bold"})["judgeModel"] == "sim/steady"
 
 
 def test_queues_are_paused_and_resumed(client: McpClient) -> None:
     assert client.use("pause_queue", {"provider": "sim"})["queues"] == [{"provider": "sim", "paused": True}]
-    assert not any(each["paused"] for each in client.use("resume_queue")["queues"])
+    assert not any(each["paused"] for each in client.use("resume_queue")["items"])
+
+
+def test_all_queues_are_paused_by_a_word_only(client: McpClient) -> None:
+    for name, arguments in (
+        ("pause_queue", {}),
+        ("call_operation", {"operation": "pauseQueues", "arguments": {}}),
+    ):
+        refused = client.problem(name, arguments)
+        assert [each["field"] for each in refused["errors"]] == ["provider"]
+    assert not any(each["paused"] for each in client.use("get_queue_status")["items"])
+    assert all(each["paused"] for each in client.use("pause_queue", {"provider": "all"})["queues"])

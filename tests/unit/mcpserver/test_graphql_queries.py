@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import pytest
+from graphql import parse, print_ast
 
 from cupel_core.base.errors import RetryableError
 from cupel_core.interfaces.graphql import execution
@@ -93,14 +94,22 @@ def test_another_workspace_reads_nothing(world: World, stranger: str) -> None:
     assert found["data"] == {"run": None}
 
 
-def test_the_resource_is_the_schema(client: McpClient) -> None:
-    uri = "cupel://graphql/schema"
-    (content,) = client.result("resources/read", {"uri": uri})["contents"]
-    assert content["text"] == printed()
+def test_the_schema_is_read_type_by_type(client: McpClient) -> None:
+    def read(uri: str) -> str:
+        (content,) = client.result("resources/read", {"uri": uri})["contents"]
+        return str(content["text"])
+
+    names = [line.removeprefix("# ") for line in read("cupel://graphql/schema").splitlines()[1:]]
+    types = [read(f"cupel://graphql/schema/{name}") for name in names[:80]]
+    whole = print_ast(parse(printed()))
+    assert all(each.strip() in whole for each in types)
+    assert {"Query", "Run"} <= set(names)
+    assert client.message("resources/read", {"uri": "cupel://graphql/schema/Nothing"}).status == 400
 
 
 def test_graphql_core_is_imported_with_the_first_query() -> None:
-    code = "from mcpserver import app, registry; registry.list_all_tools(); import sys; print('graphql' in sys.modules)"
+    code = """import sys; from mcpserver import app; from cupel_core.interfaces.mcp import registry
+registry.list_all_tools(); print('graphql' in sys.modules)"""
     environment = {"PYTHONPATH": "functions:shared", "AWS_DEFAULT_REGION": "us-east-1", "PATH": ""}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)

@@ -14,7 +14,7 @@ from cupel_core.domain.definitions.definitions import Content, DecisionMethod
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
-from cupel_core.interfaces.mcp.registry import ToolEffect, list_all_tools
+from cupel_core.interfaces.mcp.registry import list_all_tools
 from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
@@ -108,7 +108,7 @@ def _case(number: int) -> Scenario:
 def arguments_of(name: str, world: World) -> dict[str, Any]:
     """As many as possible of what the tool returns."""
     arguments = dict(CASES[name](world))
-    fields = TOOLS[name].arguments.model_fields
+    fields = TOOLS[name].argument_names
     if "limit" in fields:
         arguments["limit"] = 100
     if name == "aggregate_results":
@@ -126,11 +126,14 @@ def world(client: McpClient) -> LargeWorld:
 
 
 def order_of(name: str) -> tuple[bool, int]:
-    return TOOLS[name].effect is not ToolEffect.READ, LAST.index(name) + 1 if name in LAST else 0
+    return not TOOLS[name].changes_nothing, LAST.index(name) + 1 if name in LAST else 0
 
 
 def test_every_result_has_its_schema_and_its_size(world: LargeWorld) -> None:
-    schemas = {each["name"]: each["outputSchema"] for each in world.client.result("tools/list")["tools"]}
+    schemas = {
+        each["name"]: each["outputSchema"]
+        for each in world.client.result("tools/list", query={"tools": "all", "schemas": "output"})["tools"]
+    }
     cut = set()
     for name in sorted(TOOLS, key=order_of):
         token = world.client.issue()  # A token may send 100 requests at once.

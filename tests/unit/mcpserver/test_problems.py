@@ -39,12 +39,12 @@ def test_fields_are_named_as_the_tool_has_them(world: World) -> None:
     start = {"definition_id": world.definition_id, "models": ["sim/steady"]}
     run = {"baseline_run_id": world.run.id, "comparison_run_id": world.run.id}
     cases: list[tuple[str, dict[str, Any], str]] = [
-        ("start_run", {**start, "judge_model": "none/x"}, "judge_model"),
-        ("start_run", {**start, "persona_model": "none/x", "max_turns": 1}, "persona_model"),
+        ("start_run", {**start, "config": {"judgeModel": "none/x"}}, "config.judgeModel"),
+        ("start_run", {**start, "sample_percentage": 101}, "sample_percentage"),
         (
             "fork_definition",
-            {"parent_id": world.definition_id, "name": "f", "changes": {"template": 5}},
-            "changes.template",
+            {"definition_id": world.definition_id, "name": "f", "content": {"template": 5}},
+            "content.template",
         ),
         ("compare_runs", {**run, "baseline_targets": ["nope"]}, "baseline_targets.0"),
     ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from cupel_core.base.clock import utc_now
-from cupel_core.base.errors import AppError, NotFound, RetryableError
+from cupel_core.base.errors import AppError, RetryableError
 from cupel_core.contract.results import MessageResponse
 from cupel_core.domain.conversations.model_request import Message
 from cupel_core.interfaces.mcp.models import UNTRUSTED
@@ -44,7 +44,7 @@ def test_a_list_is_cut_at_whole_items_and_continues(client: McpClient) -> None:
     page = client.use("list_definitions", {"limit": 100})
     assert (page["truncated"], len(page["items"]) < 40) == (True, True)
     items, calls = read_all(client, "list_definitions", {"limit": 100})
-    assert ([int(each["name"].split()[0]) for each in items], calls > 2) == ([*range(39, -1, -1)], True)
+    assert ([int(each["name"].split()[0]) for each in items], calls > 1) == ([*range(39, -1, -1)], True)
     items, _ = read_all(client, "list_definitions", {"limit": 100, "folder": "f1"})
     assert len(items) == 20
 
@@ -63,7 +63,6 @@ def test_a_definition_that_is_too_large_is_cut_and_says_so(client: McpClient) ->
 def test_a_run_is_what_rest_responds_with(world: World) -> None:
     rest = world.client.get(f"/v1/runs/{world.run.id}").json()
     found = world.client.use("get_run", {"run_id": world.run.id})
-    assert found["models"] == list(MODELS)
     assert {name: found[name] for name in ("id", "status", "createdAt")} == {
         name: rest[name] for name in ("id", "status", "createdAt")
     }
@@ -207,25 +206,6 @@ def test_reading_is_not_recorded(world: World) -> None:
     world.client.use("list_runs")
     world.client.problem("get_run", {"run_id": "run_none"})
     assert len(audit_log.list_records("acme", 50, None, utc_now(), None, None).items) == before
-
-
-def test_definitions_are_listed_with_their_dimensions(client: McpClient, world: World) -> None:
-    assert world.definition_id
-    (plain,) = client.use("list_definitions")["items"]
-    (listed,) = client.use("list_definitions", {"include_dimensions": True})["items"]
-    assert listed == {**plain, "scenarioCount": 2, "dimensions": [{"name": "stakes", "scores": [1, 2]}]}
-
-
-def test_a_definition_that_is_deleted_while_it_is_listed_has_no_dimensions(
-    client: McpClient, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (plain,) = client.use("list_definitions")["items"]
-
-    def deleted(*_: object) -> None:
-        raise NotFound(f"there is no definition {world.definition_id}")
-
-    monkeypatch.setattr("cupel_core.definitions.catalog.get", deleted)
-    assert client.use("list_definitions", {"include_dimensions": True})["items"] == [plain]
 
 
 def test_agents_are_listed_without_their_headers(client: McpClient) -> None:

@@ -47,14 +47,17 @@ def chat_of(client: McpClient, cloud: Settings, *contents: str) -> str:
 def test_a_chat_is_read_page_by_page_and_its_texts_stay_data(client: McpClient, cloud: Settings) -> None:
     chat = chat_of(client, cloud, "one", INJECTION)
     (listed,) = client.use("list_chats")["items"]
-    assert (listed["id"], listed["model"]) == (chat, "sim/steady")
-    newest = client.use("get_chat", {"chat_id": chat, "limit": 1})
-    assert (newest["notice"], newest["branchLength"], newest["title"]) == (UNTRUSTED, 2, "refunds")
+    assert (listed["id"], listed["target"]["model"]) == (chat, "sim/steady")
+    found = client.use("get_chat", {"chat_id": chat})
+    assert (found["notice"], found["title"]) == (UNTRUSTED, "refunds")
+    branch = {"chat_id": chat, "branch_id": found["activeBranchId"]}
+    newest = client.use("list_exchanges", {**branch, "limit": 1})
+    assert newest["notice"] == UNTRUSTED
     (exchange,) = newest["items"]
     assert (exchange["position"], exchange["user"]["content"]) == (1, INJECTION)
-    rest = client.get(f"/v1/chats/{chat}/branches/{newest['branchId']}/exchanges").json()["items"][0]
+    rest = client.get(f"/v1/chats/{chat}/branches/{branch['branch_id']}/exchanges").json()["items"][0]
     assert exchange["answer"]["content"] == rest["answer"]["content"]
-    oldest = client.use("get_chat", {"chat_id": chat, "limit": 1, "cursor": newest["nextCursor"]})
+    oldest = client.use("list_exchanges", {**branch, "limit": 1, "cursor": newest["nextCursor"]})
     assert [each["user"]["content"] for each in oldest["items"]] == ["one"]
     assert "nextCursor" not in oldest
 
@@ -62,9 +65,10 @@ def test_a_chat_is_read_page_by_page_and_its_texts_stay_data(client: McpClient, 
 def test_long_messages_of_a_chat_are_cut(client: McpClient, cloud: Settings) -> None:
     chat = chat_of(client, cloud, "é" * 30_000, "two")
     received: list[int] = []
+    branch = {"chat_id": chat, "branch_id": client.use("get_chat", {"chat_id": chat})["activeBranchId"]}
     page: dict[str, Any] = {"nextCursor": None}
     while "nextCursor" in page:
-        page = client.use("get_chat", {"chat_id": chat, "cursor": page["nextCursor"]})
+        page = client.use("list_exchanges", {**branch, "cursor": page["nextCursor"]})
         received += [each["position"] for each in page["items"]]
     assert received == [1, 0]
     assert page["truncated"]
@@ -72,7 +76,7 @@ def test_long_messages_of_a_chat_are_cut(client: McpClient, cloud: Settings) -> 
 
 def test_a_chat_without_this_branch_is_not_found(client: McpClient, cloud: Settings) -> None:
     chat = chat_of(client, cloud)
-    assert client.problem("get_chat", {"chat_id": chat, "branch_id": "br_none"})["status"] == 404
+    assert client.problem("list_exchanges", {"chat_id": chat, "branch_id": "br_none"})["status"] == 404
 
 
 def test_a_report_is_made_once_and_read(client: McpClient) -> None:
@@ -80,16 +84,18 @@ def test_a_report_is_made_once_and_read(client: McpClient) -> None:
     assert client.problem("get_report", {"run_id": run.id})["status"] == 404
     made, again = (client.use("create_report", {"run_id": run.id, "summarizer_model": None}) for _ in range(2))
     assert (made["id"], made["status"]) == (again["id"], "QUEUED")
-    assert client.use("get_report", {"run_id": run.id, "report_id": made["id"]})["targets"] == []
+    assert client.problem("get_report", {"run_id": run.id})["status"] == 404
     carry_out()
     report = client.use("get_report", {"run_id": run.id})
     rest = client.get(f"/v1/runs/{run.id}/report").json()["content"]
     assert (report["notice"], report["id"], report["status"]) == (UNTRUSTED, made["id"], "COMPLETED")
-    assert [each["winRate"] for each in report["targets"]] == [
+    assert [each["figures"]["winRate"]["share"] for each in report["content"]["columns"]] == [
         each["figures"]["winRate"]["share"] for each in rest["columns"]
     ]
-    assert [each["tag"] for each in report["failureModes"]] == [each["tag"] for each in rest["topFailureModes"]]
-    assert report["costUsd"] == rest["cost"]["usd"]
+    assert [each["tag"] for each in report["content"]["topFailureModes"]] == [
+        each["tag"] for each in rest["topFailureModes"]
+    ]
+    assert report["content"]["cost"]["usd"] == rest["cost"]["usd"]
 
 
 def test_a_run_that_goes_on_has_no_report(client: McpClient) -> None:

@@ -8,7 +8,6 @@ import pytest
 from cupel_core.contract.definitions import CreateDefinition
 from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.mcp.prompts import PROMPTS
-from cupel_core.interfaces.mcp.registry import MODULES
 from tests.operations import OPERATIONS
 from tests.unit.mcpserver.cases import World, build
 from tests.unit.mcpserver.conftest import McpClient
@@ -53,7 +52,7 @@ def test_templates_read_what_tools_return(world: World, stranger: str) -> None:
         "cupel://experiments/{id}": world.experiment_id,
     }
     listed = world.client.result("resources/templates/list")["resourceTemplates"]
-    assert {each["uriTemplate"] for each in listed} == set(ids)
+    assert {each["uriTemplate"] for each in listed} == {*ids, "cupel://graphql/schema/{name}"}
     for template, value in ids.items():
         uri = template.replace("{id}", value)
         assert value in read(world.client, uri)
@@ -82,6 +81,12 @@ def test_other_addresses_are_refused(client: McpClient, uri: str) -> None:
     assert refusal(client, "resources/read", {"uri": uri})["code"] == -32602
 
 
+def test_versions_with_a_handshake_have_a_code_of_their_own_for_unknown_resources(client: McpClient) -> None:
+    for uri in ("cupel://nothing", "cupel://definitions/def_none"):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
+        assert client.send(json.dumps(body)).json()["error"]["code"] == -32002
+
+
 def test_a_resource_needs_an_address(client: McpClient) -> None:
     assert refusal(client, "resources/read", {})["code"] == -32602
 
@@ -104,7 +109,7 @@ def test_a_value_that_looks_like_an_argument_stays_as_it_is(client: McpClient) -
 
 
 def test_prompts_name_tools_that_there_are(client: McpClient) -> None:
-    tools = {name for names in MODULES.values() for name in names}
+    tools = {each["name"] for each in client.result("tools/list")["tools"]}
     for prompt in PROMPTS.values():
         words = {word.strip(".,;") for word in prompt.text.split()}
         named = {word for word in words if word.startswith(("get_", "list_"))}

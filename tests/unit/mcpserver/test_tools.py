@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from cupel_core.contract.operation import ToolGroup
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.mcp.registry import MODULES, McpTool, ToolEffect, ToolGroup, list_all_tools
+from cupel_core.interfaces.mcp.registry import MODULES, AnyTool, McpTool, list_all_tools
 from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES
 from tests.conftest import ROOT
-from tests.unit.mcpserver.cases import CASES, World
+from tests.unit.mcpserver.cases import CASES, CONTENT, World
 from tests.unit.mcpserver.conftest import McpClient
 
-TOOLS: dict[str, McpTool] = {each.name: each for each in list_all_tools()}
-MAX_SHOWN_BYTES = 48_000
-"""Of names, descriptions and arguments, which clients show to models: some 12,000 tokens."""
-MAX_LIST_BYTES = 137_000
+TOOLS: dict[str, AnyTool] = {each.name: each for each in list_all_tools()}
+MAX_DEFAULT_TOKENS = 6_000
+MAX_PAGE_TOKENS = 2_000
+BYTES_PER_TOKEN = 3.5
+"""An approximation: of the vocabulary o200k, whose tokens of such JSON have four bytes on average, no copy is here."""
+ALL = {"tools": "all", "schemas": "output"}
 NAMES = sorted(TOOLS)
 HOSTILE: tuple[Any, ...] = ("x" * 100_000, "\0", "\u202e", "../..", -1, 10**30, 1.5, True, None, [], {}, [{}] * 1_000)
 
@@ -38,14 +41,19 @@ def test_every_module_has_the_tools_that_it_is_listed_with() -> None:
     folder = ROOT / "shared/cupel_core/interfaces/mcp/tools"
     assert sorted(MODULES) == sorted(path.stem for path in folder.glob("[a-z]*.py"))
     for module, names in MODULES.items():
-        assert {TOOLS[each].function.__module__ for each in names} == {f"cupel_core.interfaces.mcp.tools.{module}"}
+        assert {written(each).function.__module__ for each in names} == {f"cupel_core.interfaces.mcp.tools.{module}"}
+
+
+def written(name: str) -> McpTool:
+    tool = TOOLS[name]
+    assert isinstance(tool, McpTool)
+    return tool
 
 
 def test_listing_tools_imports_none_of_them() -> None:
     code = """import sys; from cupel_core.interfaces.mcp import listing
-from cupel_core.interfaces.mcp.registry import ToolGroup
 from cupel_core.domain.access import AccessRole
-assert len(listing._select(AccessRole.ADMIN, frozenset(ToolGroup))) > 50
+assert len(listing._select(AccessRole.ADMIN, None, with_output=False)) > 15
 print([name for name in sys.modules if name.startswith("cupel_core.interfaces.mcp.tools")])"""
     environment = {"PYTHONPATH": "functions:shared", "AWS_DEFAULT_REGION": "us-east-1", "PATH": ""}
     command = [sys.executable, "-c", code]
@@ -60,14 +68,14 @@ def test_the_documentation_names_a_tool(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tool_is_described(client: McpClient, name: str) -> None:
-    (listed,) = [each for each in client.result("tools/list")["tools"] if each["name"] == name]
+    (listed,) = [each for each in client.result("tools/list", query=ALL)["tools"] if each["name"] == name]
     tool = TOOLS[name]
     assert re.fullmatch("[a-z]+(_[a-z]+)*", name)
     assert listed["title"]
     assert listed["description"].endswith(".")
-    assert len(listed["description"]) <= 400
-    assert listed["annotations"]["readOnlyHint"] == (tool.effect is ToolEffect.READ)
-    assert tool.effect is ToolEffect.READ or tool.operation.method != "GET"
+    assert len(listed["description"]) <= 600
+    assert listed["annotations"]["readOnlyHint"] == tool.changes_nothing
+    assert tool.changes_nothing or tool.operation.method != "GET" or name == "call_operation"
     for schema in (listed["inputSchema"], listed["outputSchema"]):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
@@ -76,10 +84,10 @@ def test_a_tool_is_described(client: McpClient, name: str) -> None:
     assert tool.max_bytes <= MAX_RESULT_BYTES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [each for names in MODULES.values() for each in names])
 def test_every_argument_is_bounded(client: McpClient, name: str) -> None:
     """What it has of the contract is bounded there."""
-    (listed,) = [each for each in client.result("tools/list")["tools"] if each["name"] == name]
+    (listed,) = [each for each in client.result("tools/list", query=ALL)["tools"] if each["name"] == name]
     for argument, schema in listed["inputSchema"].get("properties", {}).items():
         assert list(_unbounded(schema)) == [], argument
 
@@ -101,18 +109,36 @@ def _unbounded(schema: dict[str, Any]) -> Iterator[str]:
         yield from _unbounded(each)
 
 
-def test_the_list_of_tools_is_not_larger_than_clients_can_use(client: McpClient) -> None:
+def tokens(content: Any) -> float:
+    return len(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()) / BYTES_PER_TOKEN
+
+
+def test_a_model_pays_at_most_6000_tokens_for_the_default_list(client: McpClient) -> None:
     listed = client.result("tools/list")["tools"]
-    shown = [{name: each[name] for name in ("name", "description", "inputSchema")} for each in listed]
-    assert len(json.dumps(shown, separators=(",", ":"))) <= MAX_SHOWN_BYTES
-    assert len(json.dumps(listed, separators=(",", ":"))) <= MAX_LIST_BYTES
+    assert 15 <= len(listed) <= 25
+    assert tokens(listed) <= MAX_DEFAULT_TOKENS
+    assert not any("outputSchema" in each for each in listed)
+    assert all("outputSchema" in each for each in client.result("tools/list", query={"schemas": "output"})["tools"])
+    assert client.message("tools/list", query={"schemas": "all"}).status == 422
+
+
+def test_a_page_of_20_runs_or_definitions_has_at_most_2000_tokens(client: McpClient) -> None:
+    world = World(client)
+    for number in range(20):
+        world.started(name=f"Release candidate {number}", models=["sim/steady", "sim/bold"])
+        made = client.post("/v1/definitions", {"name": f"Refunds {number}", "folder": "team/a", "content": CONTENT})
+        assert made.status == 201, made.text
+    for name in ("list_runs", "list_definitions"):
+        page = client.use(name)
+        assert (len(page["items"]), "truncated" in page) == (20, False)
+        assert tokens(page) <= MAX_PAGE_TOKENS, name
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_matches_its_schema_and_its_text(world: World, name: str) -> None:
     result = world.client.call(name, CASES[name](world))
     assert not result["isError"], result["content"]
-    (described,) = [each for each in world.client.result("tools/list")["tools"] if each["name"] == name]
+    (described,) = [each for each in world.client.result("tools/list", query=ALL)["tools"] if each["name"] == name]
     Draft202012Validator(described["outputSchema"]).validate(result["structuredContent"])
     (content,) = result["content"]
     assert content["type"] == "text"
@@ -131,7 +157,7 @@ def test_another_workspace_gets_nothing(world: World, stranger: str, name: str) 
 
 @pytest.mark.parametrize("role", AccessRole)
 def test_a_role_sees_the_tools_that_it_may_call(client: McpClient, role: AccessRole) -> None:
-    listed = client.result("tools/list", token=client.issue(role=role))["tools"]
+    listed = client.result("tools/list", token=client.issue(role=role), query=ALL)["tools"]
     assert {each["name"] for each in listed} == {name for name in NAMES if TOOLS[name].operation.permits(role)}
 
 
@@ -155,7 +181,7 @@ def test_a_tool_takes_calls_of_the_lowest_role_that_may_call_it(world: World, na
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_arguments_are_refused_in_words(world: World, name: str) -> None:
     arguments = CASES[name](world)
-    for argument in TOOLS[name].arguments.model_fields:
+    for argument in TOOLS[name].argument_names:
         token = world.client.issue()  # A token may send 100 requests at once.
         for value in HOSTILE:
             result = world.client.call(name, {**arguments, argument: value}, token=token)

@@ -13,15 +13,7 @@ from cupel_core.contract.experiments import (
     ExperimentSummaryResponse,
     UpdateExperiment,
 )
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Call,
-    Listed,
-    Replay,
-    Tagged,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -38,12 +30,21 @@ from cupel_core.resources import experiments
     status=201,
     location="/v1/experiments/{id}",
     replay=Replay.CREATED,
+    tool=Tool(
+        ToolGroup.ANALYSIS, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=2
+    ),
 )
 def create_experiment(call: Call, body: CreateExperiment) -> Tagged[ExperimentResponse]:
     return _tagged(call, experiments.create(call.workspace, body.name, body.design(), call.now))
 
 
-@operation("GET /v1/experiments", "List the experiments, newest first", role=VIEWER, returns="A page of experiments")
+@operation(
+    "GET /v1/experiments",
+    "List the experiments, newest first",
+    role=VIEWER,
+    returns="A page of experiments",
+    tool=Tool(ToolGroup.READ, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=7),
+)
 def list_experiments(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ExperimentPage]:
     listed = experiments.list_experiments(call.workspace, limit, cursor)
     return Listed(listed, partial(_response, call))
@@ -60,6 +61,9 @@ def get_experiment(call: Call, experiment_id: str) -> Tagged[ExperimentResponse]
     role=MEMBER,
     returns="The updated experiment",
     if_match=True,
+    tool=Tool(
+        ToolGroup.ANALYSIS, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=2
+    ),
 )
 def update_experiment(call: Call, experiment_id: str, body: UpdateExperiment) -> Tagged[ExperimentResponse]:
     """Another baseline queues the comparisons of all runs with it."""
@@ -78,7 +82,11 @@ def delete_experiment(call: Call, experiment_id: str) -> None:
 
 
 @operation(
-    "PUT /v1/experiments/{experiment_id}/runs/{run_id}", "Add a run to an experiment", role=MEMBER, returns="Added"
+    "PUT /v1/experiments/{experiment_id}/runs/{run_id}",
+    "Add a run to an experiment",
+    role=MEMBER,
+    returns="Added",
+    tool=Tool(ToolGroup.ANALYSIS, name="add_run_to_experiment", max_kb=1),
 )
 def add_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     """The run leaves the experiment that it belonged to. If it is over, its comparison with the baseline is queued."""
@@ -90,6 +98,7 @@ def add_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     "Remove a run from an experiment; keep the run",
     role=MEMBER,
     returns="Removed",
+    tool=Tool(ToolGroup.ANALYSIS, name="remove_run_from_experiment", max_kb=1),
 )
 def remove_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     analysis.remove_run(call.workspace, experiment_id, run_id, call.now)
@@ -100,6 +109,17 @@ def remove_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     "Get how the runs of an experiment differ from its baseline",
     role=VIEWER,
     returns="A row per run and target, with p-values adjusted over all rows",
+    tool=Tool(
+        ToolGroup.READ,
+        (
+            "experiment.id experiment.name experiment.status experiment.hypothesis"
+            " experiment.direction experiment.baselineRunId experiment.conclusion runs.runId"
+            " runs.name runs.status runs.costUsd rows reasons.runId reasons.reason varied"
+            " suggestedConclusion"
+        ),
+        name="get_experiment",
+        max_kb=8,
+    ),
 )
 def get_experiment_summary(call: Call, experiment_id: str) -> ExperimentSummaryResponse:
     return experiment_summary(analysis.summary(call.workspace, experiment_id, call.now))

@@ -5,12 +5,7 @@ from typing import Annotated
 from cupel_core.analysis import lists
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.jobs import JobPage, JobResponse
-from cupel_core.contract.operation import (
-    VIEWER,
-    Call,
-    Listed,
-    operation,
-)
+from cupel_core.contract.operation import VIEWER, Call, Listed, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -38,6 +33,13 @@ def list_jobs(
     return Listed(listed, JobResponse.of)
 
 
-@operation("GET /v1/jobs/{job_id}", "Get a job and its progress", role=VIEWER, returns="The job", tag="comparisons")
+@operation(
+    "GET /v1/jobs/{job_id}",
+    "Get a job and its progress",
+    role=VIEWER,
+    returns="The job",
+    tag="comparisons",
+    tool=Tool(ToolGroup.READ, "id kind status stage progress resultId runIds failure updatedAt", max_kb=1),
+)
 def get_job(call: Call, job_id: str) -> JobResponse:
     return JobResponse.of(jobs.get(call.workspace, job_id))

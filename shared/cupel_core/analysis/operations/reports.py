@@ -11,15 +11,7 @@ from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Answered,
-    Call,
-    Listed,
-    Text,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Answered, Call, Listed, Text, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -56,6 +48,7 @@ Format = Annotated[
     also={200: "The report of these outcomes, which exists already"},
     location="/v1/runs/{run_id}/reports/{id}",
     is_repeatable=True,
+    tool=Tool(ToolGroup.ANALYSIS, "id runId status isStale failure createdAt", max_kb=2, calls_models=True),
 )
 def create_report(
     call: Call, run_id: str, body: CreateReport = with_defaults(CreateReport)
@@ -97,8 +90,28 @@ def get_report(call: Call, run_id: str, report_id: str) -> ReportResponse:
     returns="The report, as JSON, Markdown or a single HTML page",
     tag="reports",
     texts=(_MARKDOWN, _HTML),
+    tool=Tool(
+        ToolGroup.READ,
+        (
+            "id runId status isStale failure createdAt content.runName content.definitionName"
+            " content.columns.name content.columns.figures.completed content.columns.figures.errored"
+            " content.columns.figures.winRate content.cost.usd content.topFailureModes"
+            " content.judgeStats content.notes texts.summary.model texts.summary.error"
+            " texts.summary.text texts.summary.failureModes texts.summary.hallucinations"
+            " texts.summary.goalFailures texts.summary.inconsistencies texts.summary.diff"
+            " texts.summary.rationale"
+        ),
+        name="get_report",
+        is_default=True,
+        max_kb=16,
+        has_untrusted_texts=True,
+    ),
 )
-def get_run_report(call: Call, run_id: str, format: Format = None) -> ReportResponse | Text:  # noqa: A002 - the parameter's name
+def get_run_report(
+    call: Call,
+    run_id: str,
+    format: Format = None,  # noqa: A002 - the parameter's name
+) -> ReportResponse | Text:
     report = report_response(requests.get_newest(call.workspace, run_id, call.now))
     match format or _accepted(call.http.headers.get("accept", "")):
         case ReportFormat.MARKDOWN:

@@ -12,6 +12,8 @@ from cupel_core.contract.operation import (
     Call,
     Listed,
     Replay,
+    Tool,
+    ToolGroup,
     counting_time,
     operation,
 )
@@ -51,6 +53,15 @@ Trials = Annotated[
     status=202,
     location="/v1/runs/{run_id}/rescores/{id}",
     replay=Replay.STARTED,
+    tool=Tool(
+        ToolGroup.RUNS,
+        "id runId status config.judgeModel progress budget failure createdAt completedAt",
+        name="rescore_run",
+        advice="Unless the judge is free or the run has a budget, it needs max_budget_usd: ask the user first.",
+        max_kb=2,
+        calls_models=True,
+        has_untrusted_texts=True,
+    ),
 )
 def create_rescore(call: Call, run_id: str, body: CreateRescore = with_defaults(CreateRescore)) -> RescoreResponse:
     """The run must be COMPLETED, FAILED or CANCELLED. Its own scoring and earlier rescores are kept."""
@@ -88,6 +99,12 @@ def list_grader_agreement(call: Call, run_id: str) -> GraderAgreementList:
     role=VIEWER,
     returns="The rescore and its progress",
     tag="rescores",
+    tool=Tool(
+        ToolGroup.READ,
+        "id runId status config.judgeModel progress budget failure createdAt completedAt",
+        max_kb=2,
+        has_untrusted_texts=True,
+    ),
 )
 def get_rescore(call: Call, run_id: str, rescore_id: str) -> RescoreResponse:
     return RescoreResponse.of(queries.get_rescore(call.workspace, run_id, rescore_id))
@@ -99,6 +116,14 @@ def get_rescore(call: Call, run_id: str, rescore_id: str) -> RescoreResponse:
     role=MEMBER,
     returns="The rescore, which grades what is left",
     tag="rescores",
+    tool=Tool(
+        ToolGroup.RUNS,
+        "id runId status config.judgeModel progress budget failure createdAt completedAt",
+        name="set_rescore_budget",
+        max_kb=2,
+        calls_models=True,
+        has_untrusted_texts=True,
+    ),
 )
 def update_rescore_budget(call: Call, run_id: str, rescore_id: str, body: UpdateRescoreBudget) -> RescoreResponse:
     """Results that are stored stay, and their transcripts are not graded again. 409 for a rescore without a budget

@@ -20,14 +20,7 @@ from cupel_core.contract.chats import (
     VariantPage,
     VariantResponse,
 )
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Call,
-    Listed,
-    Replay,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -153,6 +146,13 @@ def reset_branch_session(call: Call, chat_id: str, branch_id: str) -> BranchResp
     "List the exchanges of a branch, newest first",
     role=VIEWER,
     returns="A page of exchanges, each with the selected variant of its messages",
+    tool=Tool(
+        ToolGroup.READ,
+        ("id position turnId user.content user.createdAt answer.content answer.modelId answer.createdAt"),
+        is_default=True,
+        max_kb=16,
+        has_untrusted_texts=True,
+    ),
 )
 def list_exchanges(
     call: Call,

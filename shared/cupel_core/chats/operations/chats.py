@@ -4,15 +4,7 @@ from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.chats import catalog
 from cupel_core.contract.chats import ChatPage, ChatResponse, CreateChat, UpdateChat
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Call,
-    Listed,
-    Replay,
-    Tagged,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -20,7 +12,19 @@ from cupel_core.contract.query import (
 from cupel_core.domain.chats.chats import Chat, ChatSettings
 
 
-@operation("GET /v1/chats", "List the chats, newest first", role=VIEWER, returns="A page of chats")
+@operation(
+    "GET /v1/chats",
+    "List the chats, newest first",
+    role=VIEWER,
+    returns="A page of chats",
+    tool=Tool(
+        ToolGroup.READ,
+        "id title target.model activeBranchId branchCount updatedAt",
+        is_default=True,
+        max_kb=6,
+        has_untrusted_texts=True,
+    ),
+)
 def list_chats(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ChatPage]:
     listed = catalog.list_chats(call.workspace, limit, cursor)
     return Listed(listed, ChatResponse.of)
@@ -40,7 +44,18 @@ def create_chat(call: Call, body: CreateChat) -> Tagged[ChatResponse]:
     return _tagged(catalog.create(call.workspace, settings, call.caller.token_id, call.now))
 
 
-@operation("GET /v1/chats/{chat_id}", "Get a chat", role=VIEWER, returns="The chat")
+@operation(
+    "GET /v1/chats/{chat_id}",
+    "Get a chat",
+    role=VIEWER,
+    returns="The chat",
+    tool=Tool(
+        ToolGroup.READ,
+        "id title target.model system activeBranchId branchCount updatedAt",
+        max_kb=8,
+        has_untrusted_texts=True,
+    ),
+)
 def get_chat(call: Call, chat_id: str) -> Tagged[ChatResponse]:
     return _tagged(catalog.get(call.workspace, chat_id))
 

@@ -19,6 +19,8 @@ from cupel_core.contract.operation import (
     Listed,
     Replay,
     Tagged,
+    Tool,
+    ToolGroup,
     operation,
 )
 from cupel_core.contract.query import (
@@ -130,6 +132,15 @@ def delete_scenario(call: Call, definition_id: str, scenario_id: str) -> None:
     status=201,
     location="/v1/definitions/{definition_id}/scenarios/generations/{id}",
     replay=Replay.CREATED,
+    tool=Tool(
+        ToolGroup.AUTHORING,
+        "id status definitionVersion progress error",
+        is_default=True,
+        advice="Unless the model is free, it needs max_budget_usd: ask the user first.",
+        max_kb=1,
+        destroys=True,
+        calls_models=True,
+    ),
 )
 def generate_scenarios(call: Call, definition_id: str, body: GenerateScenarios) -> Answered[ScenarioGenerationResponse]:
     """The scenarios exist when the response arrives (201) in mode `matrix`. They are generated in the background (202)

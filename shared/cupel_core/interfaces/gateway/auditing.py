@@ -13,6 +13,8 @@ from cupel_core.interfaces.gateway.locations import fill
 from cupel_core.interfaces.routes import load
 from cupel_core.store.clients import AWS_ERRORS
 
+IMPORTS = ("importPromptfoo", "importDataset")
+BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 MAX_PATH_LENGTH = 1_000
 """Arguments may have any length, and an item of DynamoDB has at most 400 KB."""
 

@@ -1,4 +1,4 @@
-"""Where clients get tokens: protected resource metadata (RFC 9728), as the protocol requires of servers with OAuth.
+"""Metadata that name the issuer of tokens (RFC 9728), as the protocol requires of servers with OAuth.
 
 Only for a stack whose JWTs are issued for the MCP server: their audience is its address, as in `resource` of RFC 8707.
 API tokens need no metadata, since no authorization server issues them.

@@ -66,7 +66,7 @@ def cut_to_size(content: dict[str, Any], max_bytes: int, page: list[Any] | None)
 
 
 def _raised(caps: Caps, position: int, most: int, fits: Callable[[Caps], bool]) -> Caps:
-    """With the largest of one cap that fits; `caps` do."""
+    """Return the caps, which fit, with the largest one at this position that fits, too."""
     name, low, high = Caps._fields[position], caps[position], most
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,26 +1,23 @@
 """The methods of MCP that the server has, by name, and how a tool is called."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
 
-from cupel_core.base.errors import AppError, Forbidden
-from cupel_core.contract.common import ResponseModel
-from cupel_core.interfaces.gateway.auditing import Author, record_change
-from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.base.errors import AppError, Forbidden, NotFound
 from cupel_core.interfaces.mcp import prompts, resources
 from cupel_core.interfaces.mcp.listing import list_tools
 from cupel_core.interfaces.mcp.problems import problem_of
-from cupel_core.interfaces.mcp.registry import McpTool, ToolEffect, find_tool
-from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES, ToolRequest
-from cupel_core.interfaces.mcp.results import dump, fit
+from cupel_core.interfaces.mcp.registry import AnyTool, find_tool
+from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.mcp.versions import HANDSHAKE_VERSIONS, INSTRUCTIONS, MODERN_VERSION, SERVER_INFO
 from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.unexpected_errors import from_unexpected
 
 INVALID_PARAMS = -32602
+RESOURCE_NOT_FOUND = -32002
+"""The code of handshake versions; 2026-07-28 has INVALID_PARAMS instead."""
 _INTERNAL_ERROR = -32603
 _LIST_TTL_MS = 300_000
 _CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
@@ -41,7 +38,7 @@ class RpcMethod(NamedTuple):
     is_modern: bool = True
     of_handshake: bool = True
     ttl_ms: int | None = None
-    """How long the client may use the result again; None if it may not say so."""
+    """The client may use the result again for this long; None if the result does not say so."""
 
     @property
     def caching(self) -> dict[str, Any]:
@@ -102,11 +99,12 @@ def _read_resource(request: ToolRequest, params: Mapping[str, Any]) -> dict[str,
     try:
         found = resources.read_resource(request, uri) if isinstance(uri, str) else None
     except AppError as error:
-        raise _refusal(INVALID_PARAMS, problem_of(error, request.id)) from None
+        code = RESOURCE_NOT_FOUND if error.status == NotFound.status else INVALID_PARAMS
+        raise _refusal(code, problem_of(error, request.id)) from None
     except AWS_ERRORS as error:
         raise _refusal(_INTERNAL_ERROR, problem_of(from_unexpected(error), request.id)) from None
     if found is None:
-        raise RpcError(INVALID_PARAMS, "there is no such resource; resources/list and templates name them")
+        raise RpcError(RESOURCE_NOT_FOUND, "there is no such resource; resources/list and templates name them")
     return found
 
 
@@ -144,12 +142,12 @@ METHODS = {
 }
 
 
-def call_tool(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def call_tool(tool: AnyTool, request: ToolRequest, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The result as JSON and as text, or what is wrong, which the model may correct."""
-    max_bytes = min(tool.max_bytes, MAX_RESULT_BYTES)
     try:
-        result = _carry_out(tool, replace(request, max_result_bytes=max_bytes), arguments)
-        content = fit(result, max_bytes)
+        if request.groups is not None and tool.group not in request.groups:
+            raise Forbidden(f"{tool.name} is not among the tools that the address selects with `?tools=`")
+        content = tool.run(request, arguments)
     except AppError as error:
         return _failed(tool, error, request)
     except AWS_ERRORS as error:
@@ -157,34 +155,7 @@ def call_tool(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any])
     return {"content": [_text(content)], "structuredContent": content, "isError": False}
 
 
-def _carry_out(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any]) -> Any:
-    """The tool's result. Changes are recorded, and refusals of changes because of the role."""
-    try:
-        _check_permission(tool, request)
-        result = tool.function(request, parse(tool.arguments, arguments, ""))
-    except Exception as error:
-        _audit(tool, request, arguments, error)
-        raise
-    _audit(tool, request, arguments, result)
-    return result
-
-
-def _check_permission(tool: McpTool, request: ToolRequest) -> None:
-    if tool.group not in request.groups:
-        raise Forbidden(f"{tool.name} is not among the tools that the address selects with `?tools=`")
-    role = request.caller.role
-    if not tool.operation.permits(role):
-        raise Forbidden(f"{tool.name} requires the role {tool.operation.minimum_role}; this token has {role}")
-
-
-def _audit(tool: McpTool, request: ToolRequest, arguments: Mapping[str, Any], outcome: Any) -> None:
-    if tool.effect is ToolEffect.READ:
-        return
-    made = dump(outcome) if isinstance(outcome, ResponseModel) else outcome
-    record_change(tool.operation, Author(request.id, request.caller, request.now), arguments, made)
-
-
-def _failed(tool: McpTool, error: AppError, request: ToolRequest) -> dict[str, Any]:
+def _failed(tool: AnyTool, error: AppError, request: ToolRequest) -> dict[str, Any]:
     return {"content": [_text(problem_of(error, request.id, tool))], "isError": True}
 
 

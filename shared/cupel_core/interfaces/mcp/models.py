@@ -1,4 +1,4 @@
-"""What arguments and results of tools have in common."""
+"""The bases of arguments and results of tools that are written by hand."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -31,21 +31,6 @@ Id = Annotated[str, Field(strict=True, min_length=1, max_length=100)]
 Text = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
 Offset = Annotated[int, Field(strict=True, ge=0, le=100_000)]
 Version = Annotated[int, Field(strict=True, ge=1, le=1_000_000, description="The newest if omitted")]
-
-
-class CreatingArguments(Arguments):
-    """Of tools that create something."""
-
-    idempotency_key: Annotated[
-        str | None,
-        Field(
-            strict=True,
-            min_length=1,
-            max_length=255,
-            pattern=r"^[ -~]+$",
-            description="A repeated call with the same key creates nothing more, and returns what the first one did",
-        ),
-    ] = None
 
 
 class ListArguments(Arguments):

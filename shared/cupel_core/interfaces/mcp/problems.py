@@ -5,14 +5,17 @@ from functools import cache
 from typing import Any
 
 from cupel_core.base.errors import AppError, ConfirmationRequired, FieldError, Invalid
+from cupel_core.contract.operation import Route
 from cupel_core.domain.budgets.confirmation import confirmable_usd
 from cupel_core.domain.budgets.money import limit_text
 from cupel_core.interfaces.gateway.problems import document
-from cupel_core.interfaces.mcp.registry import McpTool, list_all_tools
+from cupel_core.interfaces.mcp.listing import read_tools
+from cupel_core.interfaces.mcp.registry import AnyTool
+from cupel_core.interfaces.routes import ROUTES
 
 _MAX_TEXT_LENGTH = 300
 _MAX_DETAIL_LENGTH = 600
-"""Of what is said once. A cost that must be confirmed is explained with the budget, and what to send comes last."""
+"""The detail may be longer than a message: it explains a cost with its budget, and what to send comes last."""
 _MAX_ERRORS = 10
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
@@ -24,7 +27,7 @@ _BODIES = ("config", "content")
 """Parts of bodies of the API whose fields are arguments, or an argument of another name."""
 
 
-def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) -> dict[str, Any]:
+def problem_of(error: AppError, request_id: str, tool: AnyTool | None = None) -> dict[str, Any]:
     """What a tool, or a resource if there is none, is refused with."""
     problem = document(error, request_id)
     problem.pop("estimate", None)
@@ -38,7 +41,7 @@ def problem_of(error: AppError, request_id: str, tool: McpTool | None = None) ->
     return problem
 
 
-def _in_words_of(tool: McpTool, error: AppError, detail: str) -> dict[str, Any]:
+def _in_words_of(tool: AnyTool, error: AppError, detail: str) -> dict[str, Any]:
     if isinstance(error, ConfirmationRequired):
         usd = confirmable_usd(error.estimate.total_usd)
         question = f"ask the user whether {limit_text(usd)} is acceptable, then send confirmed_usd of at least {usd}"
@@ -50,7 +53,7 @@ def _in_words_of(tool: McpTool, error: AppError, detail: str) -> dict[str, Any]:
     return {"detail": _words(tool, detail), **shown}
 
 
-def _argument(tool: McpTool, field: str) -> str:
+def _argument(tool: AnyTool, field: str) -> str:
     """The argument that a field of the API has its value from; the field if there is none."""
     if field == _KEY:
         return "idempotency_key"
@@ -58,17 +61,17 @@ def _argument(tool: McpTool, field: str) -> str:
     for parents in (parts, parts[1:] if parts[0] in _BODIES else []):
         for number in range(1, len(parents) + 1):
             name = _snake("_".join(parents[:number]))
-            if name in tool.arguments.model_fields:
+            if name in tool.argument_names:
                 return ".".join([name, *parents[number:]])
-    if parts[0] == "content" and "changes" in tool.arguments.model_fields:
+    if parts[0] == "content" and "changes" in tool.argument_names:
         return ".".join(["changes", *parts[1:]])
     return field
 
 
-def _words(tool: McpTool, text: str) -> str:
+def _words(tool: AnyTool, text: str) -> str:
     text = _PROVIDER.sub(r"`cupel providers set \1`", text[: 10 * _MAX_TEXT_LENGTH])
     text = _REQUEST.sub(lambda found: _tool_of(found[1], found[2]) or found[0], text)
-    fields = tool.arguments.model_fields
+    fields = tool.argument_names
     text = _CAMEL.sub(lambda found: _snake(found[0]) if _snake(found[0]) in fields else found[0], text)
     return text.replace(_KEY, "idempotency_key")
 
@@ -84,12 +87,12 @@ def _tool_of(method: str, path: str) -> str | None:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((_pattern(each), each.name) for each in list_all_tools())
+    return tuple((_pattern(ROUTES[each["operation"]]), each["tool"]["name"]) for each in read_tools())
 
 
-def _pattern(tool: McpTool) -> re.Pattern[str]:
-    path = re.sub(r"\{\w+\}", "[^/]+", tool.operation.path)
-    return re.compile(f"{tool.operation.method} {path}")
+def _pattern(route: Route) -> re.Pattern[str]:
+    path = re.sub(r"\{\w+\}", "[^/]+", route.path)
+    return re.compile(f"{route.method} {path}")
 
 
 def _cut(text: str, max_length: int = _MAX_TEXT_LENGTH) -> str:

@@ -19,7 +19,7 @@ class TaskPrompt(NamedTuple):
     description: str
     arguments: tuple[PromptArgument, ...]
     text: str
-    """With `{names}` of the arguments."""
+    """It has `{names}` of the arguments."""
 
 
 def list_prompts() -> list[dict[str, Any]]:
@@ -63,9 +63,10 @@ _PROMPTS = (
         "Analyze a run",
         "What a run shows, what it does not, and what to do next",
         (_RUN,),
-        "Analyze the run {run_id}. Read get_run and get_run_summary, then get_dimension_analysis and"
-        " get_contested_scenarios. Read two transcripts of the most contested scenario with get_transcript. Report the"
-        " main differences between targets with their intervals, which dimensions matter, what the cautions limit, and"
+        "Analyze the run {run_id}. Read get_run and get_run_summary, then the effects of dimensions: call_operation"
+        " with getRunAnalysis and the field figures.dimensions.overall. Read two transcripts of the most contested"
+        " scenario with get_transcript. Report the main differences between targets with their intervals, which"
+        " dimensions matter, what the cautions limit, and"
         " the next run that would settle what is open. Call a difference a difference only if its interval excludes 0."
         f" {_DATA}",
     ),
@@ -74,8 +75,8 @@ _PROMPTS = (
         "Compare two runs",
         "Whether a run differs from its baseline, and why",
         (PromptArgument("baseline", "The run to compare with"), PromptArgument("comparison", "The run to judge")),
-        "Compare the run {comparison} with the baseline {baseline}. Find the comparison with list_comparisons, or make"
-        " it with compare_runs, and read it with get_comparison. Report the verdict of each target with its interval,"
+        "Compare the run {comparison} with the baseline {baseline}. Make the comparison with compare_runs, which finds"
+        " an earlier one, and read it with get_comparison. Report the verdict of each target with its interval,"
         " what differs between the runs, whether several changes could be the cause, and the most changed scenarios"
         f" with an example from their transcripts. {_DATA}",
     ),
@@ -84,9 +85,10 @@ _PROMPTS = (
         "Design an experiment",
         "Runs that answer a question",
         (PromptArgument("question", "What you want to know"),),
-        "Design an experiment that answers: {question}\nRead cupel://authoring/guide and list_definitions and"
-        " list_experiments for what exists. Propose a hypothesis and its opposite, a baseline, the one thing that is"
-        " varied, what is kept, targets, the number of scenarios and repeats, the smallest difference that matters, and"
+        "Design an experiment that answers: {question}\nRead cupel://authoring/guide and list_definitions,"
+        " and call_operation with listExperiments, for what exists. Propose a hypothesis and its opposite, a baseline,"
+        " the one thing that is varied, what is kept, targets, the number of scenarios and repeats, the smallest"
+        " difference that matters, and"
         " what each outcome would mean. Ask before you start anything that costs money.",
     ),
     TaskPrompt(

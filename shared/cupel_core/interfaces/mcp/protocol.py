@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from cupel_core.base.errors import public_detail
-from cupel_core.interfaces.mcp.methods import INVALID_PARAMS, METHODS, RpcError, RpcMethod
+from cupel_core.interfaces.mcp.methods import INVALID_PARAMS, METHODS, RESOURCE_NOT_FOUND, RpcError, RpcMethod
 from cupel_core.interfaces.mcp.numbers import as_integer
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.mcp.versions import HANDSHAKE_VERSIONS, MODERN_VERSION, SERVER_INFO
@@ -121,13 +121,21 @@ def _respond(message: RpcMessage, headers: Mapping[str, str], request: ToolReque
     if is_modern:
         _check_envelope(message, headers)
         method = _method(message)
-        result = {**method.function(request, message.params), **method.caching, "resultType": "complete"}
+        result = {**_modern_result(method, message, request), **method.caching, "resultType": "complete"}
         return _result(message, {**result, "_meta": {f"{_META}serverInfo": SERVER_INFO}})
     try:
         return _result(message, _method(message, of_handshake=True).function(request, message.params))
     except RpcError as error:
         # Errors of a method are no errors of HTTP before 2026-07-28.
         return _error(message.id, error, HTTPStatus.OK)
+
+
+def _modern_result(method: RpcMethod, message: RpcMessage, request: ToolRequest) -> dict[str, Any]:
+    try:
+        return method.function(request, message.params)
+    except RpcError as error:
+        code = INVALID_PARAMS if error.code == RESOURCE_NOT_FOUND else error.code
+        raise RpcError(code, error.message, error.data) from None
 
 
 def _method(message: RpcMessage, *, of_handshake: bool = False) -> RpcMethod:

@@ -3,101 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from cupel_core.contract.operation import Route
-from cupel_core.interfaces.routes import ROUTES
+from cupel_core.base.errors import Forbidden
+from cupel_core.contract.operation import Route, ToolGroup
+from cupel_core.interfaces.gateway.auditing import Author, record_change
+from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.interfaces.mcp.listing import find_listed
+from cupel_core.interfaces.mcp.operation_tools import OperationTool
+from cupel_core.interfaces.mcp.results import fit
+from cupel_core.interfaces.routes import ROUTES, load, load_all
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cupel_core.interfaces.mcp.models import Arguments, ToolResult
+    from cupel_core.interfaces.mcp.request import ToolRequest
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "definitions": ("list_definitions", "get_definition", "search_scenarios"),
-    "runs": ("list_runs", "get_run"),
+    "scenarios": ("search_scenarios",),
     "probes": ("get_run_results",),
     "transcripts": ("get_transcript_summary", "get_transcript"),
     "analysis": ("get_run_summary", "get_statistical_summary"),
     "analysis_details": ("get_dimension_analysis", "get_contested_scenarios", "get_latency_stats"),
     "deep_analysis": ("get_deep_analysis",),
     "model_profiles": ("get_model_profile",),
-    "reports": ("get_report", "create_report"),
-    "chats": ("list_chats", "get_chat"),
-    "comparisons": (
-        "list_comparisons",
-        "get_comparison",
-        "list_experiments",
-        "get_experiment",
-        "get_job",
-        "aggregate_results",
-    ),
-    "workspace": (
-        "list_providers",
-        "list_models",
-        "list_connectors",
-        "get_queue_status",
-        "get_settings",
-        "list_profiles",
-    ),
+    "comparisons": ("get_comparison", "aggregate_results"),
+    "models": ("list_models",),
     "graphql_queries": ("graphql_query",),
-    "authoring": (
-        "validate_definition",
-        "generate_scenarios_preview",
-        "create_definition",
-        "fork_definition",
-        "update_definition",
-        "delete_definition",
-        "generate_scenarios",
-    ),
-    "run_control": (
-        "estimate_run",
-        "estimate_retry",
-        "estimate_expansion",
-        "start_run",
-        "pause_run",
-        "resume_run",
-        "cancel_run",
-        "retry_run",
-        "expand_run",
-        "set_run_budget",
-        "delete_run",
-    ),
-    "scale_runs": ("start_scale_run",),
-    "rescores": ("get_rescore", "rescore_run", "set_rescore_budget"),
-    "analysis_requests": (
-        "analyze_run",
-        "compare_runs",
-    ),
-    "experiment_changes": (
-        "create_experiment",
-        "update_experiment",
-        "add_run_to_experiment",
-        "remove_run_from_experiment",
-    ),
-    "administration": (
-        "update_provider",
-        "update_settings",
-        "pause_queue",
-        "resume_queue",
-        "redrive_dead_letters",
-    ),
+    "operations": ("search_operations", "call_operation"),
+    "authoring": ("validate_definition", "generate_scenarios_preview"),
+    "analysis_requests": ("analyze_run", "compare_runs"),
+    "queues": ("pause_queue",),
 }
 """The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
 of one of its tools: a cold start answers a single request."""
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 _BYTES_PER_KB = 1_000
-
-
-class ToolGroup(StrEnum):
-    """What `?tools=` selects."""
-
-    READ = "read"
-    AUTHORING = "authoring"
-    RUNS = "runs"
-    ANALYSIS = "analysis"
-    ADMIN = "admin"
 
 
 class ToolEffect(StrEnum):
@@ -127,10 +73,12 @@ class McpTool:
         *,
         is_idempotent: bool,
         calls_models: bool,
+        is_default: bool,
+        is_recorded: bool,
     ) -> None:
         self.function = function
         self.operation = operation
-        """Of the API: decides the roles that may call the tool, and is what the audit log names."""
+        """It decides the roles that may call the tool, and the audit log names it."""
         self.title = title
         self.description = description
         self.max_bytes = max_kb * _BYTES_PER_KB
@@ -138,6 +86,8 @@ class McpTool:
         self.effect = effect
         self.is_idempotent = is_idempotent
         self.calls_models = calls_models
+        self.is_default = is_default
+        self.is_recorded = is_recorded
 
     @property
     def annotations(self) -> dict[str, bool]:
@@ -166,9 +116,53 @@ class McpTool:
         model: type[ToolResult] = self._types["return"]
         return model
 
+    @property
+    def changes_nothing(self) -> bool:
+        return self.effect is ToolEffect.READ
+
+    @property
+    def argument_names(self) -> list[str]:
+        return list(self.arguments.model_fields)
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        from cupel_core.interfaces.mcp.models import arguments_schema  # only the generated list needs it
+
+        return arguments_schema(self.arguments)
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        from cupel_core.interfaces.mcp.models import result_schema
+
+        return result_schema(self.result)
+
+    def run(self, request: ToolRequest, arguments: Mapping[str, Any], max_bytes: int | None = None) -> dict[str, Any]:
+        """What the tool returns, within its size. Changes are recorded, and refusals because of the role."""
+        request = replace(request, max_result_bytes=max_bytes or self.max_bytes)
+        try:
+            self._check_permission(request)
+            result = self.function(request, parse(self.arguments, arguments, ""))
+        except Exception as error:
+            self._record(request, arguments, error)
+            raise
+        content = fit(result, request.max_result_bytes)
+        self._record(request, arguments, content)
+        return content
+
+    def _check_permission(self, request: ToolRequest) -> None:
+        role = request.caller.role
+        if not self.operation.permits(role):
+            raise Forbidden(f"{self.name} requires the role {self.operation.minimum_role}; this token has {role}")
+
+    def _record(self, request: ToolRequest, arguments: Mapping[str, Any], outcome: Any) -> None:
+        if self.is_recorded and not self.changes_nothing:
+            record_change(self.operation, Author(request.id, request.caller, request.now), arguments, outcome)
+
+
+type AnyTool = McpTool | OperationTool
 
 _tools: dict[str, McpTool] = {}
-"""Those whose modules are loaded."""
+"""The tools whose modules are loaded."""
 
 
 def tool[F: Callable[..., Any]](
@@ -181,11 +175,15 @@ def tool[F: Callable[..., Any]](
     effect: ToolEffect = ToolEffect.READ,
     is_idempotent: bool | None = None,
     calls_models: bool = False,
+    is_default: bool = False,
+    is_recorded: bool = True,
 ) -> Callable[[F], F]:
     """Registers the decorated function as a tool of its name. KeyError for an undeclared operation.
 
     `is_idempotent`: whether a repeated call changes nothing more; without it, of all effects but CREATE.
     `calls_models`: whether it reaches model providers, or makes workers do so.
+    `is_default`: whether it is listed unless the address selects groups.
+    `is_recorded`: whether the audit log names the operation when the tool changes something.
     """
     operation = ROUTES[operation_id]
     repeatable = effect is not ToolEffect.CREATE if is_idempotent is None else is_idempotent
@@ -201,6 +199,8 @@ def tool[F: Callable[..., Any]](
             effect,
             is_idempotent=repeatable,
             calls_models=calls_models,
+            is_default=is_default,
+            is_recorded=is_recorded,
         )
         _tools[declared.name] = declared
         return function
@@ -208,15 +208,24 @@ def tool[F: Callable[..., Any]](
     return register
 
 
-def find_tool(name: str) -> McpTool | None:
+def find_tool(name: str) -> AnyTool | None:
     """None if there is no tool of this name."""
-    if name not in _MODULE_OF:
-        return None
+    if name in _MODULE_OF:
+        return _written_tool(name)
+    listed = find_listed(name)
+    return _operation_tool(ROUTES[listed["operation"]]) if listed else None
+
+
+def _written_tool(name: str) -> McpTool:
     import_module(f"cupel_core.interfaces.mcp.tools.{_MODULE_OF[name]}")
     return _tools[name]
 
 
-def list_all_tools() -> list[McpTool]:
-    for module in MODULES:
-        import_module(f"cupel_core.interfaces.mcp.tools.{module}")
-    return [_tools[name] for name in _MODULE_OF]
+def _operation_tool(route: Route) -> OperationTool | None:
+    operation = load(route)
+    return OperationTool(operation, operation.tool) if operation.tool else None
+
+
+def list_all_tools() -> list[AnyTool]:
+    derived = [OperationTool(each, each.tool) for each in load_all() if each.tool]
+    return [*map(_written_tool, _MODULE_OF), *derived]

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.contract.operation import ToolGroup
 from cupel_core.domain.access import Caller
-from cupel_core.interfaces.mcp.registry import ToolGroup
 
 MAX_RESULT_BYTES = 40_000
 """Clients move longer results to files, or cut them."""
@@ -15,7 +15,9 @@ class ToolRequest:
     id: str
     caller: Caller
     now: datetime
-    groups: frozenset[ToolGroup] = frozenset(ToolGroup)
+    groups: frozenset[ToolGroup] | None = None
+    """The groups that the address selects; without a selection, the list has the default tools."""
+    with_output_schemas: bool = False
     max_result_bytes: int = MAX_RESULT_BYTES
 
     @property

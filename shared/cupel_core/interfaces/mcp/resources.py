@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,7 +10,6 @@ from cupel_core.base.errors import NotFound
 from cupel_core.contract.common import RequestModel
 from cupel_core.interfaces.mcp.registry import find_tool
 from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES, ToolRequest
-from cupel_core.interfaces.mcp.results import fit
 
 GUIDE = """# How to write a definition
 
@@ -106,7 +104,7 @@ _MAX_URI_LENGTH = 300
 
 class McpResource(NamedTuple):
     uri: str
-    """With `{names}` for a template."""
+    """A template has `{names}`."""
     name: str
     description: str
     mime_type: str
@@ -167,10 +165,21 @@ def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
     return _json({name: each[0] for name, each in found.items() if isinstance(each, list)})
 
 
-def _schema(_: ToolRequest, __: Mapping[str, str]) -> str:
-    from cupel_core.interfaces.graphql.schema import printed  # as in tools/graphql_queries.py
+def _type_names(_: ToolRequest, __: Mapping[str, str]) -> str:
+    """The whole schema is longer than clients accept as one result."""
+    from cupel_core.interfaces.graphql.printing import printed_types  # as in tools/graphql_queries.py
 
-    return printed()
+    names = "\n".join(f"# {name}" for name in printed_types())
+    return f"# cupel://graphql/schema/Query has the fields of queries, and likewise each of these types:\n{names}\n"
+
+
+def _type(_: ToolRequest, values: Mapping[str, str]) -> str:
+    from cupel_core.interfaces.graphql.printing import printed_types
+
+    printed = printed_types().get(values["name"])
+    if printed is None:
+        raise NotFound("there is no such type; cupel://graphql/schema names them")
+    return printed
 
 
 def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, Mapping[str, str]], str]:
@@ -180,10 +189,9 @@ def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, M
         tool = find_tool(name)
         if tool is None or not tool.operation.permits(request.caller.role):
             raise NotFound("there is no such resource")
-        arguments = tool.arguments.model_validate({argument: values["id"]} if argument else {})
-        request = replace(request, max_result_bytes=MAX_RESULT_BYTES)
+        arguments = {argument: values["id"]} if argument else {}
         # Without spaces, which would exceed the size.
-        return orjson.dumps(fit(tool.function(request, arguments), MAX_RESULT_BYTES)).decode()
+        return orjson.dumps(tool.run(request, arguments, MAX_RESULT_BYTES)).decode()
 
     return read
 
@@ -210,7 +218,8 @@ RESOURCES = (
         _text(PROMPTS),
     ),
     McpResource("cupel://glossary", "Glossary", "Terms of Cupel", _MARKDOWN, _text(TERMS)),
-    McpResource("cupel://graphql/schema", "GraphQL schema", "What graphql_query can ask for", _GRAPHQL, _schema),
+    McpResource("cupel://graphql/schema", "GraphQL types", "The names of the types", _GRAPHQL, _type_names),
+    McpResource("cupel://graphql/schema/{name}", "GraphQL type", "One type of the schema", _GRAPHQL, _type),
     McpResource("cupel://models", "Models", "Models that can be used in runs", _JSON, _of_tool("list_models")),
     McpResource(
         "cupel://definitions/{id}", "Definition", "With its content", _JSON, _of_tool("get_definition", "definition_id")

@@ -37,7 +37,7 @@ def list_result[T, R: ResponseModel, L: ToolResult](
 
 
 def indexed_entries[T](items: Sequence[T], cursor: str | None) -> Iterator[Entry[T]]:
-    """Of a list that is in memory as a whole."""
+    """Yield the entries of a list that is in memory as a whole."""
     for index in range(decode_index(cursor), len(items)):
         yield Entry(encode_cursor(str(index)), items[index])
 
@@ -47,16 +47,20 @@ def dump(model: ResponseModel) -> dict[str, Any]:
 
 
 def fit(result: ToolResult, max_bytes: int) -> dict[str, Any]:
-    """The result as JSON; if it is too large, with shorter lists, then texts and objects, and with what was cut.
+    """The result as JSON, cut to its size."""
+    content = with_marked_maps(result, dump(result))
+    # What a page loses could not be read on with.
+    page = content["items"] if isinstance(result, (ListResult, UntrustedListResult)) else None
+    return fit_content(content, max_bytes, page)
 
-    Raises TooLarge if that does not suffice.
+
+def fit_content(content: dict[str, Any], max_bytes: int, page: list[Any] | None) -> dict[str, Any]:
+    """The content; if it is too large, with shorter lists, then texts and maps, and with what was cut.
+
+    `page` is a list that loses no items. Raises TooLarge if that does not suffice.
     """
-    content = dump(result)
     if len(orjson.dumps(content)) <= max_bytes:
         return content
-    marked = with_marked_maps(result, content)
-    # What a page loses could not be read on with.
-    page = marked["items"] if isinstance(result, (ListResult, UntrustedListResult)) else None
-    if (short := cut_to_size(marked, max_bytes, page)) is None:
+    if (short := cut_to_size(content, max_bytes, page)) is None:
         raise TooLarge("the result is too large for an answer; ask for less")
     return short

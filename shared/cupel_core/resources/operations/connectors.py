@@ -7,15 +7,7 @@ from cupel_core.contract.connectors import (
     ConnectorResponse,
     CreateConnector,
 )
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Call,
-    Listed,
-    Replay,
-    Tagged,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -38,7 +30,13 @@ def create_connector(call: Call, body: CreateConnector) -> Tagged[ConnectorRespo
     return _tagged(connectors.create(call.workspace, body.fields(), call.now))
 
 
-@operation("GET /v1/connectors", "List the connectors, newest first", role=VIEWER, returns="A page of connectors")
+@operation(
+    "GET /v1/connectors",
+    "List the connectors, newest first",
+    role=VIEWER,
+    returns="A page of connectors",
+    tool=Tool(ToolGroup.READ, "id name type baseUrl"),
+)
 def list_connectors(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ConnectorPage]:
     listed = connectors.list_connectors(call.workspace, limit, cursor)
     return Listed(listed, ConnectorResponse.of)

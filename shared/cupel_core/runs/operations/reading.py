@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Tagged, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Tagged, Tool, ToolGroup, operation
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.query import (
     CreatedAfter,
@@ -34,7 +34,18 @@ from cupel_core.runs import case_results, labels, progress, queries
 from cupel_core.runs import probes as run_probes
 
 
-@operation("GET /v1/runs", "List the runs, newest first", role=VIEWER, returns="A page of runs")
+@operation(
+    "GET /v1/runs",
+    "List the runs, newest first",
+    role=VIEWER,
+    returns="A page of runs",
+    tool=Tool(
+        ToolGroup.READ,
+        ("id name status definitionId experimentId config.models progress spend.costUsd createdAt"),
+        is_default=True,
+        max_kb=7,
+    ),
+)
 def list_runs(
     call: Call,
     definition_id: DefinitionFilter = None,
@@ -71,7 +82,25 @@ def list_runs(
     return Listed(listed, RunResponse.of)
 
 
-@operation("GET /v1/runs/{run_id}", "Get a run", role=VIEWER, returns="The run")
+@operation(
+    "GET /v1/runs/{run_id}",
+    "Get a run",
+    role=VIEWER,
+    returns="The run",
+    tool=Tool(
+        ToolGroup.READ,
+        (
+            "id name status tags priority definitionId definitionName definitionVersion experimentId"
+            " scenarioCount scenarioTotal progress spend.costUsd spend.budget pauseReason pauseCause"
+            " failure createdAt startedAt completedAt durationMs config.targets config.promptIds"
+            " config.samplePercentage config.sampleSeed config.repeats config.params config.maxTurns"
+            " config.profileId config.judgeModel config.personaModel suspendedModels"
+        ),
+        is_default=True,
+        max_kb=6,
+        has_untrusted_texts=True,
+    ),
+)
 def get_run(call: Call, run_id: str) -> Tagged[RunResponse]:
     return _tagged(queries.get_run(call.workspace, run_id, call.now))
 

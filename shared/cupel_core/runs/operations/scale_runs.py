@@ -1,13 +1,7 @@
 """Scale runs: runs of a definition that the request itself describes."""
 
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import (
-    MEMBER,
-    VIEWER,
-    Call,
-    Replay,
-    operation,
-)
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, Tool, ToolGroup, operation
 from cupel_core.contract.run_requests import RunStartedResponse
 from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
 from cupel_core.providers.prices import price_list_version
@@ -23,6 +17,14 @@ from cupel_core.runs.starters import started_by
     status=201,
     location="/v1/runs/{run.id}",
     replay=Replay.STARTED,
+    tool=Tool(
+        ToolGroup.RUNS,
+        "run.id run.status jobCount estimate.usd",
+        name="start_scale_run",
+        advice="Unless it is free, send max_budget_usd or confirmed_usd: ask the user first. Follow it with get_run.",
+        max_kb=2,
+        calls_models=True,
+    ),
 )
 def create_scale_run(call: Call, body: CreateScaleRun) -> RunStartedResponse:
     """A run like any other, of a definition that is found by its content, or created. Default evaluators check each

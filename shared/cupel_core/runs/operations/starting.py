@@ -4,7 +4,7 @@ these requests take a twentieth of a cold start.
 
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, Tool, ToolGroup, operation
 from cupel_core.contract.run_requests import CreateRun, EstimateRun, RerunRun, RunStartedResponse
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.providers.prices import price_list_version
@@ -20,6 +20,15 @@ from cupel_core.runs.starters import started_by
     status=201,
     location="/v1/runs/{run.id}",
     replay=Replay.STARTED,
+    tool=Tool(
+        ToolGroup.RUNS,
+        "run.id run.status jobCount estimate.usd",
+        name="start_run",
+        advice="Unless it is free, send max_budget_usd or confirmed_usd: ask the user first. Follow it with get_run.",
+        is_default=True,
+        max_kb=2,
+        calls_models=True,
+    ),
 )
 def create_run(call: Call, body: CreateRun) -> RunStartedResponse:
     return _start(call, body.spec())
@@ -31,6 +40,11 @@ def create_run(call: Call, body: CreateRun) -> RunStartedResponse:
     role=VIEWER,
     returns="The estimate",
     is_repeatable=True,
+    tool=Tool(
+        ToolGroup.RUNS,
+        "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess",
+        max_kb=3,
+    ),
 )
 def estimate_run(call: Call, body: EstimateRun) -> EstimateResponse:
     """Takes the body of a start, checks all that a start checks, and writes nothing."""

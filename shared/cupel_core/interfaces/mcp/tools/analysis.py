@@ -70,6 +70,7 @@ class GetRunSummary(ReadTargets):
 @tool(
     "getRunAnalysis",
     title="Get the summary of a run",
+    is_default=True,
     description=(
         "The main figures of a run: each target's mean decision and pass rate with 95% intervals, agreement, outliers,"
         " the most contested scenarios, insights and cautions."

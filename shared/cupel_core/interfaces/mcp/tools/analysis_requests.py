@@ -7,13 +7,14 @@ from pydantic import Field
 from cupel_core.analysis import comparisons, deep_requests, queries
 from cupel_core.analysis.lists import wait_for_job
 from cupel_core.contract.comparisons import CreateComparison, RunComparisonResponse
+from cupel_core.contract.operation import ToolGroup
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisStatus
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
 from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.interfaces.mcp.models import Arguments, Id, ResultModel, ToolResult
-from cupel_core.interfaces.mcp.registry import ToolEffect, ToolGroup, tool
+from cupel_core.interfaces.mcp.registry import ToolEffect, tool
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.workspace.access.waiting import may_wait
 
@@ -47,6 +48,7 @@ class RequestedAnalysisResult(ToolResult):
 @tool(
     "analyzeRun",
     title="Analyze a run",
+    is_default=True,
     description=(
         "Computes the analysis of a run that has ended, unless it is current. `deep` is a job, which calls models and"
         " may cost money: this waits for a while, then returns its id. get_run_summary and get_deep_analysis have the"
@@ -126,6 +128,7 @@ class RequestedComparisonResult(ToolResult):
 @tool(
     "createComparison",
     title="Compare runs",
+    is_default=True,
     description=(
         "Compares two runs that have ended, scenario by scenario: differences with intervals, adjusted p-values and a"
         " verdict per target. A job does it: this waits for a while. get_comparison has it again, with more figures."

@@ -1,28 +1,20 @@
-"""Reads comparisons, experiments and the jobs that compute them."""
+"""Reads a comparison with its most changed scenarios, and figures over several runs."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.analysis import aggregation, comparisons, lists
-from cupel_core.analysis import experiments as experiment_analysis
-from cupel_core.analysis.responses import experiment_summary
+from cupel_core.analysis import aggregation, comparisons
 from cupel_core.base.paging import fill_page
 from cupel_core.contract.aggregates import AggregateRowResponse, AggregateRuns
 from cupel_core.contract.common import Time
-from cupel_core.contract.comparisons import ComparisonSummaryResponse, RunComparisonResponse, ScenarioChangeResponse
-from cupel_core.contract.experiments import ExperimentResponse
-from cupel_core.contract.jobs import JobResponse
+from cupel_core.contract.comparisons import RunComparisonResponse, ScenarioChangeResponse
 from cupel_core.domain.analysis.aggregates import GroupBy
-from cupel_core.domain.analysis.comparison_requests import ComparisonRecord
-from cupel_core.domain.analysis.experiments import Experiment
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.interfaces.mcp.models import (
     Arguments,
     Id,
-    ListArguments,
-    ListResult,
     Offset,
     ResultModel,
     Text,
@@ -31,9 +23,6 @@ from cupel_core.interfaces.mcp.models import (
 )
 from cupel_core.interfaces.mcp.registry import tool
 from cupel_core.interfaces.mcp.request import ToolRequest
-from cupel_core.interfaces.mcp.results import list_result
-from cupel_core.resources import experiments
-from cupel_core.store import jobs
 
 _MAX_RUNS = 20
 _MAX_DIMENSIONS = 5
@@ -54,32 +43,6 @@ class ComparisonBrief(ResultModel):
     verdict: str | None = None
     sentence: Annotated[str | None, Field(description="The verdict in words")] = None
     created_at: Time
-
-
-class ListComparisons(ListArguments):
-    run_id: Id | None = None
-    experiment_id: Id | None = None
-
-
-@tool(
-    "listComparisons",
-    title="List comparisons",
-    description="Comparisons of runs, newest first, with their verdicts; of a run or an experiment if one is named.",
-    max_kb=3,
-)
-def list_comparisons(request: ToolRequest, arguments: ListComparisons) -> ListResult[ComparisonBrief]:
-    page = lists.list_comparisons(
-        request.workspace,
-        run_id=arguments.run_id,
-        experiment_id=arguments.experiment_id,
-        limit=arguments.limit,
-        cursor=arguments.cursor,
-    )
-    return list_result(request, ListResult[ComparisonBrief], page.entries(), arguments.limit, _comparison)
-
-
-def _comparison(record: ComparisonRecord) -> ComparisonBrief:
-    return ComparisonBrief.model_validate(ComparisonSummaryResponse.summary(record))
 
 
 class GetComparison(Arguments):
@@ -158,6 +121,7 @@ class ComparisonDetail(UntrustedResult, ComparisonBrief):
 @tool(
     "getComparison",
     title="Get a comparison",
+    is_default=True,
     description=(
         "A comparison of two runs or targets: differences with tests and intervals per target, verdicts in words, what"
         " differs between the runs, and the most changed scenarios."
@@ -194,113 +158,6 @@ def _changed_scenarios(request: ToolRequest, arguments: GetComparison) -> list[A
     )
     page = fill_page(entries, arguments.scenarios)
     return [ScenarioChangeResponse.model_validate(each).model_dump(by_alias=True) for each in page.items]
-
-
-class ExperimentBrief(ResultModel):
-    id: str
-    name: str
-    status: str
-    hypothesis: str
-    direction: str | None = None
-    baseline_run_id: str | None = None
-    conclusion: str | None = None
-    created_at: Time
-
-
-@tool(
-    "listExperiments",
-    title="List experiments",
-    description="Experiments, newest first: hypothesis, expectation, baseline, conclusion.",
-    max_kb=4,
-)
-def list_experiments(request: ToolRequest, arguments: ListArguments) -> ListResult[ExperimentBrief]:
-    page = experiments.list_experiments(request.workspace, arguments.limit, arguments.cursor)
-
-    def view(found: Experiment) -> ExperimentBrief:
-        has_runs = experiment_analysis.has_runs(request.workspace, found.id)
-        return ExperimentBrief.model_validate(ExperimentResponse.of(found, has_runs=has_runs))
-
-    return list_result(request, ListResult[ExperimentBrief], page.entries(), arguments.limit, view)
-
-
-class GetExperiment(Arguments):
-    experiment_id: Id
-
-
-class ExperimentRun(ResultModel):
-    run_id: str
-    name: str | None = None
-    status: str
-    cost_usd: float | None = None
-
-
-class ExperimentRowBrief(ResultModel):
-    run_id: str
-    comparison_id: str
-    target: str
-    scenarios: int
-    baseline_mean: float | None = None
-    comparison_mean: float | None = None
-    difference: float | None = None
-    interval: list[float] | None = None
-    adjusted_p: Annotated[float | None, Field(description="Adjusted over all rows of the experiment")] = None
-    verdict: str
-
-
-class PendingRunBrief(ResultModel):
-    run_id: str
-    reason: str
-
-
-class ExperimentDetail(ToolResult):
-    experiment: ExperimentBrief
-    runs: Annotated[list[ExperimentRun], Field(description="Oldest first")]
-    rows: Annotated[list[ExperimentRowBrief], Field(description="Each run's targets against the baseline")]
-    reasons: Annotated[list[PendingRunBrief], Field(description="Why runs are not compared, or not yet")]
-    varied: Annotated[list[str], Field(description="Aspects that differ between the baseline and a run")]
-    suggested_conclusion: str | None = None
-
-
-@tool(
-    "getExperimentSummary",
-    title="Get an experiment",
-    description="An experiment with its runs and each run's differences from the baseline, tested together.",
-    max_kb=8,
-)
-def get_experiment(request: ToolRequest, arguments: GetExperiment) -> ExperimentDetail:
-    summary = experiment_summary(experiment_analysis.summary(request.workspace, arguments.experiment_id, request.now))
-    return ExperimentDetail.model_validate(summary.model_dump(mode="json", by_alias=True))
-
-
-class GetJob(Arguments):
-    job_id: Id
-
-
-class JobProgressBrief(ResultModel):
-    done: int
-    total: int
-
-
-class JobDetail(ToolResult):
-    id: str
-    kind: str
-    status: JobStatus
-    stage: str | None = None
-    progress: JobProgressBrief
-    result_id: Annotated[str, Field(description="The comparison, analysis or report that it computes")]
-    run_ids: list[str]
-    failure: FailureReason | None = None
-    updated_at: Time
-
-
-@tool(
-    "getJob",
-    title="Get a job",
-    description="How far the computation of a comparison, a deep analysis or a report is.",
-    max_kb=1,
-)
-def get_job(request: ToolRequest, arguments: GetJob) -> JobDetail:
-    return JobDetail.model_validate(JobResponse.of(jobs.get(request.workspace, arguments.job_id)))
 
 
 class AggregateResults(Arguments):

@@ -77,6 +77,7 @@ class ProbeBrief(ResultModel):
         " still a `nextCursor`. get_transcript has the conversation of one."
     ),
     max_kb=8,
+    is_default=True,
 )
 def get_run_results(request: ToolRequest, arguments: GetRunResults) -> UntrustedListResult[ProbeBrief]:
     entries = probes.list_probes(
@@ -95,7 +96,7 @@ def get_run_results(request: ToolRequest, arguments: GetRunResults) -> Untrusted
 
 
 def _lacks_decision(entry: Entry[ProbeView]) -> bool:
-    """Or ends the page."""
+    """Return whether an entry is a probe without a decision, or ends the page."""
     transcript = entry.item.transcript if entry.item else None
     return transcript is None or transcript.summary is None or transcript.summary.decision_code is None
 

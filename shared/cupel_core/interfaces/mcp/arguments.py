@@ -1,0 +1,110 @@
+"""Arguments of operations as models send them: one flat object in snake case, whatever part of a request they are.
+
+Parameters of the path and the query have their own names, and fields of the body theirs; objects within the body have
+the names of the API.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, get_args
+
+from pydantic import ConfigDict, Field, create_model
+from pydantic.alias_generators import to_camel
+
+from cupel_core.base.errors import FieldError, Invalid
+from cupel_core.contract.common import RequestModel
+from cupel_core.contract.operation import Operation
+from cupel_core.contract.query import Parameter
+from cupel_core.domain.text.near_names import unknown_field_message
+from cupel_core.interfaces.gateway.validation import parse
+from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS, check_fields
+from cupel_core.interfaces.mcp.numbers import as_integer
+
+KEY = "idempotency_key"
+"""The argument of operations that take an Idempotency-Key."""
+_MAX_ID_LENGTH = 300
+_MAX_UNKNOWN = 100
+
+
+class ParametersOfOperation(RequestModel):
+    """Parameters of the path and of the query, by the names of the function's parameters."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+@cache
+def parameters_model(operation: Operation) -> type[ParametersOfOperation]:
+    """The model that validates all arguments that are not in the body."""
+    fields: dict[str, Any] = {each.name: _field(each) for each in _parameters(operation)}
+    model: type[ParametersOfOperation] = create_model(operation.id, __base__=ParametersOfOperation, **fields)
+    return model
+
+
+def _parameters(operation: Operation) -> Iterator[inspect.Parameter]:
+    """All but the body, headers, and what only browsers send."""
+    for each in operation.arguments:
+        note = _note(each)
+        if each.name != "body" and not each.name.startswith("_") and not (note and note.is_header):
+            yield each
+
+
+def _note(argument: inspect.Parameter) -> Parameter | None:
+    return next((note for note in get_args(argument.annotation)[1:] if isinstance(note, Parameter)), None)
+
+
+def _field(argument: inspect.Parameter) -> tuple[Any, Any]:
+    note = _note(argument)
+    if note is None:
+        return Annotated[str, Field(strict=True, min_length=1, max_length=_MAX_ID_LENGTH)], ...
+    kind, *others = (each for each in get_args(argument.annotation) if each is not note)
+    default = ... if argument.default is inspect.Parameter.empty else argument.default
+    return Annotated[kind, *others, Field(description=note.description, **note.constraints)], default
+
+
+def body_names(operation: Operation) -> dict[str, str]:
+    """The names of the body's fields in a request, by the names of the arguments."""
+    if operation.body is None:
+        return {}
+    left_out = LEFT_OUT_FIELDS.get(operation.id, {})
+    fields = operation.body.model_fields.items()
+    named = {name: field.alias or to_camel(name) for name, field in fields}
+    return {name: alias for name, alias in named.items() if alias not in left_out}
+
+
+def argument_names(operation: Operation) -> list[str]:
+    key = [KEY] if operation.replay else []
+    return [*parameters_model(operation).model_fields, *body_names(operation), *key]
+
+
+def read_values(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the operation's function. Raises Invalid, naming every argument that is wrong."""
+    model, in_body = parameters_model(operation), body_names(operation)
+    by_alias = {alias: name for name, alias in in_body.items()}
+    left_out = LEFT_OUT_FIELDS.get(operation.id, {})
+    parameters: dict[str, Any] = {}
+    body: dict[str, Any] = {}
+    for name, value in sent.items():
+        if name in model.model_fields:
+            if value is not None:
+                parameters[name] = as_integer(value)
+        elif operation.body is not None:
+            field = operation.body.model_fields.get(by_alias.get(name, name))
+            if not (value is None and field and not field.is_required() and field.default is not None):
+                alias = to_camel(name) if to_camel(name) in left_out else in_body.get(name, name)
+                body[alias] = as_integer(value)
+    _check_names(operation, sent)
+    check_fields(operation, body)
+    values = dict(parse(model, parameters, ""))
+    if operation.body is not None:
+        values["body"] = parse(operation.body, body, "")
+    return values
+
+
+def _check_names(operation: Operation, sent: Mapping[str, Any]) -> None:
+    known = argument_names(operation)
+    left_out = LEFT_OUT_FIELDS.get(operation.id, {})
+    accepted = {*known, *body_names(operation).values(), *left_out}
+    unknown = [name for name in sent if name not in accepted and to_camel(name) not in left_out][:_MAX_UNKNOWN]
+    if unknown:
+        raise Invalid.fields(FieldError(name, unknown_field_message(name, known)) for name in unknown)

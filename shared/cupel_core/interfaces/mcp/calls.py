@@ -1,0 +1,249 @@
+"""Operations that are carried out for a model: with the caller's role, once per key, and recorded like requests."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import orjson
+
+from cupel_core.base.errors import AppError, Conflict, Forbidden, Invalid
+from cupel_core.base.ids import new_id
+from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor
+from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.operation import (
+    Answered,
+    Call,
+    Listed,
+    Operation,
+    Ranged,
+    Rendered,
+    Replay,
+    Revalidated,
+    Tagged,
+    Text,
+)
+from cupel_core.interfaces.gateway.auditing import Author, record_change
+from cupel_core.interfaces.gateway.locations import fill
+from cupel_core.interfaces.mcp.arguments import KEY, read_values
+from cupel_core.interfaces.mcp.cuts import with_marked_maps
+from cupel_core.interfaces.mcp.exceptions import refusal
+from cupel_core.interfaces.mcp.models import UNTRUSTED
+from cupel_core.interfaces.mcp.request import ToolRequest
+from cupel_core.interfaces.mcp.results import fit_content
+from cupel_core.interfaces.mcp.selection import Fields, select
+from cupel_core.interfaces.routes import load, routes_at
+from cupel_core.store import idempotency, idempotency_keys
+
+_ENVELOPE_BYTES = 400
+"""A list has this many bytes around its items: the notice and the cursor."""
+_MAX_STORED_BYTES = 300_000
+"""An item has at most 400 KB."""
+
+
+class View(NamedTuple):
+    """It says what a model gets of a response."""
+
+    fields: Fields
+    max_bytes: int
+    is_untrusted: bool
+
+    @property
+    def notice(self) -> dict[str, str]:
+        return {"notice": UNTRUSTED} if self.is_untrusted else {}
+
+
+def carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any], view: View) -> dict[str, Any]:
+    """Return what the operation returns, within its size. Changes are recorded, and refusals because of the role."""
+    try:
+        check_permission(operation, request)
+        result, values = _carry_out(operation, request, arguments)
+    except Exception as error:
+        _record(operation, request, arguments, error)
+        raise
+    _record(operation, request, arguments, result)
+    return _content(result, view, values)
+
+
+def check_permission(operation: Operation, request: ToolRequest) -> None:
+    if (reason := refusal(operation)) is not None:
+        raise Forbidden(f"{operation.id} cannot be called through MCP: {reason}")
+    role = request.caller.role
+    if not operation.permits(role):
+        raise Forbidden(f"{operation.id} requires the role {operation.minimum_role}; this token has {role}")
+
+
+def _record(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any], outcome: Any) -> None:
+    if operation.changes_nothing:
+        return
+    made = outcome if isinstance(outcome, Exception) else _names_of(outcome)
+    record_change(operation, Author(request.id, request.caller, request.now), arguments, made)
+
+
+def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    key = _key(arguments) if operation.replay else None
+    sent = {name: value for name, value in arguments.items() if not (operation.replay and name == KEY)}
+    values = read_values(operation, sent)
+
+    def call_function() -> Any:
+        call = Call(request.caller, request.now, idempotency_key=key, may_wait=_may_wait(request))
+        if not operation.changes_nothing:
+            from cupel_core.interfaces.mcp.agreements import check_agreement  # reading needs none
+
+            check_agreement(operation, call, values)
+        with _waiting(operation, request):
+            return operation.function(call, **values)
+
+    if key is None or operation.replay is Replay.STARTED:
+        return call_function(), values
+    return _once(operation, request, key, sent, call_function), values
+
+
+def _key(arguments: Mapping[str, Any]) -> str | None:
+    key = arguments.get(KEY)
+    if key is not None and not isinstance(key, str):
+        raise Invalid.field(KEY, "must be a string")
+    return idempotency.check_key(key, KEY)
+
+
+def _may_wait(request: ToolRequest) -> Callable[[float], Any]:
+    def enter(seconds: float) -> Any:
+        from cupel_core.workspace.access.waiting import may_wait  # few requests wait
+
+        return may_wait(request.caller, seconds)
+
+    return enter
+
+
+@contextmanager
+def _waiting(operation: Operation, request: ToolRequest) -> Iterator[None]:
+    if not operation.calls_others:
+        yield
+        return
+    from cupel_core.workspace.access.waiting import waiting  # few requests wait
+
+    with waiting(request.caller):
+        yield
+
+
+def _once(
+    operation: Operation, request: ToolRequest, key: str, sent: Mapping[str, Any], call_function: Callable[[], Any]
+) -> Any:
+    """Call the operation; if an earlier call with the same key has succeeded, return what that one created.
+
+    What can be read again is read again, since it may have content that is to be erased.
+    """
+    workspace, content = request.workspace, f"tool of {operation.id}\n{orjson.dumps(dict(sent)).decode()}"
+    answered = idempotency.find_answer(workspace, key, content, request.now)
+    if answered is not None:
+        return _repeated(request, orjson.loads(answered.answer or "{}"))
+    reservation = idempotency.reserve(workspace, key, content, new_id("req"), request.now)
+    try:
+        with idempotency_keys.applying(reservation):
+            result = call_function()
+    except AppError as error:
+        was_refused = error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        idempotency_keys.release(reservation, even_if_applied=was_refused)
+        raise
+    idempotency_keys.answer(reservation, _to_answer(operation, sent, result))
+    return result
+
+
+def _to_answer(operation: Operation, sent: Mapping[str, Any], result: Any) -> str:
+    made = _names_of(result)
+    if operation.replay is Replay.CREATED and operation.location:
+        return orjson.dumps({"location": fill(operation.location, {**made, **sent})}).decode()
+    json = orjson.dumps(made)
+    if operation.replay is Replay.RESPONSE and len(json) <= _MAX_STORED_BYTES:
+        return orjson.dumps({"body": made}).decode()
+    return "{}"
+
+
+def _repeated(request: ToolRequest, answer: dict[str, Any]) -> Any:
+    if "body" in answer:
+        return answer["body"]
+    path = answer.get("location")
+    if path is None:
+        raise Conflict("the first call with this idempotency_key succeeded, but its result is not repeated")
+    operation = load(routes_at(path)["GET"])
+    return operation.function(Call(request.caller, request.now), **operation.parameters(path))
+
+
+def _unwrapped(result: Any) -> Any:
+    while isinstance(result, Tagged | Revalidated | Answered):
+        result = result.body
+    return result
+
+
+def _names_of(result: Any) -> dict[str, Any]:
+    """The whole response, to find what was created; empty for lists and for what is no object."""
+    found = _unwrapped(result)
+    if isinstance(found, ResponseModel):
+        return found.model_dump(mode="json", by_alias=True)
+    return found if isinstance(found, dict) else {}
+
+
+def _content(result: Any, view: View, values: Mapping[str, Any]) -> dict[str, Any]:
+    match found := _unwrapped(result):
+        case None:
+            return {"done": True}
+        case Text(media_type, text):
+            return fit_content({**view.notice, "mediaType": media_type, "text": text}, view.max_bytes, None)
+        case Listed(source, render) if isinstance(source, Page) and not source.cursors:
+            if (entries := _indexed(source, values.get("cursor"))) is not None:
+                return _list_content(entries, values.get("limit"), render, view)
+            items = [select(_marked(render(each)), view.fields) for each in source.items]
+            following = {"nextCursor": source.next_cursor} if source.next_cursor else {}
+            return fit_content({**view.notice, "items": items, **following}, view.max_bytes, None)
+        case Listed(_, render):
+            return _list_content(found.entries(), values.get("limit"), render, view)
+        case Ranged(entries, limit, render):
+            content = _list_content(entries, limit, render, view)
+            following = content.pop("nextCursor", None)
+            return content | ({} if following is None else {"nextIndex": int(following)})
+        case Rendered(json):
+            found = orjson.loads(json)
+    content = _marked(found)
+    if not isinstance(content, dict):
+        content = {"items": content}
+    return fit_content({**view.notice, **select(content, view.fields)}, view.max_bytes, None)
+
+
+def _marked(found: Any) -> Any:
+    """The JSON of a response, with its maps marked, which may lose keys when it is cut."""
+    if isinstance(found, ResponseModel):
+        return with_marked_maps(found, found.model_dump(mode="json", by_alias=True))
+    return orjson.loads(orjson.dumps(found))
+
+
+def _indexed(page: Page[Any], cursor: str | None) -> list[Entry[Any]] | None:
+    """The entries of a page of a list that is in memory as a whole; None if cursors of the list are no indexes."""
+    try:
+        first = decode_index(cursor)
+        end = first + len(page.items) if page.next_cursor is None else decode_index(page.next_cursor)
+    except Invalid:
+        return None
+    if end != first + len(page.items):
+        return None
+    last = [] if page.next_cursor is None else [Entry(page.next_cursor, None)]
+    return [*(Entry(encode_cursor(str(number)), each) for number, each in enumerate(page.items, first)), *last]
+
+
+def _list_content(
+    entries: Iterable[Entry[Any]], limit: int | None, render: Callable[[Any], Any], view: View
+) -> dict[str, Any]:
+    """The first items, as many as fit; reads no more entries than it needs."""
+    items: list[Any] = []
+    content: dict[str, Any] = {**view.notice, "items": items}
+    room = view.max_bytes - _ENVELOPE_BYTES
+    for entry in entries:
+        if entry.item is None or len(items) == limit:
+            content["nextCursor"] = entry.cursor
+            break
+        item = select(_marked(render(entry.item)), view.fields)
+        room -= 1 + len(orjson.dumps(item))
+        if items and room < 0:
+            content |= {"nextCursor": entry.cursor, "truncated": True}
+            break
+        items.append(item)
+    return fit_content(content, view.max_bytes, items)
