@@ -1,6 +1,7 @@
 """The tools that find, describe and call any operation, and the operations that models cannot call."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,6 +69,66 @@ def test_operations_are_found_by_words(query: str, first: str) -> None:
     found = [each["id"] for each in search(query, 5)]
     assert first in found
     assert found == [each["id"] for each in search(query, 5)]
+
+
+@pytest.mark.parametrize("name", ["createDefinition", "createProfile", "createSchedule", "createRun"])
+def test_the_description_of_a_large_operation_is_whole(client: McpClient, name: str) -> None:
+    described = client.use("call_operation", {"operation": name})
+    assert described["arguments"] == full_arguments(OPERATIONS[name])
+    assert "truncated" not in described
+
+
+def test_whoever_selects_the_tools_that_read_changes_nothing(client: McpClient) -> None:
+    reading = {"tools": "read"}
+    assert refused(client, "createPersona", {"name": "p"}, query=reading)["status"] == 403
+    listed = client.use("call_operation", {"operation": "listPersonas", "arguments": {}}, query=reading)
+    assert listed["result"] == {"items": []}
+
+
+WORLD: dict[str, Callable[[World], str]] = {
+    "run_id": lambda world: world.deeply_analyzed_run_id,
+    "definition_id": lambda world: world.definition_id,
+    "experiment_id": lambda world: world.experiment_id,
+    "comparison_id": lambda world: str(world.comparison["id"]),
+    "chat_id": lambda world: world.chat_id,
+    "branch_id": lambda world: world.branch_id,
+    "report_id": lambda world: world.report_id,
+    "rescore_id": lambda world: world.rescore_id,
+    "connector_id": lambda world: world.connector_id,
+    "transcript_id": lambda world: str(world.transcript["id"]),
+    "probe_id": lambda world: str(world.transcript["id"]),
+    "job_id": lambda world: str(world.comparison["jobId"]),
+    "name": lambda _: "sim",
+}
+TIMES = ("lastAccessedAt", "lastUsedAt", "readAt")
+READABLE = [name for name in CALLABLE if OPERATIONS[name].is_read and set(OPERATIONS[name].path_names) <= set(WORLD)]
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_what_an_operation_returns_is_what_the_api_responds_with(world: World, name: str) -> None:
+    """The operator's own operations, and what the workspace does not have, are refused by both alike."""
+    operation = OPERATIONS[name]
+    arguments = {each: WORLD[each](world) for each in operation.path_names}
+    rest = world.client.get(operation.path.format(**arguments))
+    result = world.client.call("call_operation", {"operation": name, "arguments": arguments, "fields": []})
+    if rest.status != 200:
+        assert json.loads(result["content"][0]["text"])["status"] == rest.status
+        return
+    found = result["structuredContent"]["result"]
+    whole = select(rest.json(), {})
+    if not found.get("truncated"):
+        assert _without_times(found) == _without_times(whole)
+    else:
+        assert len(json.dumps(whole)) > 10_000
+
+
+def _without_times(content: Any) -> Any:
+    """The content without what changes with every request."""
+    if isinstance(content, list):
+        return [_without_times(each) for each in content]
+    if not isinstance(content, dict):
+        return content
+    return {name: _without_times(each) for name, each in content.items() if name not in TIMES}
 
 
 def test_what_no_operation_has_is_not_found(client: McpClient) -> None:

@@ -48,12 +48,8 @@ _BYTES_PER_KB = 1_000
 
 class ToolEffect(StrEnum):
     READ = "read"
-    CREATE = "create"
-    """Something new with each call, unless the tool is idempotent; loses nothing."""
     UPDATE = "update"
     """The same again changes nothing more, and nothing is lost."""
-    OVERWRITE = "overwrite"
-    """What was there before is lost."""
     DESTROY = "destroy"
     """Cannot be undone."""
 
@@ -93,7 +89,7 @@ class McpTool:
     def annotations(self) -> dict[str, bool]:
         return {
             "readOnlyHint": self.effect is ToolEffect.READ,
-            "destructiveHint": self.effect in (ToolEffect.OVERWRITE, ToolEffect.DESTROY),
+            "destructiveHint": self.effect is ToolEffect.DESTROY,
             "idempotentHint": self.is_idempotent,
             "openWorldHint": self.calls_models,
         }
@@ -173,20 +169,19 @@ def tool[F: Callable[..., Any]](
     max_kb: int,
     group: ToolGroup = ToolGroup.READ,
     effect: ToolEffect = ToolEffect.READ,
-    is_idempotent: bool | None = None,
+    is_idempotent: bool = True,
     calls_models: bool = False,
     is_default: bool = False,
     is_recorded: bool = True,
 ) -> Callable[[F], F]:
     """Registers the decorated function as a tool of its name. KeyError for an undeclared operation.
 
-    `is_idempotent`: whether a repeated call changes nothing more; without it, of all effects but CREATE.
+    `is_idempotent`: whether a repeated call changes nothing more.
     `calls_models`: whether it reaches model providers, or makes workers do so.
     `is_default`: whether it is listed unless the address selects groups.
     `is_recorded`: whether the audit log names the operation when the tool changes something.
     """
     operation = ROUTES[operation_id]
-    repeatable = effect is not ToolEffect.CREATE if is_idempotent is None else is_idempotent
 
     def register(function: F) -> F:
         declared = McpTool(
@@ -197,7 +192,7 @@ def tool[F: Callable[..., Any]](
             max_kb,
             group,
             effect,
-            is_idempotent=repeatable,
+            is_idempotent=is_idempotent,
             calls_models=calls_models,
             is_default=is_default,
             is_recorded=is_recorded,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cupel_core.base.errors import Forbidden, NotFound
-from cupel_core.contract.operation import Operation, operation_id
+from cupel_core.contract.operation import Operation, ToolGroup, operation_id
 from cupel_core.interfaces.mcp.calls import View, carry_out
 from cupel_core.interfaces.mcp.exceptions import refusal
 from cupel_core.interfaces.mcp.models import Arguments, ResultModel, ToolResult, UntrustedResult
@@ -15,8 +15,9 @@ from cupel_core.interfaces.mcp.search import search
 from cupel_core.interfaces.mcp.selection import check_paths, fields_of
 from cupel_core.interfaces.routes import ROUTES, load
 
-_MAX_KB = 16
-_ENVELOPE_BYTES = 600
+_MAX_KB = 20
+"""The longest description of an operation has 18 KB."""
+_MAX_RESULT_BYTES = 16_000
 _MAX_NAME_LENGTH = 100
 
 
@@ -95,8 +96,15 @@ def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOper
         paths = check_paths(arguments.fields)
     else:
         paths = found.tool.result.split() if found.tool else []
-    view = View(fields_of(paths), request.max_result_bytes - _ENVELOPE_BYTES, is_untrusted=False)
+    _check_selection(found, request)
+    view = View(fields_of(paths), _MAX_RESULT_BYTES, is_untrusted=False)
     return CalledOperation(operation=found.id, result=carry_out(found, request, arguments.arguments, view))
+
+
+def _check_selection(operation: Operation, request: ToolRequest) -> None:
+    """Whoever selects the tools that read expects that none of them changes something."""
+    if request.groups == frozenset({ToolGroup.READ}) and not operation.changes_nothing:
+        raise Forbidden(f"{operation.id} changes something, and the address selects `?tools=read`")
 
 
 def _find(name: str) -> Operation:
