@@ -79,23 +79,10 @@ def argument_names(operation: Operation) -> list[str]:
 
 def read_values(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the operation's function. Raises Invalid, naming every argument that is wrong."""
-    model, in_body = parameters_model(operation), body_names(operation)
-    by_alias = {alias: name for name, alias in in_body.items()}
-    left_out = LEFT_OUT_FIELDS.get(operation.id, {})
-    parameters: dict[str, Any] = {}
-    body: dict[str, Any] = {}
-    for name, value in sent.items():
-        if name in model.model_fields:
-            if value is not None:
-                parameters[name] = as_integer(value)
-        elif operation.body is not None:
-            field = operation.body.model_fields.get(by_alias.get(name, name))
-            if not (value is None and field and not field.is_required() and field.default is not None):
-                alias = to_camel(name) if to_camel(name) in left_out else in_body.get(name, name)
-                body[alias] = as_integer(value)
     _check_names(operation, sent)
+    body = _read_body(operation, sent)
     check_fields(operation, body)
-    values = dict(parse(model, parameters, ""))
+    values = dict(parse(parameters_model(operation), _read_parameters(operation, sent), ""))
     if operation.body is not None:
         values["body"] = parse(operation.body, body, "")
     return values
@@ -108,3 +95,28 @@ def _check_names(operation: Operation, sent: Mapping[str, Any]) -> None:
     unknown = [name for name in sent if name not in accepted and to_camel(name) not in left_out][:_MAX_UNKNOWN]
     if unknown:
         raise Invalid.fields(FieldError(name, unknown_field_message(name, known)) for name in unknown)
+
+
+def _read_parameters(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
+    names = parameters_model(operation).model_fields
+    return {name: as_integer(value) for name, value in sent.items() if name in names and value is not None}
+
+
+def _read_body(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the body by their names in a request."""
+    if operation.body is None:
+        return {}
+    parameters, names = parameters_model(operation).model_fields, body_names(operation)
+    defaults = _defaults(operation.body)
+    own = {name: each for name, each in sent.items() if name not in parameters}
+    aliased = {names.get(name, to_camel(name) if "_" in name else name): each for name, each in own.items()}
+    # Null counts as absent where it has no meaning of its own.
+    return {name: as_integer(each) for name, each in aliased.items() if each is not None or name not in defaults}
+
+
+def _defaults(body: type[Any]) -> set[str]:
+    """The fields whose default is another value than null."""
+    fields = body.model_fields.items()
+    return {
+        each.alias or to_camel(name) for name, each in fields if not each.is_required() and each.default is not None
+    }
