@@ -45,7 +45,7 @@ def agent(stack: LocalStack) -> Iterator[ToolUser]:
     tools.install()
     # The client waits less for the first answer than a cold start may take.
     httpx.post(f"{stack.api_url}/v1/mcp", timeout=60)
-    with closing(tools.McpSession(f"{stack.api_url}/v1/mcp", stack.token)) as client:
+    with closing(tools.McpSession(f"{stack.api_url}/v1/mcp?tools=all&schemas=output", stack.token)) as client:
         yield ToolUser(client)
 
 
