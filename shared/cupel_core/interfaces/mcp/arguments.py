@@ -120,3 +120,15 @@ def _defaults(body: type[Any]) -> set[str]:
     return {
         each.alias or to_camel(name) for name, each in fields if not each.is_required() and each.default is not None
     }
+
+
+def read_key(arguments: Mapping[str, Any]) -> str | None:
+    """The key under which a call may be repeated. Raises Invalid for one that the API refuses, too."""
+    key = arguments.get(KEY)
+    if key is None:
+        return None
+    if not isinstance(key, str):
+        raise Invalid.field(KEY, "must be a string")
+    from cupel_core.store import idempotency  # PynamoDB, which reading does not wait for
+
+    return idempotency.check_key(key, KEY)

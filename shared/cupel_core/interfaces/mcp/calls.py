@@ -2,43 +2,34 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
 
-from cupel_core.base.errors import AppError, Conflict, Forbidden, Invalid
-from cupel_core.base.ids import new_id
+from cupel_core.base.errors import Forbidden, Invalid
 from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.operation import (
-    Answered,
     Call,
     Listed,
     Operation,
     Ranged,
     Rendered,
     Replay,
-    Revalidated,
-    Tagged,
     Text,
 )
 from cupel_core.interfaces.gateway.auditing import Author, record_change
-from cupel_core.interfaces.gateway.locations import fill
-from cupel_core.interfaces.mcp.arguments import KEY, read_values
+from cupel_core.interfaces.mcp.arguments import KEY, read_key, read_values
 from cupel_core.interfaces.mcp.cuts import with_marked_maps
 from cupel_core.interfaces.mcp.exceptions import refusal
 from cupel_core.interfaces.mcp.models import UNTRUSTED
+from cupel_core.interfaces.mcp.outcomes import names_of, unwrapped
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.mcp.results import fit_content
 from cupel_core.interfaces.mcp.selection import Fields, select
-from cupel_core.interfaces.routes import load, routes_at
-from cupel_core.store import idempotency, idempotency_keys
 
 _ENVELOPE_BYTES = 400
 """A list has this many bytes around its items: the notice and the cursor."""
-_MAX_STORED_BYTES = 300_000
-"""An item has at most 400 KB."""
 
 
 class View(NamedTuple):
@@ -76,12 +67,12 @@ def check_permission(operation: Operation, request: ToolRequest) -> None:
 def _record(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any], outcome: Any) -> None:
     if operation.changes_nothing:
         return
-    made = outcome if isinstance(outcome, Exception) else _names_of(outcome)
+    made = outcome if isinstance(outcome, Exception) else names_of(outcome)
     record_change(operation, Author(request.id, request.caller, request.now), arguments, made)
 
 
 def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    key = _key(arguments) if operation.replay else None
+    key = read_key(arguments) if operation.replay else None
     sent = {name: value for name, value in arguments.items() if not (operation.replay and name == KEY)}
     values = read_values(operation, sent)
 
@@ -96,14 +87,9 @@ def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[st
 
     if key is None or operation.replay is Replay.STARTED:
         return call_function(), values
-    return _once(operation, request, key, sent, call_function), values
+    from cupel_core.interfaces.mcp.repeats import call_once  # PynamoDB, which reading does not wait for
 
-
-def _key(arguments: Mapping[str, Any]) -> str | None:
-    key = arguments.get(KEY)
-    if key is not None and not isinstance(key, str):
-        raise Invalid.field(KEY, "must be a string")
-    return idempotency.check_key(key, KEY)
+    return call_once(operation, request, key, sent, call_function), values
 
 
 def _may_wait(request: ToolRequest) -> Callable[[float], Any]:
@@ -126,65 +112,8 @@ def _waiting(operation: Operation, request: ToolRequest) -> Iterator[None]:
         yield
 
 
-def _once(
-    operation: Operation, request: ToolRequest, key: str, sent: Mapping[str, Any], call_function: Callable[[], Any]
-) -> Any:
-    """Call the operation; if an earlier call with the same key has succeeded, return what that one created.
-
-    What can be read again is read again, since it may have content that is to be erased.
-    """
-    workspace, content = request.workspace, f"tool of {operation.id}\n{orjson.dumps(dict(sent)).decode()}"
-    answered = idempotency.find_answer(workspace, key, content, request.now)
-    if answered is not None:
-        return _repeated(request, orjson.loads(answered.answer or "{}"))
-    reservation = idempotency.reserve(workspace, key, content, new_id("req"), request.now)
-    try:
-        with idempotency_keys.applying(reservation):
-            result = call_function()
-    except AppError as error:
-        was_refused = error.status < HTTPStatus.INTERNAL_SERVER_ERROR
-        idempotency_keys.release(reservation, even_if_applied=was_refused)
-        raise
-    idempotency_keys.answer(reservation, _to_answer(operation, sent, result))
-    return result
-
-
-def _to_answer(operation: Operation, sent: Mapping[str, Any], result: Any) -> str:
-    made = _names_of(result)
-    if operation.replay is Replay.CREATED and operation.location:
-        return orjson.dumps({"location": fill(operation.location, {**made, **sent})}).decode()
-    json = orjson.dumps(made)
-    if operation.replay is Replay.RESPONSE and len(json) <= _MAX_STORED_BYTES:
-        return orjson.dumps({"body": made}).decode()
-    return "{}"
-
-
-def _repeated(request: ToolRequest, answer: dict[str, Any]) -> Any:
-    if "body" in answer:
-        return answer["body"]
-    path = answer.get("location")
-    if path is None:
-        raise Conflict("the first call with this idempotency_key succeeded, but its result is not repeated")
-    operation = load(routes_at(path)["GET"])
-    return operation.function(Call(request.caller, request.now), **operation.parameters(path))
-
-
-def _unwrapped(result: Any) -> Any:
-    while isinstance(result, Tagged | Revalidated | Answered):
-        result = result.body
-    return result
-
-
-def _names_of(result: Any) -> dict[str, Any]:
-    """The whole response, to find what was created; empty for lists and for what is no object."""
-    found = _unwrapped(result)
-    if isinstance(found, ResponseModel):
-        return found.model_dump(mode="json", by_alias=True)
-    return found if isinstance(found, dict) else {}
-
-
 def _content(result: Any, view: View, values: Mapping[str, Any]) -> dict[str, Any]:
-    match found := _unwrapped(result):
+    match found := unwrapped(result):
         case None:
             return {"done": True}
         case Text(media_type, text):
