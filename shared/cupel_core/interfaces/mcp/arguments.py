@@ -129,6 +129,6 @@ def read_key(arguments: Mapping[str, Any]) -> str | None:
         return None
     if not isinstance(key, str):
         raise Invalid.field(KEY, "must be a string")
-    from cupel_core.store import idempotency  # PynamoDB, which reading does not wait for
+    from cupel_core.store import idempotency  # only calls with a key need it
 
     return idempotency.check_key(key, KEY)

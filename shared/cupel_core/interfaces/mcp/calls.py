@@ -87,7 +87,7 @@ def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[st
 
     if key is None or operation.replay is Replay.STARTED:
         return call_function(), values
-    from cupel_core.interfaces.mcp.repeats import call_once  # PynamoDB, which reading does not wait for
+    from cupel_core.interfaces.mcp.repeats import call_once  # only calls with a key need it
 
     return call_once(operation, request, key, sent, call_function), values
 
