@@ -3,7 +3,7 @@
 from cupel_core.accounts import keys as accounts
 from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
 from cupel_core.base.preconditions import etag
-from cupel_core.contract.operation import VIEWER, Call, Listed, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import VIEWER, AsTool, Call, Listed, Tagged, ToolGroup, operation
 from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse
 from cupel_core.contract.query import (
     Cursor,
@@ -18,7 +18,7 @@ from cupel_core.domain.resources.providers import ProviderView
     "List the providers",
     role=VIEWER,
     returns="Every supported provider, with the workspace's settings",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ, ("name usable enabled needsKey hasKey maxParallelRequests requestsPerMinute tokensPerMinute")
     ),
 )

@@ -1,7 +1,7 @@
 """The use of the workspace's budgets; their limits are among its settings."""
 
 from cupel_core.budgets.workspace_budgets import get_use
-from cupel_core.contract.operation import VIEWER, Call, Tool, ToolGroup, operation
+from cupel_core.contract.operation import VIEWER, AsTool, Call, ToolGroup, operation
 from cupel_core.contract.workspace_budgets import BudgetsResponse
 
 
@@ -11,7 +11,7 @@ from cupel_core.contract.workspace_budgets import BudgetsResponse
     role=VIEWER,
     returns="The budgets of today and of this month",
     tag="settings",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         (
             "day.period day.limitUsd day.spentUsd day.reservedUsd day.availableUsd month.period"

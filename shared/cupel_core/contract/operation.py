@@ -62,7 +62,7 @@ class ToolGroup(StrEnum):
 
 
 @dataclass(frozen=True)
-class Tool:
+class AsTool:
     """It declares that MCP lists an operation as a tool of its own; all others are called with `call_operation`."""
 
     group: ToolGroup
@@ -162,7 +162,7 @@ class Operation(Route):
     """If true, the request may name the state that its change is based on."""
     calls_others: bool
     """If true, the operation waits for a server of others, such as a model's, and counts as a request that waits."""
-    tool: Tool | None
+    tool: AsTool | None
     """None for an operation that MCP does not list."""
 
     @property
@@ -334,7 +334,7 @@ def operation[F: Callable[..., Any]](
     is_repeatable: bool = False,
     if_match: bool = False,
     calls_others: bool = False,
-    tool: Tool | None = None,
+    tool: AsTool | None = None,
 ) -> Callable[[F], F]:
     """Declare the decorated function as the operation of this method and path.
 

@@ -17,7 +17,7 @@ from cupel_core.contract.comparisons import (
     ScenarioChangePage,
     ScenarioChangeResponse,
 )
-from cupel_core.contract.operation import MEMBER, VIEWER, Answered, Call, Listed, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, Answered, AsTool, Call, Listed, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     ExperimentFilter,
@@ -81,7 +81,7 @@ def plan_comparison(call: Call, body: PlanComparison) -> ComparisonPlanResponse:
     "List the comparisons, newest first",
     role=VIEWER,
     returns="A page of comparisons, without their figures",
-    tool=Tool(ToolGroup.READ, "id status baseline comparison experimentId verdict sentence createdAt", max_kb=7),
+    tool=AsTool(ToolGroup.READ, "id status baseline comparison experimentId verdict sentence createdAt", max_kb=7),
 )
 def list_comparisons(
     call: Call,

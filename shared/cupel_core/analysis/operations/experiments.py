@@ -13,7 +13,7 @@ from cupel_core.contract.experiments import (
     ExperimentSummaryResponse,
     UpdateExperiment,
 )
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -30,7 +30,7 @@ from cupel_core.resources import experiments
     status=201,
     location="/v1/experiments/{id}",
     replay=Replay.CREATED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.ANALYSIS, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=2
     ),
 )
@@ -43,7 +43,9 @@ def create_experiment(call: Call, body: CreateExperiment) -> Tagged[ExperimentRe
     "List the experiments, newest first",
     role=VIEWER,
     returns="A page of experiments",
-    tool=Tool(ToolGroup.READ, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=7),
+    tool=AsTool(
+        ToolGroup.READ, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=7
+    ),
 )
 def list_experiments(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ExperimentPage]:
     listed = experiments.list_experiments(call.workspace, limit, cursor)
@@ -61,7 +63,7 @@ def get_experiment(call: Call, experiment_id: str) -> Tagged[ExperimentResponse]
     role=MEMBER,
     returns="The updated experiment",
     if_match=True,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.ANALYSIS, "id name status hypothesis direction baselineRunId conclusion note createdAt", max_kb=2
     ),
 )
@@ -86,7 +88,7 @@ def delete_experiment(call: Call, experiment_id: str) -> None:
     "Add a run to an experiment",
     role=MEMBER,
     returns="Added",
-    tool=Tool(ToolGroup.ANALYSIS, name="add_run_to_experiment", max_kb=1),
+    tool=AsTool(ToolGroup.ANALYSIS, name="add_run_to_experiment", max_kb=1),
 )
 def add_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     """The run leaves the experiment that it belonged to. If it is over, its comparison with the baseline is queued."""
@@ -98,7 +100,7 @@ def add_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     "Remove a run from an experiment; keep the run",
     role=MEMBER,
     returns="Removed",
-    tool=Tool(ToolGroup.ANALYSIS, name="remove_run_from_experiment", max_kb=1),
+    tool=AsTool(ToolGroup.ANALYSIS, name="remove_run_from_experiment", max_kb=1),
 )
 def remove_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     analysis.remove_run(call.workspace, experiment_id, run_id, call.now)
@@ -109,7 +111,7 @@ def remove_experiment_run(call: Call, experiment_id: str, run_id: str) -> None:
     "Get how the runs of an experiment differ from its baseline",
     role=VIEWER,
     returns="A row per run and target, with p-values adjusted over all rows",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         (
             "experiment.id experiment.name experiment.status experiment.hypothesis"

@@ -5,7 +5,7 @@ from typing import Annotated
 from cupel_core.analysis import lists
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.jobs import JobPage, JobResponse
-from cupel_core.contract.operation import VIEWER, Call, Listed, Tool, ToolGroup, operation
+from cupel_core.contract.operation import VIEWER, AsTool, Call, Listed, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -39,7 +39,7 @@ def list_jobs(
     role=VIEWER,
     returns="The job",
     tag="comparisons",
-    tool=Tool(ToolGroup.READ, "id kind status stage progress resultId runIds failure updatedAt", max_kb=1),
+    tool=AsTool(ToolGroup.READ, "id kind status stage progress resultId runIds failure updatedAt", max_kb=1),
 )
 def get_job(call: Call, job_id: str) -> JobResponse:
     return JobResponse.of(jobs.get(call.workspace, job_id))

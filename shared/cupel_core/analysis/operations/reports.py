@@ -11,7 +11,7 @@ from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Answered, Call, Listed, Text, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, Answered, AsTool, Call, Listed, Text, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -48,7 +48,7 @@ Format = Annotated[
     also={200: "The report of these outcomes, which exists already"},
     location="/v1/runs/{run_id}/reports/{id}",
     is_repeatable=True,
-    tool=Tool(ToolGroup.ANALYSIS, "id runId status isStale failure createdAt", max_kb=2, calls_models=True),
+    tool=AsTool(ToolGroup.ANALYSIS, "id runId status isStale failure createdAt", max_kb=2, calls_models=True),
 )
 def create_report(
     call: Call, run_id: str, body: CreateReport = with_defaults(CreateReport)
@@ -90,7 +90,7 @@ def get_report(call: Call, run_id: str, report_id: str) -> ReportResponse:
     returns="The report, as JSON, Markdown or a single HTML page",
     tag="reports",
     texts=(_MARKDOWN, _HTML),
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         (
             "id runId status isStale failure createdAt content.runName content.definitionName"

@@ -9,10 +9,10 @@ from cupel_core.contract.common import with_defaults
 from cupel_core.contract.operation import (
     MEMBER,
     VIEWER,
+    AsTool,
     Call,
     Listed,
     Replay,
-    Tool,
     ToolGroup,
     counting_time,
     operation,
@@ -53,7 +53,7 @@ Trials = Annotated[
     status=202,
     location="/v1/runs/{run_id}/rescores/{id}",
     replay=Replay.STARTED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "id runId status config.judgeModel progress budget failure createdAt completedAt",
         name="rescore_run",
@@ -99,7 +99,7 @@ def list_grader_agreement(call: Call, run_id: str) -> GraderAgreementList:
     role=VIEWER,
     returns="The rescore and its progress",
     tag="rescores",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         "id runId status config.judgeModel progress budget failure createdAt completedAt",
         max_kb=2,
@@ -116,7 +116,7 @@ def get_rescore(call: Call, run_id: str, rescore_id: str) -> RescoreResponse:
     role=MEMBER,
     returns="The rescore, which grades what is left",
     tag="rescores",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "id runId status config.judgeModel progress budget failure createdAt completedAt",
         name="set_rescore_budget",

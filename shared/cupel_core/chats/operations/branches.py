@@ -20,7 +20,7 @@ from cupel_core.contract.chats import (
     VariantPage,
     VariantResponse,
 )
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -146,7 +146,7 @@ def reset_branch_session(call: Call, chat_id: str, branch_id: str) -> BranchResp
     "List the exchanges of a branch, newest first",
     role=VIEWER,
     returns="A page of exchanges, each with the selected variant of its messages",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         ("id position turnId user.content user.createdAt answer.content answer.modelId answer.createdAt"),
         is_default=True,

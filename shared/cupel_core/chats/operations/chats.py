@@ -4,7 +4,7 @@ from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.chats import catalog
 from cupel_core.contract.chats import ChatPage, ChatResponse, CreateChat, UpdateChat
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -17,7 +17,7 @@ from cupel_core.domain.chats.chats import Chat, ChatSettings
     "List the chats, newest first",
     role=VIEWER,
     returns="A page of chats",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         "id title target.model activeBranchId branchCount updatedAt",
         is_default=True,
@@ -49,7 +49,7 @@ def create_chat(call: Call, body: CreateChat) -> Tagged[ChatResponse]:
     "Get a chat",
     role=VIEWER,
     returns="The chat",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         "id title target.model system activeBranchId branchCount updatedAt",
         max_kb=8,

@@ -12,7 +12,7 @@ from cupel_core.contract.definitions import (
     ForkDefinition,
     UpdateDefinition,
 )
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation
 from cupel_core.contract.query import (
     CreatedAfter,
     CreatedBefore,
@@ -53,7 +53,7 @@ Search = Annotated[
     status=201,
     location="/v1/definitions/{id}",
     replay=Replay.CREATED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.AUTHORING, "id name version versionLabel parentId tags scenarioCount warnings", is_default=True
     ),
 )
@@ -66,7 +66,9 @@ def create_definition(call: Call, body: CreateDefinition) -> Tagged[DefinitionRe
     "List the definitions, newest first",
     role=VIEWER,
     returns="A page of definitions, without their content",
-    tool=Tool(ToolGroup.READ, "id name folder tags version versionLabel parentId updatedAt", is_default=True, max_kb=7),
+    tool=AsTool(
+        ToolGroup.READ, "id name folder tags version versionLabel parentId updatedAt", is_default=True, max_kb=7
+    ),
 )
 def list_definitions(
     call: Call,
@@ -99,7 +101,7 @@ def list_definitions(
     "Get a definition, at its latest or a given version",
     role=VIEWER,
     returns="The definition with its content",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         ("id name folder tags version versionLabel parentId parentVersion updatedAt scenarioCount warnings content"),
         is_default=True,
@@ -116,7 +118,7 @@ def get_definition(call: Call, definition_id: str, version: VersionFilter = None
     role=MEMBER,
     returns="The updated definition",
     if_match=True,
-    tool=Tool(ToolGroup.AUTHORING, "id name version versionLabel parentId tags scenarioCount warnings"),
+    tool=AsTool(ToolGroup.AUTHORING, "id name version versionLabel parentId tags scenarioCount warnings"),
 )
 def update_definition(call: Call, definition_id: str, body: UpdateDefinition) -> Tagged[DefinitionResponse]:
     """New content becomes the next version; earlier versions never change."""
@@ -134,7 +136,7 @@ def update_definition(call: Call, definition_id: str, body: UpdateDefinition) ->
     role=MEMBER,
     returns="Deleted",
     if_match=True,
-    tool=Tool(ToolGroup.AUTHORING),
+    tool=AsTool(ToolGroup.AUTHORING),
 )
 def delete_definition(call: Call, definition_id: str) -> None:
     catalog.delete(call.workspace, definition_id, call.now, call.precondition)
@@ -148,7 +150,7 @@ def delete_definition(call: Call, definition_id: str) -> None:
     status=201,
     location="/v1/definitions/{id}",
     replay=Replay.CREATED,
-    tool=Tool(ToolGroup.AUTHORING, "id name version versionLabel parentId tags scenarioCount warnings"),
+    tool=AsTool(ToolGroup.AUTHORING, "id name version versionLabel parentId tags scenarioCount warnings"),
 )
 def fork_definition(call: Call, definition_id: str, body: ForkDefinition) -> DefinitionResponse:
     """A fork inherits every field of its parent's content that it does not override, and shares its scenarios."""

@@ -15,11 +15,11 @@ from cupel_core.contract.operation import (
     MEMBER,
     VIEWER,
     Answered,
+    AsTool,
     Call,
     Listed,
     Replay,
     Tagged,
-    Tool,
     ToolGroup,
     operation,
 )
@@ -132,7 +132,7 @@ def delete_scenario(call: Call, definition_id: str, scenario_id: str) -> None:
     status=201,
     location="/v1/definitions/{definition_id}/scenarios/generations/{id}",
     replay=Replay.CREATED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.AUTHORING,
         "id status definitionVersion progress error",
         is_default=True,

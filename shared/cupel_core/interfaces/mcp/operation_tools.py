@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cupel_core.contract.operation import Operation, Tool, ToolGroup
+from cupel_core.contract.operation import AsTool, Operation, ToolGroup
 from cupel_core.interfaces.mcp.arguments import argument_names
 from cupel_core.interfaces.mcp.calls import View, carry_out
 from cupel_core.interfaces.mcp.request import ToolRequest
@@ -13,9 +13,9 @@ _BYTES_PER_KB = 1_000
 
 
 class OperationTool:
-    """An operation whose declaration has a `Tool`."""
+    """An operation whose declaration has a `AsTool`."""
 
-    def __init__(self, operation: Operation, declared: Tool) -> None:
+    def __init__(self, operation: Operation, declared: AsTool) -> None:
         self.operation = operation
         self.declared = declared
         self.group: ToolGroup = declared.group

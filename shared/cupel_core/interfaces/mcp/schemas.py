@@ -15,7 +15,7 @@ from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS
 from cupel_core.interfaces.mcp.models import UntitledSchema
 from cupel_core.interfaces.mcp.selection import Fields
 
-type Schema = dict[str, Any]
+type JsonSchema = dict[str, Any]
 
 _KEY_SCHEMA = {
     "type": "string",
@@ -31,7 +31,7 @@ _MAX_NAMES = 12
 _MAX_DEPTH = 6
 
 
-def full_arguments(operation: Operation) -> Schema:
+def full_arguments(operation: Operation) -> JsonSchema:
     """The whole schema of an operation's arguments; objects within have definitions of their own."""
     schema = _merged(operation)
     left_out = {path for path in LEFT_OUT_FIELDS.get(operation.id, {}) if "." in path}
@@ -40,7 +40,7 @@ def full_arguments(operation: Operation) -> Schema:
     return schema
 
 
-def short_arguments(operation: Operation) -> Schema:
+def short_arguments(operation: Operation) -> JsonSchema:
     """The arguments without what only `call_operation` describes: definitions, patterns and long descriptions."""
     schema = _merged(operation)
     definitions = schema.pop("$defs", {})
@@ -48,7 +48,7 @@ def short_arguments(operation: Operation) -> Schema:
     return schema
 
 
-def _merged(operation: Operation) -> Schema:
+def _merged(operation: Operation) -> JsonSchema:
     """The parameters and the fields of the body as properties of one object."""
     parameters = _schema_of(parameters_model(operation), "validation")
     properties = dict(parameters.get("properties", {}))
@@ -62,7 +62,7 @@ def _merged(operation: Operation) -> Schema:
         definitions |= body.get("$defs", {})
     if operation.replay:
         properties[KEY] = dict(_KEY_SCHEMA)
-    schema: Schema = {"type": "object", "properties": {n: _without_null(p) for n, p in properties.items()}}
+    schema: JsonSchema = {"type": "object", "properties": {n: _without_null(p) for n, p in properties.items()}}
     schema["additionalProperties"] = False
     if required:
         schema["required"] = required
@@ -71,7 +71,7 @@ def _merged(operation: Operation) -> Schema:
     return schema
 
 
-def _schema_of(model: Any, mode: Any) -> Schema:
+def _schema_of(model: Any, mode: Any) -> JsonSchema:
     schema = TypeAdapter(model).json_schema(by_alias=True, mode=mode, schema_generator=UntitledSchema)
     for each in (schema, *schema.get("$defs", {}).values()):
         each.pop("title", None)
@@ -79,7 +79,7 @@ def _schema_of(model: Any, mode: Any) -> Schema:
     return schema
 
 
-def _without_null(schema: Schema) -> Schema:
+def _without_null(schema: JsonSchema) -> JsonSchema:
     """An optional argument may be absent; that it may be null, too, is said only where that has a meaning."""
     kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(kinds) == 1:
@@ -89,7 +89,7 @@ def _without_null(schema: Schema) -> Schema:
     return schema
 
 
-def _short(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+def _short(schema: JsonSchema, definitions: Mapping[str, JsonSchema]) -> JsonSchema:
     described = schema.get("description", "")
     schema, names = _resolved(_without_null(_resolved(schema, definitions)), definitions), []
     short = {name: each for name, each in schema.items() if name in _SHORT}
@@ -114,7 +114,7 @@ def _short(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     return {**short, **({"description": text} if text else {})}
 
 
-def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+def _resolved(schema: JsonSchema, definitions: Mapping[str, JsonSchema]) -> JsonSchema:
     for _ in range(_MAX_DEPTH):
         if "$ref" not in schema:
             break
@@ -131,7 +131,7 @@ def _sentence(text: str) -> str:
     return text[: min(ends)] if ends else text[: text.rfind(" ", 0, _MAX_DESCRIPTION)] + " …"
 
 
-def response_schema(operation: Operation) -> Schema:
+def response_schema(operation: Operation) -> JsonSchema:
     """The whole schema of an operation's response, whose fields may be absent where they are null."""
     model = operation.response
     if not (isinstance(model, type) and issubclass(model, ResponseModel)):
@@ -139,7 +139,7 @@ def response_schema(operation: Operation) -> Schema:
     return _schema_of(model, "serialization")
 
 
-def result_schema(operation: Operation, fields: Fields, *, is_untrusted: bool) -> Schema:
+def result_schema(operation: Operation, fields: Fields, *, is_untrusted: bool) -> JsonSchema:
     """The schema of what a tool returns: the selected fields, none of which is required, since null ones are absent."""
     schema = response_schema(operation)
     definitions = schema.pop("$defs", {})
@@ -153,14 +153,14 @@ def result_schema(operation: Operation, fields: Fields, *, is_untrusted: bool) -
     properties = schema.get("properties", {})
     if operation.is_list or set(properties) <= {"items", "nextCursor", "nextIndex"}:
         item = _resolved(properties.get("items", {}), definitions).get("items", {})
-        shown: Schema = {"items": {"type": "array", "items": _selected(item, fields, definitions, 0)}}
+        shown: JsonSchema = {"items": {"type": "array", "items": _selected(item, fields, definitions, 0)}}
         shown |= {"nextCursor": {"type": "string"}, "nextIndex": {"type": "integer"}}
     else:
         shown = _selected(schema, fields, definitions, 0).get("properties", {})
     return {"type": "object", "properties": {**shown, **own}}
 
 
-def _selected(schema: Schema, fields: Fields, definitions: Mapping[str, Schema], depth: int) -> Schema:
+def _selected(schema: JsonSchema, fields: Fields, definitions: Mapping[str, JsonSchema], depth: int) -> JsonSchema:
     schema = _resolved(_without_null(_resolved(schema, definitions)), definitions)
     if depth > _MAX_DEPTH:
         return {}
@@ -186,7 +186,9 @@ def field_paths(operation: Operation) -> list[str]:
     return list(_paths(schema, "", definitions, ()))
 
 
-def _paths(schema: Schema, path: str, definitions: Mapping[str, Schema], above: tuple[str, ...]) -> Iterator[str]:
+def _paths(
+    schema: JsonSchema, path: str, definitions: Mapping[str, JsonSchema], above: tuple[str, ...]
+) -> Iterator[str]:
     schema = _without_null(_resolved(schema, definitions))
     reference = schema.get("$ref", "")
     schema = _resolved(schema, definitions)

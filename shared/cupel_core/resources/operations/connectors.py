@@ -7,7 +7,7 @@ from cupel_core.contract.connectors import (
     ConnectorResponse,
     CreateConnector,
 )
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -35,7 +35,7 @@ def create_connector(call: Call, body: CreateConnector) -> Tagged[ConnectorRespo
     "List the connectors, newest first",
     role=VIEWER,
     returns="A page of connectors",
-    tool=Tool(ToolGroup.READ, "id name type baseUrl"),
+    tool=AsTool(ToolGroup.READ, "id name type baseUrl"),
 )
 def list_connectors(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ConnectorPage]:
     listed = connectors.list_connectors(call.workspace, limit, cursor)

@@ -2,7 +2,7 @@
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation
 from cupel_core.contract.profiles import (
     CheckProfile,
     CreateProfile,
@@ -40,7 +40,7 @@ def create_profile(call: Call, body: CreateProfile) -> Tagged[ProfileResponse]:
     "List the operation profiles, newest first",
     role=VIEWER,
     returns="A page of profiles, without their operations",
-    tool=Tool(ToolGroup.READ, "id name description version enabled"),
+    tool=AsTool(ToolGroup.READ, "id name description version enabled"),
 )
 def list_profiles(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ProfilePage]:
     listed = profiles.list_profiles(call.workspace, limit, cursor)

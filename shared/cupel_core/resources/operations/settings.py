@@ -2,7 +2,7 @@
 
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.evals import SettingsResponse, UpdateSettings
-from cupel_core.contract.operation import ADMIN, VIEWER, Call, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import ADMIN, VIEWER, AsTool, Call, Tagged, ToolGroup, operation
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings
 from cupel_core.resources import evaluation_settings
 
@@ -12,7 +12,7 @@ from cupel_core.resources import evaluation_settings
     "Get the workspace's evaluation settings",
     role=VIEWER,
     returns="The settings",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         ("judgeModel personaModel embeddingModel analysisModel summarizerModel openRunsPerOwner openRuns budgets"),
         max_kb=2,
@@ -28,7 +28,7 @@ def get_settings(call: Call) -> Tagged[SettingsResponse]:
     role=ADMIN,
     returns="The updated settings",
     if_match=True,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.ADMIN,
         ("judgeModel personaModel embeddingModel analysisModel summarizerModel openRunsPerOwner openRuns budgets"),
         max_kb=2,

@@ -3,7 +3,7 @@
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Replay, ToolGroup, operation
 from cupel_core.contract.run_requests import EstimateExpansion, EstimateRetry, ExpandRun, RetryRun
 from cupel_core.contract.runs import RunResponse, StoppedRunResponse
 from cupel_core.providers.prices import price_list_version
@@ -16,7 +16,7 @@ from cupel_core.runs import budgets, control, progress, queries
     role=MEMBER,
     returns="The paused run",
     is_repeatable=True,
-    tool=Tool(ToolGroup.RUNS, "id status pauseReason progress callsInFlight", max_kb=1),
+    tool=AsTool(ToolGroup.RUNS, "id status pauseReason progress callsInFlight", max_kb=1),
 )
 def pause_run(call: Call, run_id: str) -> StoppedRunResponse:
     control.pause(call.workspace, run_id, call.now)
@@ -28,7 +28,7 @@ def pause_run(call: Call, run_id: str) -> StoppedRunResponse:
     "Resume a paused run",
     role=MEMBER,
     returns="The resumed run",
-    tool=Tool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
+    tool=AsTool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
 )
 def resume_run(call: Call, run_id: str) -> RunResponse:
     control.resume(call.workspace, run_id, call.now)
@@ -41,7 +41,9 @@ def resume_run(call: Call, run_id: str) -> RunResponse:
     role=MEMBER,
     returns="The cancelled run",
     is_repeatable=True,
-    tool=Tool(ToolGroup.RUNS, "id status pauseReason progress callsInFlight", is_default=True, max_kb=1, destroys=True),
+    tool=AsTool(
+        ToolGroup.RUNS, "id status pauseReason progress callsInFlight", is_default=True, max_kb=1, destroys=True
+    ),
 )
 def cancel_run(call: Call, run_id: str) -> StoppedRunResponse:
     control.cancel(call.workspace, run_id, call.now)
@@ -55,7 +57,7 @@ def cancel_run(call: Call, run_id: str) -> StoppedRunResponse:
     returns="The run",
     location="/v1/runs/{run_id}",
     replay=Replay.CREATED,
-    tool=Tool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
+    tool=AsTool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
 )
 def retry_run(call: Call, run_id: str, body: RetryRun = with_defaults(RetryRun)) -> RunResponse:
     from cupel_core.runs import continuation
@@ -70,7 +72,7 @@ def retry_run(call: Call, run_id: str, body: RetryRun = with_defaults(RetryRun))
     role=VIEWER,
     returns="The estimate",
     is_repeatable=True,
-    tool=Tool(ToolGroup.RUNS, "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess", max_kb=3),
+    tool=AsTool(ToolGroup.RUNS, "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess", max_kb=3),
 )
 def estimate_retry(call: Call, run_id: str, body: EstimateRetry = with_defaults(EstimateRetry)) -> EstimateResponse:
     """Checks all that a retry checks, and writes nothing."""
@@ -87,7 +89,7 @@ def estimate_retry(call: Call, run_id: str, body: EstimateRetry = with_defaults(
     returns="The expanded run",
     location="/v1/runs/{run_id}",
     replay=Replay.CREATED,
-    tool=Tool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
+    tool=AsTool(ToolGroup.RUNS, "id status pauseReason progress", max_kb=1, calls_models=True),
 )
 def expand_run(call: Call, run_id: str, body: ExpandRun) -> RunResponse:
     from cupel_core.runs import continuation
@@ -103,7 +105,7 @@ def expand_run(call: Call, run_id: str, body: ExpandRun) -> RunResponse:
     role=VIEWER,
     returns="The estimate",
     is_repeatable=True,
-    tool=Tool(ToolGroup.RUNS, "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess", max_kb=3),
+    tool=AsTool(ToolGroup.RUNS, "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess", max_kb=3),
 )
 def estimate_expansion(call: Call, run_id: str, body: EstimateExpansion) -> EstimateResponse:
     """Checks all that an expansion checks, and writes nothing."""
@@ -128,7 +130,7 @@ def get_run_budget(call: Call, run_id: str) -> RunBudgetResponse:
     "Raise or lower a run's budget",
     role=MEMBER,
     returns="The changed budget",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "runId status pauseReason maxBudgetUsd spentUsd reservedUsd availableUsd",
         name="set_run_budget",

@@ -3,7 +3,7 @@
 from time import monotonic
 
 from cupel_core.contract.deletions import DeleteDefinitions, DeleteProbeContents, DeleteRuns, DeletionListResponse
-from cupel_core.contract.operation import ADMIN, MEMBER, Call, Tool, ToolGroup, operation
+from cupel_core.contract.operation import ADMIN, MEMBER, AsTool, Call, ToolGroup, operation
 from cupel_core.definitions import catalog
 from cupel_core.runs import erasure
 from cupel_core.runs.bulk_deletion import delete_each
@@ -47,7 +47,7 @@ def delete_probe_contents(call: Call, body: DeleteProbeContents) -> DeletionList
 
 
 @operation(
-    "DELETE /v1/runs/{run_id}", "Delete a run", role=MEMBER, returns="Deleted", tool=Tool(ToolGroup.RUNS, max_kb=1)
+    "DELETE /v1/runs/{run_id}", "Delete a run", role=MEMBER, returns="Deleted", tool=AsTool(ToolGroup.RUNS, max_kb=1)
 )
 def delete_run(call: Call, run_id: str) -> None:
     erasure.delete_run(call.workspace, run_id, call.now)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.case_results import CaseResultsPage, CaseResultsResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Tagged, ToolGroup, operation
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.query import (
     CreatedAfter,
@@ -39,7 +39,7 @@ from cupel_core.runs import probes as run_probes
     "List the runs, newest first",
     role=VIEWER,
     returns="A page of runs",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         ("id name status definitionId experimentId config.models progress spend.costUsd createdAt"),
         is_default=True,
@@ -87,7 +87,7 @@ def list_runs(
     "Get a run",
     role=VIEWER,
     returns="The run",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         (
             "id name status tags priority definitionId definitionName definitionVersion experimentId"

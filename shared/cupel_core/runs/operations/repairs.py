@@ -6,7 +6,7 @@ from cupel_core.contract.connectors import (
     ConnectorTestResultResponse,
     UpdateConnector,
 )
-from cupel_core.contract.operation import ADMIN, MEMBER, Call, Tagged, Tool, ToolGroup, operation
+from cupel_core.contract.operation import ADMIN, MEMBER, AsTool, Call, Tagged, ToolGroup, operation
 from cupel_core.contract.providers import ProviderResponse, UpdateProvider
 from cupel_core.runs import repairs
 
@@ -43,7 +43,7 @@ def test_connector(call: Call, connector_id: str) -> ConnectorTestResultResponse
     role=ADMIN,
     returns="The updated provider",
     if_match=True,
-    tool=Tool(ToolGroup.ADMIN, "name enabled hasKey maxParallelRequests requestsPerMinute tokensPerMinute", max_kb=1),
+    tool=AsTool(ToolGroup.ADMIN, "name enabled hasKey maxParallelRequests requestsPerMinute tokensPerMinute", max_kb=1),
 )
 def update_provider(call: Call, name: str, body: UpdateProvider) -> Tagged[ProviderResponse]:
     found = repairs.update_provider(call.workspace, name, body.changes(), call.now, call.precondition)

@@ -1,7 +1,7 @@
 """Scale runs: runs of a definition that the request itself describes."""
 
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Replay, ToolGroup, operation
 from cupel_core.contract.run_requests import RunStartedResponse
 from cupel_core.contract.scale_runs import CreateScaleRun, EstimateScaleRun
 from cupel_core.providers.prices import price_list_version
@@ -17,7 +17,7 @@ from cupel_core.runs.starters import started_by
     status=201,
     location="/v1/runs/{run.id}",
     replay=Replay.STARTED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "run.id run.status jobCount estimate.usd",
         name="start_scale_run",

@@ -4,7 +4,7 @@ these requests take a twentieth of a cold start.
 
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Replay, ToolGroup, operation
 from cupel_core.contract.run_requests import CreateRun, EstimateRun, RerunRun, RunStartedResponse
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.providers.prices import price_list_version
@@ -20,7 +20,7 @@ from cupel_core.runs.starters import started_by
     status=201,
     location="/v1/runs/{run.id}",
     replay=Replay.STARTED,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "run.id run.status jobCount estimate.usd",
         name="start_run",
@@ -40,7 +40,7 @@ def create_run(call: Call, body: CreateRun) -> RunStartedResponse:
     role=VIEWER,
     returns="The estimate",
     is_repeatable=True,
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.RUNS,
         "jobCount usd seconds basis unpriced confirmableUsd budget missingAccess",
         max_kb=3,

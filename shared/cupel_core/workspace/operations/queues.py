@@ -2,7 +2,7 @@
 
 from cupel_core.base.paging import DEFAULT_LIMIT, MAX_LIMIT, slice_page
 from cupel_core.contract.common import with_defaults
-from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Tool, ToolGroup, operation
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, ToolGroup, operation
 from cupel_core.contract.query import Cursor, Limit, ProviderFilter
 from cupel_core.contract.queues import (
     DeadLetterPage,
@@ -22,7 +22,7 @@ from cupel_core.workspace.queues import dead_letters, status
     "List the provider queues with their depth and limits",
     role=VIEWER,
     returns="The queues, one item for each provider",
-    tool=Tool(
+    tool=AsTool(
         ToolGroup.READ,
         "provider pending deadLetters paused throttledUntil workers suspendedModels",
         name="get_queue_status",
@@ -54,7 +54,7 @@ def pause_queues(call: Call, body: PauseQueues = with_defaults(PauseQueues)) -> 
     role=MEMBER,
     returns="The queues that were resumed",
     is_repeatable=True,
-    tool=Tool(ToolGroup.ADMIN, "provider paused", name="resume_queue", max_kb=2, calls_models=True),
+    tool=AsTool(ToolGroup.ADMIN, "provider paused", name="resume_queue", max_kb=2, calls_models=True),
 )
 def resume_queues(call: Call, body: ResumeQueues = with_defaults(ResumeQueues)) -> Listed[ProviderQueuePage]:
     status.resume(call.workspace, body.provider)
@@ -66,7 +66,7 @@ def resume_queues(call: Call, body: ResumeQueues = with_defaults(ResumeQueues)) 
     "List dead letters: messages that failed too often, whose probes are recorded as errored",
     role=VIEWER,
     returns="The dead letters of this workspace",
-    tool=Tool(ToolGroup.READ, "messageId provider runId indexes cause", has_untrusted_texts=True),
+    tool=AsTool(ToolGroup.READ, "messageId provider runId indexes cause", has_untrusted_texts=True),
 )
 def list_dead_letters(
     call: Call, provider: ProviderFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
@@ -80,7 +80,7 @@ def list_dead_letters(
     "Redrive dead letters whose probes still have to run",
     role=MEMBER,
     returns="How many dead letters were sent again or discarded",
-    tool=Tool(ToolGroup.ADMIN, max_kb=2, calls_models=True),
+    tool=AsTool(ToolGroup.ADMIN, max_kb=2, calls_models=True),
 )
 def redrive_dead_letters(
     call: Call,
