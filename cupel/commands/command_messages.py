@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from cupel.commands.options import command_name
+from cupel.commands.request_options import option_of
 from cupel.errors import ApiProblem, CupelError, UsageError
 from cupel.session import Session
 
@@ -22,21 +23,12 @@ _COMMANDS = (
 _MODELS = re.compile(r"(?:run\.)?models(?:\.\d+)?")
 _PREFIX = re.compile(r"^(?:run\.)?(?:config\.)?")
 _PRICES = re.compile(r"prices\.\d+(?:\.\w+)?")
-_OPTIONS = {
-    "maxBudgetUsd": "--budget",
-    "allowUnpriced": "--allow-unpriced",
-    "maxConcurrency": "--concurrency",
-    "staggerMs": "--stagger",
-    "profileId": "--profile",
-    "systemPrompt": "--system-file",
-    "userMessage": "--message",
-    "budgets.dayUsd": "--day",
-    "budgets.monthUsd": "--month",
-    "budgets.timezone": "--timezone",
-}
-"""Options that are not named like their fields."""
+_FIELDS_OF_RUNS = (
+    *("maxBudgetUsd", "allowUnpriced", "maxConcurrency", "staggerMs", "profileId", "systemPrompt", "userMessage"),
+)
+"""Fields that only requests for runs have; their options are those of the commands that start runs."""
+_OPTIONS = {"budgets.dayUsd": "--day", "budgets.monthUsd": "--month", "budgets.timezone": "--timezone"}
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
-_CAPITAL = re.compile("[A-Z]")
 _COMMANDS_ELSEWHERE = {
     "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
@@ -51,10 +43,11 @@ def name_option(field: str) -> str:
         return "--models"
     if _PRICES.fullmatch(field):
         return "--price"
-    if option := _OPTIONS.get(_PREFIX.sub("", field)):
+    if option := _OPTIONS.get(field):
         return option
-    if match := _CONFIG_FIELD.fullmatch(field):
-        return "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", match[1])
+    name = _PREFIX.sub("", field)
+    if name in _FIELDS_OF_RUNS or _CONFIG_FIELD.fullmatch(field):
+        return option_of("CreateRun", name).names
     return field
 
 

@@ -5,35 +5,13 @@ from collections.abc import Sequence
 import typer
 
 from cupel.commands.command_messages import name_commands
-from cupel.commands.options import (
-    DEFAULT_OPTIONS,
-    AllowUnpriced,
-    AsJson,
-    Budget,
-    DefinitionVersion,
-    EmbeddingModel,
-    JudgeModel,
-    MakeReport,
-    MaxTurns,
-    Models,
-    Parameters,
-    PersonaModel,
-    Prices,
-    ProfileName,
-    Repeats,
-    Sample,
-    Seed,
-    SummarizerModel,
-    TargetsFile,
-    Temperature,
-    budget_fields,
-    command_name,
-)
-from cupel.commands.run import Definitions, InProcess, definition_of
-from cupel.commands.targets import chosen_targets, model_names, parameters_of, run_config, target_specs, with_profile_id
+from cupel.commands.options import AsJson, InProcessOptions, Prices, command_name
+from cupel.commands.request_options import with_settings
+from cupel.commands.run import Definitions, InProcess, definition_of, refuse_settings_of_stacks
+from cupel.commands.targets import require_targets, target_specs, warn_about_models, with_profile_id
 from cupel.counts import count_of
 from cupel.errors import UsageError
-from cupel.json_types import Json, without_none
+from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.price_texts import format_cost_interval, has_range
 from cupel.render import format_duration, guarantee_lines
@@ -44,63 +22,28 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.text.figures import format_usd
 
 
+@with_settings("CreateRun", without=("name", "tags", "metadata", "experimentId", "priority"))
 def estimate(
     ctx: typer.Context,
     definitions: Definitions,
-    models: Models = None,
-    targets: TargetsFile = None,
-    sample: Sample = 100,
-    seed: Seed = None,
-    definition_version: DefinitionVersion = None,
-    repeats: Repeats = 1,
-    temperature: Temperature = None,
-    param: Parameters = None,
-    max_turns: MaxTurns = None,
-    profile: ProfileName = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    embedding_model: EmbeddingModel = None,
-    summarizer_model: SummarizerModel = None,
-    report: MakeReport = False,
-    budget: Budget = None,
-    allow_unpriced: AllowUnpriced = False,
     in_process: InProcess = False,
     price: Prices = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Estimate what a run would cost and how long it would take; nothing is started. Options are those of `run`."""
     session = ctx.ensure_object(Session)
-    chosen = chosen_targets(models, targets)
-    config = run_config(
-        session,
-        model_names(chosen),
-        temperature=temperature,
-        params=parameters_of(param),
-        max_turns=max_turns,
-        profile=profile,
-        judge_model=judge_model,
-        persona_model=persona_model,
-        embedding_model=embedding_model,
-        summarizer_model=summarizer_model,
-    )
-    specification = {
-        **chosen,
-        "samplePercentage": sample,
-        "repeats": repeats,
-        **without_none(sampleSeed=seed, definitionVersion=definition_version),
-        **budget_fields(budget, allow_unpriced=allow_unpriced),
-        **without_none(report=report or None),
-        "config": config,
-    }
+    require_targets(settings)
+    warn_about_models(session, settings)
     if in_process:
-        if report or summarizer_model:
-            raise UsageError("--report and --summarizer-model: need a stack, which stores reports")
-        print_estimate(session, _estimate_in_process(definitions, specification, price or ()), as_json=as_json)
+        refuse_settings_of_stacks(settings)
+        print_estimate(session, _estimate_in_process(definitions, settings, price or ()), as_json=as_json)
         return
     if price:
         raise UsageError("--price: only with --in-process; `cupel providers set NAME --price` sets those of a stack")
     with session.connect() as client:
-        specification = with_profile_id(client, specification)
+        specification = with_profile_id(client, settings)
         with definition_of(session, client, definitions, specification, starts=False) as resolved:
             estimated = client.estimate_run({**specification, **resolved})
         print_estimate(session, estimated, as_json=as_json)
@@ -115,7 +58,7 @@ def _estimate_in_process(definitions: Sequence[str], specification: Json, prices
     from cupel_core.providers.prices import price_list_version
 
     with named_after_options():
-        own = evaluation_options(specification, DEFAULT_OPTIONS._replace(prices=prices))
+        own = evaluation_options(specification, InProcessOptions(prices=prices))
         estimated, missing_access = estimate_evaluation(definitions, target_specs(specification), own)
     max_usd = specification.get("maxBudgetUsd")
     left = {} if max_usd is None else {BudgetScope.RUN: max_usd}

@@ -7,80 +7,40 @@ import typer
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.estimate import print_estimate
 from cupel.commands.gate_options import GateOptions, with_gates
-from cupel.commands.options import (
-    AllowUnpriced,
-    AsJson,
-    Budget,
-    Concurrency,
-    EmbeddingModel,
-    JudgeModel,
-    MakeReport,
-    MaxAttempts,
-    Metadata,
-    PersonaModel,
-    Repeats,
-    RetryDelay,
-    RunName,
-    Stagger,
-    StartAnyway,
-    SummarizerModel,
-    Tags,
-    Watch,
-    budget_fields,
-    label_fields,
-)
+from cupel.commands.options import AsJson, StartAnyway, Watch
+from cupel.commands.request_options import with_settings
 from cupel.commands.resources import evals
 from cupel.commands.run import watch_or_print
 from cupel.commands.show import print_messages, print_result
-from cupel.commands.targets import run_config, warn_about_unlisted_models
+from cupel.commands.targets import warn_about_models, warn_about_unlisted_models, with_profile_id
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.session import Session
 from cupel.watch import follow
 from cupel_core.domain.text.figures import format_usd
 
+EvalId = Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")]
+_DEFAULT_MODELS = ("judgeModel", "personaModel", "embeddingModel", "analysisModel", "summarizerModel")
+
 
 @evals.command("run", help="Start a run of an eval: each of its scenarios with each of its personas.")
+@with_settings("CreateEvalRun")
 @with_gates
 def run_eval(
     ctx: typer.Context,
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
-    repeats: Repeats = 1,
-    concurrency: Concurrency = None,
-    stagger: Stagger = None,
-    max_attempts: MaxAttempts = None,
-    retry_delay_seconds: RetryDelay = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    summarizer_model: SummarizerModel = None,
-    report: MakeReport = False,
-    budget: Budget = None,
-    allow_unpriced: AllowUnpriced = False,
+    eval_id: EvalId,
     yes: StartAnyway = False,
-    name: RunName = None,
-    tag: Tags = None,
-    metadata: Metadata = None,
     watch: Watch = False,
     as_json: AsJson = False,
     *,
+    settings: Json,
     gates: GateOptions,
 ) -> None:
     session = ctx.ensure_object(Session)
     gates.check_waits_for_end(is_waiting=watch)
-    config = without_none(
-        maxConcurrency=concurrency,
-        staggerMs=stagger,
-        maxAttempts=max_attempts,
-        retryDelaySeconds=retry_delay_seconds,
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        summarizerModel=summarizer_model,
-    )
-    limits = budget_fields(budget, allow_unpriced=allow_unpriced)
-    own = without_none(report=report or None)
-    options = {"repeats": repeats, "config": config, **limits, **label_fields(name, tag, metadata), **own}
     with session.connect() as client:
-        started = start_confirmed(session, lambda agreed: client.create_eval_run(eval_id, options | agreed), yes=yes)
+        body = with_profile_id(client, settings)
+        started = start_confirmed(session, lambda agreed: client.create_eval_run(eval_id, body | agreed), yes=yes)
         # Afterwards, because the response names the models of the eval and the workspace too.
         config = started["run"]["config"]
         graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel", "summarizerModel"))
@@ -89,32 +49,23 @@ def run_eval(
 
 
 @evals.command("estimate", help="Estimate what a run of an eval would cost; nothing is started.")
-def estimate_eval(
-    ctx: typer.Context,
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="The id of an eval.")],
-    repeats: Repeats = 1,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    summarizer_model: SummarizerModel = None,
-    report: MakeReport = False,
-    as_json: AsJson = False,
-) -> None:
+@with_settings("CreateEvalRun", without=("name", "tags", "metadata", "experimentId", "priority"))
+def estimate_eval(ctx: typer.Context, eval_id: EvalId, as_json: AsJson = False, *, settings: Json) -> None:
     session = ctx.ensure_object(Session)
-    config = without_none(judgeModel=judge_model, personaModel=persona_model, summarizerModel=summarizer_model)
-    options = {"repeats": repeats, "config": config, **without_none(report=report or None)}
     with session.connect() as client:
-        estimated = client.estimate_eval_run(eval_id, options)
+        estimated = client.estimate_eval_run(eval_id, with_profile_id(client, settings))
     print_estimate(session, estimated, as_json=as_json)
 
 
+@with_settings("CreateEvalRun", only=("config.judgeModel", "config.personaModel"))
 def try_scenario(
     ctx: typer.Context,
     scenario_id: Annotated[str, typer.Argument(metavar="SCENARIO", help="The id of a scenario.")],
     target: Annotated[str, typer.Option(help="A model as provider/name, or connector/<id>.")],
     persona: Annotated[str | None, typer.Option(help="The id of a persona; default: a generic user.")] = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Run one scenario against one target, and show the conversation."""
     session = ctx.ensure_object(Session)
@@ -122,8 +73,8 @@ def try_scenario(
     if not slash or not name:
         raise UsageError("--target: expected a model such as openai/gpt-6.1-terra, or connector/<id>")
     target_field = {"connectorId": name} if provider == "connector" else {"model": target}
-    config = run_config(session, [target], judge_model=judge_model, persona_model=persona_model)
-    playground_run = {"scenarioId": scenario_id, **target_field, **without_none(personaId=persona), "config": config}
+    warn_about_models(session, {"models": [target], **settings})
+    playground_run = {"scenarioId": scenario_id, **target_field, **without_none(personaId=persona), **settings}
     with session.connect() as client:
         *_, run = follow(client, client.create_playground_run(playground_run)["run"], session.sleep)
         probe = client.get_probe(f"{run['id']}-0")
@@ -135,28 +86,12 @@ def try_scenario(
         raise typer.Exit(1)
 
 
-def settings(
-    ctx: typer.Context,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    embedding_model: EmbeddingModel = None,
-    analysis_model: Annotated[
-        str | None, typer.Option(help="Model that writes the narratives of deep analyses; without one, rules do.")
-    ] = None,
-    summarizer_model: SummarizerModel = None,
-    as_json: AsJson = False,
-) -> None:
+@with_settings("UpdateSettings", only=_DEFAULT_MODELS)
+def settings(ctx: typer.Context, as_json: AsJson = False, *, settings: Json) -> None:
     """Show or set the default models: to judge, play users, embed, analyze, summarize. An empty name removes one."""
     session = ctx.ensure_object(Session)
-    options = without_none(
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        embeddingModel=embedding_model,
-        analysisModel=analysis_model,
-        summarizerModel=summarizer_model,
-    )
     with session.connect() as client:
-        changes = {name: value or None for name, value in options.items()}
+        changes = {name: value or None for name, value in settings.items()}
         current = client.update_settings(changes) if changes else client.get_settings()
     if as_json:
         session.print_json(current)

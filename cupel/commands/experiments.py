@@ -10,6 +10,7 @@ import typer
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
+from cupel.commands.request_options import with_settings
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
@@ -17,7 +18,7 @@ from cupel.resource_names import ResourceNames
 from cupel.session import Session
 from cupel.source_files import SourceFile
 from cupel.target_names import TargetNames
-from cupel_core.domain.analysis.experiments import Conclusion, ExpectedDirection
+from cupel_core.domain.analysis.experiments import Conclusion
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -29,29 +30,20 @@ OptionalFile = Annotated[
     Path | None,
     typer.Argument(metavar="FILE", help="YAML or JSON with fields of the API; options take precedence."),
 ]
-Name = Annotated[str | None, typer.Option(help="Its name.")]
-Hypothesis = Annotated[str | None, typer.Option(help="What is expected, in words.")]
-Baseline = Annotated[str | None, typer.Option(metavar="RUN", help="The run that the others are compared with.")]
-Direction = Annotated[
-    ExpectedDirection | None, typer.Option(case_sensitive=False, help="How runs are expected to differ from it.")
-]
-Target = Annotated[str | None, typer.Option(help="The target that the expectation is about; default: all.")]
 
 
 @app.command()
+@with_settings("ExperimentFields")
 def create(
     ctx: typer.Context,
     file: OptionalFile = None,
-    name: Name = None,
-    hypothesis: Hypothesis = None,
-    baseline: Baseline = None,
-    direction: Direction = None,
-    target: Target = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Create an experiment with a name and a hypothesis, from options or from a file."""
     session = ctx.ensure_object(Session)
-    with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
+    with session.connect() as client, _fields(file, settings) as fields:
         _print_experiment(session, client, client.create_experiment(fields), as_json=as_json)
 
 
@@ -82,20 +74,18 @@ def show(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) 
 
 
 @app.command()
+@with_settings("ExperimentFields")
 def update(
     ctx: typer.Context,
     experiment: ExperimentId,
     file: OptionalFile = None,
-    name: Name = None,
-    hypothesis: Hypothesis = None,
-    baseline: Baseline = None,
-    direction: Direction = None,
-    target: Target = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Change fields of an experiment by options or a file, such as its baseline."""
     session = ctx.ensure_object(Session)
-    with session.connect() as client, _fields(file, name, hypothesis, baseline, direction, target) as fields:
+    with session.connect() as client, _fields(file, settings) as fields:
         _print_experiment(session, client, client.update_experiment(experiment, fields), as_json=as_json)
 
 
@@ -144,16 +134,8 @@ def delete(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False
 
 
 @contextmanager
-def _fields(
-    file: Path | None,
-    name: str | None,
-    hypothesis: str | None,
-    baseline: str | None,
-    direction: ExpectedDirection | None,
-    target: str | None,
-) -> Iterator[Json]:
+def _fields(file: Path | None, given: Json) -> Iterator[Json]:
     """Return the fields of the file and of the options, which take precedence. Errors name the file's lines."""
-    given = without_none(name=name, hypothesis=hypothesis, baselineRunId=baseline, direction=direction, target=target)
     if file is None:
         if not given:
             raise UsageError("name a file or at least one option, such as --baseline RUN")

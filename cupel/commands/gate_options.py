@@ -30,8 +30,7 @@ Confidence = Annotated[
         "--confidence",
         min=0.5,
         max=0.999,
-        help="With --fail-under: exit with 1 only if the rate is below it at this confidence level, for scenarios like "
-        "these.",
+        help="Confidence with which a rate must be below --fail-under.",
     ),
 ]
 AllowErrors = Annotated[
@@ -39,14 +38,14 @@ AllowErrors = Annotated[
     typer.Option(
         "--allow-errors",
         min=0,
-        help="Exit with 1 if more probes than this errored or could not be scored; default with --fail-under: 0.",
+        help="Exit with 1 if more probes errored or have no score; 0 with --fail-under.",
     ),
 ]
 AllowLeftOutChecks = Annotated[
     bool,
     typer.Option(
         "--allow-left-out-checks",
-        help="Let the gate pass although an import left out checks that the author of its file wrote.",
+        help="Pass although an import left out checks.",
     ),
 ]
 WorseThan = Annotated[
@@ -54,7 +53,7 @@ WorseThan = Annotated[
     typer.Option(
         "--fail-if-worse-than",
         metavar="RUN",
-        help="Exit with 1 if the result of a target is significantly lower than in this run; needs a stack.",
+        help="Exit with 1 if a target is significantly worse than in this run.",
     ),
 ]
 NotWorseThan = Annotated[
@@ -62,8 +61,7 @@ NotWorseThan = Annotated[
     typer.Option(
         "--not-worse-than",
         metavar="RUN",
-        help="Exit with 1 unless the result of every target is shown to be lower than in this run by less than "
-        "--margin; needs a stack.",
+        help="Exit with 1 unless all targets are shown to be worse by less than --margin.",
     ),
 ]
 Margin = Annotated[
@@ -76,22 +74,19 @@ Alpha = Annotated[
         "--alpha",
         min=MIN_ALPHA,
         max=MAX_ALPHA,
-        help="Level of the tests: how often equal runs may be called different.",
+        help="How often equal runs may be called different.",
     ),
 ]
 AllowInconclusive = Annotated[
     bool,
-    typer.Option(
-        "--allow-inconclusive", help="Let the gate pass although there are too few scenarios to tell a difference."
-    ),
+    typer.Option("--allow-inconclusive", help="Pass although scenarios are too few to tell."),
 ]
 ErrorsAsOption = Annotated[
     ErrorsAs,
     typer.Option(
         "--errors-as",
         case_sensitive=False,
-        help="What errored probes count as in the pass rates of gates: `missing` leaves them out, `fail` counts them "
-        "as failures, also in the comparisons of --fail-if-worse-than and --not-worse-than.",
+        help="Whether gates leave out errored probes or count them as failures.",
     ),
 ]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]

@@ -12,7 +12,8 @@ from cupel import junit_xml
 from cupel.commands.analyze import print_deep_figures
 from cupel.commands.confirmation import confirm_cost
 from cupel.commands.gate_options import GateOptions
-from cupel.commands.options import DEFAULT_OPTIONS, InProcessOptions
+from cupel.commands.options import InProcessOptions
+from cupel.commands.request_options import WITHOUT_OPTION, option_of
 from cupel.commands.show import print_matrix, print_results, print_sample
 from cupel.commands.targets import target_specs
 from cupel.counts import count_of
@@ -22,13 +23,14 @@ from cupel.in_process import EvaluationOptions, ProbeResult
 from cupel.in_process.api import run_plan
 from cupel.in_process.budget import checked_estimate
 from cupel.in_process.evaluation import Evaluation
-from cupel.in_process.options import resume_path
+from cupel.in_process.options import option_name, resume_path
 from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.json_types import Json
 from cupel.price_texts import parse_price
 from cupel.render import evaluation_lines
 from cupel.render_matrix import ResultMatrix
+from cupel.request_fields import fields_of
 from cupel.session import Session
 from cupel_core.domain.budgets.confirmation import excess_reason, needs_confirmation
 from cupel_core.domain.budgets.money import limit_text
@@ -36,27 +38,8 @@ from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
 """How many probes that failed are listed; the JUnit file and --json contain all of them."""
-_CONFIG = {
-    "temperature": "temperature",
-    "params": "params",
-    "maxTurns": "max_turns",
-    "maxAttempts": "max_attempts",
-    "retryDelaySeconds": "retry_delay_seconds",
-    "judgeModel": "judge_model",
-    "personaModel": "persona_model",
-    "judgeMaxOutputTokens": "judge_max_output_tokens",
-    "embeddingModel": "embedding_model",
-    "evaluatorUrl": "evaluator_url",
-    "profileId": "profile",
-}
-"""The parameter of `evaluate` for each field of a run's `config`; the command's option has the same name."""
-_OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl", "name", "metadata")
-_OTHER_OPTIONS = {
-    "targets": "--models",
-    "tags": "--tag",
-    "budget_usd": "--budget",
-    "allow_unpriced": "--allow-unpriced",
-}
+_OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl")
+"""Parameters of `evaluate` for which a run has no field; their options have the same names."""
 _SAVED_FOLDER = Path(".cupel/evaluations")
 _LAST_SAVED = "last"
 
@@ -125,28 +108,30 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
         confirm_cost(session, f"{reason}, so its last probes would end with the error budget", yes=yes)
 
 
-def evaluation_options(specification: Json, options: InProcessOptions = DEFAULT_OPTIONS) -> EvaluationOptions:
+def evaluation_options(specification: Json, options: InProcessOptions) -> EvaluationOptions:
     """What `evaluate` takes, from the body that would start the run on a stack."""
-    config = {_CONFIG[name]: value for name, value in specification["config"].items()}
+    settings = {name: value for name, value in specification.items() if name not in ("models", "targets", "config")}
+    given = {parameter_of(name): value for name, value in (settings | specification["config"]).items()}
     return cast(
         EvaluationOptions,
         {
-            **config,
-            "sample_percentage": specification["samplePercentage"],
-            "seed": specification.get("sampleSeed"),
-            "repeats": specification["repeats"],
-            "max_concurrency": options.concurrency,
+            **given,
             "analysis_model": options.analysis_model,
             "cache": options.cache,
             "cache_ttl": options.cache_ttl,
             "allow_code": options.allow_code,
             "providers": providers_with(options.prices),
-            "budget_usd": specification.get("maxBudgetUsd"),
-            "allow_unpriced": specification.get("allowUnpriced"),
             "resume": None if options.resume is None else _find_saved(options.resume),
-            **{label: specification[label] for label in ("name", "tags", "metadata") if label in specification},
         },
     )
+
+
+def parameter_of(field: str) -> str:
+    """Return the parameter of `evaluate` for a field of a run. UsageError for one that only a stack has."""
+    parameter = option_name(field)
+    if parameter not in EvaluationOptions.__annotations__:
+        raise UsageError(f"{option_of('CreateRun', field).names}: needs a stack")
+    return parameter
 
 
 def providers_with(prices: Sequence[str]) -> dict[str, Json] | None:
@@ -184,9 +169,12 @@ def _option_of(field: str) -> str | None:
         return f"--param: {inner}"
     if name == "targets" and "." in inner:  # A field of a target, which only a file can have.
         return f"--targets: {inner}"
-    if name in _OTHER_OPTIONS:
-        return _OTHER_OPTIONS[name]
-    return f"--{name.replace('_', '-')}" if name in (*_CONFIG.values(), *_OPTIONS) else None
+    if name == "targets":
+        return "--models"
+    if name in _OPTIONS:
+        return f"--{name.replace('_', '-')}"
+    fields = (each for each in fields_of("CreateRun") if each not in WITHOUT_OPTION)
+    return next((option_of("CreateRun", each).names for each in fields if option_name(each) == name), None)
 
 
 def _print(session: Session, evaluation: Evaluation) -> None:

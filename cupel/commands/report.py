@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.options import CallUnpriced, RunId, StartAnyway, budget_fields, command_name, parse_usd
+from cupel.commands.options import CallUnpriced, RunId, StartAnyway, command_name, parse_usd
 from cupel.commands.suggestions import complete_model
 from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.counts import count_of
@@ -69,8 +69,7 @@ def report(
 ) -> None:
     """Write the report of a run that has ended; it is made first if there is none of its outcomes."""
     session = ctx.ensure_object(Session)
-    size = without_none(scenarios=trial_scenarios, repeats=trial_repeats)
-    terms = {**budget_fields(budget, allow_unpriced=False), **size}
+    terms = without_none(maxBudgetUsd=budget, scenarios=trial_scenarios, repeats=trial_repeats)
     if terms and not trial:
         raise UsageError("--budget, --trial-scenarios and --trial-repeats: only with --trial")
     if output is not None:

@@ -14,58 +14,28 @@ from cupel.commands.compare import print_comparison
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.gate_options import Baseline, GateOptions, with_gates
 from cupel.commands.options import (
-    DEFAULT_CONCURRENCY,
-    AllowUnpriced,
     AsJson,
-    Budget,
-    Concurrency,
-    DefinitionVersion,
-    EmbeddingModel,
     InProcessOptions,
-    JudgeMaxOutputTokens,
-    JudgeModel,
-    MakeReport,
-    MaxAttempts,
-    MaxTurns,
-    Metadata,
-    Models,
-    Parameters,
-    PersonaModel,
     Prices,
-    ProfileName,
-    Repeats,
-    RetryDelay,
     RunId,
-    RunName,
-    RunPriority,
-    Sample,
-    Seed,
-    Stagger,
     StartAnyway,
-    SummarizerModel,
-    Tags,
-    TargetsFile,
-    Temperature,
     Watch,
-    budget_fields,
     command_name,
-    label_fields,
-    model_option,
 )
 from cupel.commands.report import print_report
+from cupel.commands.request_options import with_settings
 from cupel.commands.show import print_run
 from cupel.commands.targets import (
-    chosen_targets,
     model_names,
     note_unlisted_models,
-    parameters_of,
-    run_config,
+    require_targets,
+    warn_about_models,
     with_profile_id,
 )
 from cupel.comparing import compare, detectable_drops
 from cupel.counts import count_of
 from cupel.errors import ApiProblem, UsageError
-from cupel.json_types import Json, without_none
+from cupel.json_types import Json
 from cupel.junit_report import render_junit
 from cupel.other_files import refuse_other_files
 from cupel.price_texts import format_cost_interval
@@ -89,8 +59,7 @@ Definitions = Annotated[
     list[str],
     typer.Argument(
         metavar="DEFINITION...",
-        help="A definition file (YAML), or the id of a definition; several files with the same scenarios "
-        "are the prompts of one run.",
+        help="A definition file, or an id; several files are the prompts of one run.",
     ),
 ]
 InProcess = Annotated[
@@ -99,93 +68,52 @@ InProcess = Annotated[
         "--in-process", help="Run in this process, without a stack; keys come from OPENAI_API_KEY and similar."
     ),
 ]
-New = Annotated[
-    bool, typer.Option("--new", help="Create another definition from the file, even if one of its name exists.")
-]
-RunConcurrency = Annotated[
-    int | None,
-    typer.Option(
-        "--concurrency",
-        min=1,
-        max=1_000,
-        help=f"Conversations at the same time; default: as the providers allow, {DEFAULT_CONCURRENCY} in process.",
-    ),
-]
-
-Experiment = Annotated[
-    str | None, typer.Option("--experiment", metavar="EXPERIMENT", help="Make it a run of this experiment.")
-]
+New = Annotated[bool, typer.Option("--new", help="Create a definition even if one of its name exists.")]
 Resume = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE", help="Continue an interrupted evaluation --in-process: its file, or `last` for the latest."
-    ),
+    typer.Option(metavar="FILE", help="With --in-process: continue an interrupted evaluation, or the `last` one."),
 ]
 
-Cache = Annotated[
-    bool, typer.Option("--cache", help="With --in-process: answer repeated model calls from .cupel/answers.sqlite.")
-]
-CacheTtl = Annotated[
-    float | None, typer.Option(min=1, help="Seconds for which a cached answer is used; default: 14 days.")
-]
+Cache = Annotated[bool, typer.Option("--cache", help="With --in-process: reuse earlier answers.")]
+CacheTtl = Annotated[float | None, typer.Option(min=1, help="Seconds to reuse answers; default: 14 days.")]
 
 
 AllowCode = Annotated[
     bool,
-    typer.Option(
-        "--allow-code", help="With --in-process: run code of assertions (python, javascript) with your rights."
-    ),
+    typer.Option("--allow-code", help="With --in-process: run code of assertions with your rights."),
 ]
 
 
-ShowMatrix = Annotated[
-    bool, typer.Option("--matrix", help="With --in-process: also show a row per scenario, a column per target.")
-]
+ShowMatrix = Annotated[bool, typer.Option("--matrix", help="With --in-process: also show a row per scenario.")]
 
 DeepAnalysis = Annotated[
-    bool, typer.Option("--deep", help="With --in-process: also analyze the results deeply; needs cupel[analysis].")
+    bool, typer.Option("--deep", help="With --in-process: analyze deeply; needs cupel\\[analysis].")
 ]
 AnalysisModel = Annotated[
-    str | None, typer.Option(help="With --deep: the model that writes the narrative; by default, rules do.")
+    str | None, typer.Option(metavar="MODEL", help="With --deep: writes the narrative; default: rules do.")
 ]
 
 
+_NEEDS_STACK = {
+    "experimentId": "--experiment: needs a stack, which stores experiments",
+    "staggerMs": "--stagger: needs a stack, whose workers start conversations",
+    "summarizerModel": "--summarizer-model: needs a stack, which writes reports of its runs",
+    "report": "--report: needs a stack, which stores reports",
+    "priority": "--priority: has no effect with --in-process, where no other run waits",
+    "profileVersion": "--profile-version: needs a stack, which stores the versions of profiles",
+}
+"""It maps settings of runs to why evaluations in process refuse them."""
+
+
+@with_settings("CreateRun")
 @with_gates
 def run(
     ctx: typer.Context,
     definitions: Definitions,
-    models: Models = None,
-    targets: TargetsFile = None,
-    sample: Sample = 100,
-    seed: Seed = None,
-    definition_version: DefinitionVersion = None,
-    repeats: Repeats = 1,
-    priority: RunPriority = None,
-    temperature: Temperature = None,
-    param: Parameters = None,
-    max_turns: MaxTurns = None,
-    max_attempts: MaxAttempts = None,
-    retry_delay_seconds: RetryDelay = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    judge_max_output_tokens: JudgeMaxOutputTokens = None,
-    embedding_model: EmbeddingModel = None,
-    summarizer_model: SummarizerModel = None,
-    evaluator_url: Annotated[str | None, typer.Option(help="External evaluator that also returns results.")] = None,
-    report: MakeReport = False,
-    experiment: Experiment = None,
-    profile: ProfileName = None,
-    budget: Budget = None,
-    allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
-    name: RunName = None,
-    tag: Tags = None,
-    metadata: Metadata = None,
     new: New = False,
     watch: Watch = False,
     in_process: InProcess = False,
-    concurrency: RunConcurrency = None,
-    stagger: Stagger = None,
     resume: Resume = None,
     cache: Cache = False,
     cache_ttl: CacheTtl = None,
@@ -196,6 +124,7 @@ def run(
     price: Prices = None,
     as_json: AsJson = False,
     *,
+    settings: Json,
     gates: GateOptions,
 ) -> None:
     """Start a run of a definition, or of several files that ask the same scenarios in different ways."""
@@ -203,66 +132,17 @@ def run(
     refuse_other_files([Path(each) for each in definitions])
     gates.check_waits_for_end(is_waiting=watch or in_process)
     if in_process:
-        if gates.baseline is not None:
-            raise UsageError(f"{gates.baseline.option}: needs a stack, which stores the run to compare with")
-        _refuse_without_stack(
-            {
-                "--new: has no effect with --in-process, which stores no definition": new or None,
-                "--experiment: needs a stack, which stores experiments": experiment,
-                "--stagger: needs a stack, whose workers start conversations": stagger,
-                "--summarizer-model: needs a stack, which writes reports of its runs": summarizer_model,
-                "--report: needs a stack, which stores reports": report or None,
-                "--priority: has no effect with --in-process, where no other run waits": priority,
-            }
-        )
-    if definition_version is not None and (in_process or _are_files(definitions)):
+        _refuse_without_stack(settings, gates, new=new)
+    if "definitionVersion" in settings and (in_process or _are_files(definitions)):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
-    chosen = chosen_targets(models, targets)
-    config = run_config(
-        session,
-        model_names(chosen),
-        temperature=temperature,
-        params=parameters_of(param),
-        max_turns=max_turns,
-        concurrency=None if in_process else concurrency,
-        stagger=stagger,
-        max_attempts=max_attempts,
-        retry_delay_seconds=retry_delay_seconds,
-        profile=profile,
-        judge_model=judge_model,
-        persona_model=persona_model,
-        judge_max_output_tokens=judge_max_output_tokens,
-        embedding_model=embedding_model,
-        summarizer_model=summarizer_model,
-        evaluator_url=evaluator_url,
-    )
-    specification: Json = {
-        **chosen,
-        "samplePercentage": sample,
-        "repeats": repeats,
-        **without_none(
-            sampleSeed=seed, priority=priority, definitionVersion=definition_version, experimentId=experiment
-        ),
-        **budget_fields(budget, allow_unpriced=allow_unpriced),
-        **label_fields(name, tag, metadata),
-        **without_none(report=report or None),
-        "config": config,
-    }
-    own_models = own_server_models((*model_names(chosen), judge_model, persona_model))
+    require_targets(settings)
+    warn_about_models(session, settings)
+    graders = (settings["config"].get(role) for role in ("judgeModel", "personaModel"))
+    own_models = own_server_models((*model_names(settings), *graders))
     if in_process:
         note_unlisted_models(session, own_models)
-        options = InProcessOptions(
-            concurrency or DEFAULT_CONCURRENCY,
-            resume,
-            cache,
-            cache_ttl,
-            allow_code,
-            matrix,
-            deep,
-            analysis_model,
-            price or (),
-        )
-        _run_in_process(session, definitions, specification, options, gates, yes=yes, as_json=as_json)
+        options = InProcessOptions(resume, cache, cache_ttl, allow_code, matrix, deep, analysis_model, price or ())
+        _run_in_process(session, definitions, settings, options, gates, yes=yes, as_json=as_json)
     elif resume is not None or cache:
         raise UsageError("--resume and --cache: only with --in-process; runs on a stack continue by themselves")
     elif price:
@@ -277,77 +157,29 @@ def run(
         )
     else:
         started_gate = gates if watch else None
-        _start_on_stack(
-            session, definitions, specification, started_gate, own_models, new=new, yes=yes, as_json=as_json
-        )
+        _start_on_stack(session, definitions, settings, started_gate, own_models, new=new, yes=yes, as_json=as_json)
 
 
+@with_settings("RerunRun")
 @with_gates
 def rerun(
     ctx: typer.Context,
     run_id: RunId,
-    models: Annotated[
-        list[str] | None,
-        model_option("--models", help_text="Other targets: provider/name or connector/…; comma-separated or repeated."),
-    ] = None,
-    targets: TargetsFile = None,
-    repeats: Annotated[
-        int | None, typer.Option(min=1, max=1_000, help="Conversations per target, scenario and persona.")
-    ] = None,
-    priority: RunPriority = None,
-    temperature: Temperature = None,
-    param: Parameters = None,
-    max_turns: MaxTurns = None,
-    max_attempts: MaxAttempts = None,
-    retry_delay_seconds: RetryDelay = None,
-    concurrency: Concurrency = None,
-    stagger: Stagger = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    judge_max_output_tokens: JudgeMaxOutputTokens = None,
-    embedding_model: EmbeddingModel = None,
-    summarizer_model: SummarizerModel = None,
-    report: Annotated[
-        bool | None,
-        typer.Option(
-            "--report/--no-report", help="Whether a report is made when the run completes; default: as before."
-        ),
-    ] = None,
-    budget: Budget = None,
-    allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
-    name: RunName = None,
-    tag: Tags = None,
-    metadata: Metadata = None,
     watch: Watch = False,
     as_json: AsJson = False,
     *,
+    settings: Json,
     gates: GateOptions,
 ) -> None:
     """Repeat a run: the same scenarios and configuration, except for the options given."""
     session = ctx.ensure_object(Session)
     gates.check_waits_for_end(is_waiting=watch)
-    chosen = chosen_targets(models, targets) if models or targets else {}
-    config = run_config(
-        session,
-        model_names(chosen),
-        temperature=temperature,
-        params=parameters_of(param),
-        max_turns=max_turns,
-        concurrency=concurrency,
-        stagger=stagger,
-        max_attempts=max_attempts,
-        retry_delay_seconds=retry_delay_seconds,
-        judge_model=judge_model,
-        persona_model=persona_model,
-        judge_max_output_tokens=judge_max_output_tokens,
-        embedding_model=embedding_model,
-        summarizer_model=summarizer_model,
-    )
-    given = {**chosen, **without_none(repeats=repeats, priority=priority, report=report)}
-    given.update(budget_fields(budget, allow_unpriced=allow_unpriced))
-    overrides = {**given, **label_fields(name, tag, metadata), "config": config}
+    if "models" in settings or "targets" in settings:
+        require_targets(settings)
+    warn_about_models(session, settings)
     with session.connect() as client:
+        overrides = with_profile_id(client, settings)
         started = start_confirmed(session, lambda agreed: client.rerun_run(run_id, overrides | agreed), yes=yes)
         watch_or_print(session, client, started, gates if watch else None, as_json=as_json)
 
@@ -369,7 +201,7 @@ def watch(
 def _run_in_process(
     session: Session,
     definitions: Sequence[str],
-    specification: Json,
+    settings: Json,
     options: InProcessOptions,
     gates: GateOptions,
     *,
@@ -380,22 +212,30 @@ def _run_in_process(
     from cupel.commands.in_process import run_in_process
 
     try:
-        run_in_process(session, definitions, specification, options, gates, yes=yes, as_json=as_json)
+        run_in_process(session, definitions, settings, options, gates, yes=yes, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _refuse_without_stack(options: Mapping[str, object | None]) -> None:
-    """UsageError with the message of an option that is given."""
-    for message, value in options.items():
-        if value is not None:
+def _refuse_without_stack(settings: Json, gates: GateOptions, *, new: bool) -> None:
+    if gates.baseline is not None:
+        raise UsageError(f"{gates.baseline.option}: needs a stack, which stores the run to compare with")
+    if new:
+        raise UsageError("--new: has no effect with --in-process, which stores no definition")
+    refuse_settings_of_stacks(settings)
+
+
+def refuse_settings_of_stacks(settings: Json) -> None:
+    """Raise UsageError for a setting that has no effect in this process."""
+    for field, message in _NEEDS_STACK.items():
+        if field in settings or field in settings["config"]:
             raise UsageError(message)
 
 
 def _start_on_stack(
     session: Session,
     definitions: Sequence[str],
-    specification: Json,
+    settings: Json,
     gates: GateOptions | None,
     own_models: Mapping[str, Sequence[str]],
     *,
@@ -405,7 +245,7 @@ def _start_on_stack(
 ) -> None:
     with session.connect() as client:
         note_unlisted_models(session, own_models, client)
-        specification = with_profile_id(client, specification)
+        specification = with_profile_id(client, settings)
         with definition_of(session, client, definitions, specification, new=new) as resolved:
             body = {**specification, **resolved}
             started = start_confirmed(session, lambda agreed: client.create_run(body | agreed), yes=yes)

@@ -11,16 +11,13 @@ from cupel.commands.options import (
     After,
     AsJson,
     Before,
-    Metadata,
     OldestFirst,
     RunId,
-    RunName,
-    Tags,
     creation_filters,
-    label_fields,
     metadata_of,
     refuse_group_options,
 )
+from cupel.commands.request_options import with_settings
 from cupel.commands.suggestions import choice_option
 from cupel.errors import UsageError
 from cupel.json_types import Json
@@ -83,20 +80,20 @@ def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
 
 
 @app.command()
+@with_settings("UpdateRun")
 def update(
     ctx: typer.Context,
     run_id: RunId,
-    name: RunName = None,
-    tag: Tags = None,
-    metadata: Metadata = None,
     clear: Annotated[
         list[str] | None, typer.Option(metavar="FIELD", help="Remove the name, tags or metadata; may be repeated.")
     ] = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Change a run's name, tags and metadata. --tag replaces all tags, and --metadata all metadata."""
     session = ctx.ensure_object(Session)
-    changes = {field: _cleared(field) for field in clear or ()} | label_fields(name, tag, metadata)
+    changes = {field: _cleared(field) for field in clear or ()} | settings
     if not changes:
         raise UsageError("specify what to change: --name, --tag, --metadata or --clear")
     with session.connect() as client:

@@ -8,34 +8,14 @@ from rich.table import Table
 
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import (
-    AllowUnpriced,
-    AsJson,
-    Budget,
-    Concurrency,
-    EmbeddingModel,
-    JudgeModel,
-    MakeReport,
-    MaxTurns,
-    Metadata,
-    Models,
-    PersonaModel,
-    Repeats,
-    Sample,
-    Stagger,
-    StartAnyway,
-    SummarizerModel,
-    Tags,
-    Temperature,
-    budget_fields,
-    label_fields,
-    refuse_group_options,
-)
+from cupel.commands.options import AsJson, StartAnyway, refuse_group_options
+from cupel.commands.request_options import with_settings
 from cupel.commands.run import definition_of
-from cupel.commands.targets import run_config, split_models, warn_about_unlisted_models
+from cupel.commands.targets import warn_about_models, warn_about_unlisted_models, with_profile_id
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
+from cupel.request_fields import fields_of
 from cupel.resource_names import REFERENCES, ResourceNames
 from cupel.session import Session
 from cupel.tables import table
@@ -83,76 +63,45 @@ def show(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -
 
 
 @app.command()
+@with_settings("CreateRun", names={"name": "--run-name"})
 def create(
     ctx: typer.Context,
     name: Annotated[str, typer.Option(help="Name of the schedule.")],
     definition: Annotated[
         str | None, typer.Argument(metavar="DEFINITION", help="A definition file (YAML), or the id of a definition.")
     ] = None,
-    models: Models = None,
     eval_id: EvalId = None,
     cron: Cron = None,
     rate: Rate = None,
     at: At = None,
     timezone: Annotated[str, typer.Option(help="Time zone of --cron and --at, such as Europe/Berlin.")] = "UTC",
-    sample: Sample = 100,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample; default: random for each run.")] = None,
-    repeats: Repeats = 1,
-    temperature: Temperature = None,
-    max_turns: MaxTurns = None,
-    concurrency: Concurrency = None,
-    stagger: Stagger = None,
-    judge_model: JudgeModel = None,
-    persona_model: PersonaModel = None,
-    embedding_model: EmbeddingModel = None,
-    summarizer_model: SummarizerModel = None,
-    report: MakeReport = False,
-    budget: Budget = None,
-    allow_unpriced: AllowUnpriced = False,
     yes: StartAnyway = False,
-    run_name: Annotated[str | None, typer.Option(help="Name of each run that it starts.")] = None,
-    tag: Tags = None,
-    metadata: Metadata = None,
     as_json: AsJson = False,
+    *,
+    settings: Json,
 ) -> None:
     """Create a schedule, which starts one run of a definition or of an eval each time it is due."""
     session = ctx.ensure_object(Session)
-    labels = {
-        **label_fields(run_name, tag, metadata),
-        **budget_fields(budget, allow_unpriced=allow_unpriced),
-        **without_none(report=report or None),
-    }
     when = {"name": name, "expression": _expression(cron, rate, at), "timezone": timezone}
-    if (definition is None) == (eval_id is None) or (eval_id is None) == (models is None):
+    has_targets = "models" in settings or "targets" in settings
+    if (definition is None) == (eval_id is None) or (eval_id is None) != has_targets:
         raise UsageError("specify either a definition and --models, or --eval")
-    targets = split_models(models or [])
-    config = run_config(
-        session,
-        targets,
-        temperature=temperature,
-        max_turns=max_turns,
-        concurrency=concurrency,
-        stagger=stagger,
-        judge_model=judge_model,
-        persona_model=persona_model,
-        embedding_model=embedding_model,
-        summarizer_model=summarizer_model,
-    )
+    warn_about_models(session, settings)
     with session.connect() as client:
-        run: Json = {"repeats": repeats, "config": config, **labels}
+        run = with_profile_id(client, settings)
 
-        def create_with(field: str, of: Json) -> Json:
+        def create_with(field: str, body: Json) -> Json:
             return start_confirmed(
-                session, lambda agreed: client.create_schedule({**when, field: {**run, **of, **agreed}}), yes=yes
+                session, lambda agreed: client.create_schedule({**when, field: {**body, **agreed}}), yes=yes
             )
 
         if eval_id is not None:
-            _warn_about_models_of_eval(session, client.get_eval(eval_id), config)
-            created = create_with("evalRun", {"evalId": eval_id})
+            _warn_about_models_of_eval(session, client.get_eval(eval_id), run["config"])
+            of_eval = {field: value for field, value in run.items() if field in fields_of("CreateEvalRun")}
+            created = create_with("evalRun", {**of_eval, "config": run["config"], "evalId": eval_id})
         else:
-            run |= {"samplePercentage": sample, **without_none(sampleSeed=seed)}
-            with definition_of(session, client, [definition or ""], {**run, "models": targets}) as resolved:
-                created = create_with("run", resolved)
+            with definition_of(session, client, [definition or ""], run) as resolved:
+                created = create_with("run", {**run, **resolved})
     _print(session, created, as_json=as_json)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cupel.errors import UsageError
-from cupel.json_types import Json, without_none
+from cupel.json_types import Json
 from cupel.server_models import servers_of_environment, servers_of_stack, unlisted_notes
 from cupel.session import Session
 from cupel.source_files import SourceFile
@@ -25,11 +25,10 @@ def split_models(models: list[str], option: str = "--models") -> list[str]:
     return names
 
 
-def chosen_targets(models: list[str] | None, file: str | None, option: str = "--models") -> Json:
-    """`models` or `targets` of a request. UsageError unless exactly one of the options is given."""
-    if (models is None) == (file is None):
+def require_targets(settings: Json, option: str = "--models") -> None:
+    """Raise UsageError unless a request has exactly one of `models` and `targets`."""
+    if ("models" in settings) == ("targets" in settings):
         raise UsageError(f"{option}: specify either {option} or --targets, a file")
-    return {"models": split_models(models, option)} if models is not None else {"targets": read_targets(file or "")}
 
 
 def read_targets(text: str) -> list[Json]:
@@ -57,9 +56,9 @@ def model_names(specification: Json) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def parameters_of(options: list[str] | None) -> Json:
+def parameters_of(options: list[str]) -> Json:
     """The values of --param: JSON, or text. UsageError for one that is not `name=value`."""
-    return dict(map(_parameter, options or ()))
+    return dict(map(_parameter, options))
 
 
 def _parameter(option: str) -> tuple[str, Any]:
@@ -72,46 +71,11 @@ def _parameter(option: str) -> tuple[str, Any]:
         return name, text
 
 
-def run_config(
-    session: Session,
-    targets: Iterable[str] = (),
-    *,
-    temperature: float | None = None,
-    params: Json | None = None,
-    max_turns: int | None = None,
-    concurrency: int | None = None,
-    stagger: tuple[int, int] | None = None,
-    max_attempts: int | None = None,
-    retry_delay_seconds: float | None = None,
-    profile: str | None = None,
-    judge_model: str | None = None,
-    persona_model: str | None = None,
-    judge_max_output_tokens: int | None = None,
-    embedding_model: str | None = None,
-    summarizer_model: str | None = None,
-    evaluator_url: str | None = None,
-) -> Json:
-    """The `config` of what starts runs. Warns about models, also of `targets`, that are perhaps misspelled.
-
-    `with_profile_id` replaces the name of a profile in it.
-    """
-    warn_about_unlisted_models(session, (*targets, judge_model, persona_model, embedding_model, summarizer_model))
-    return without_none(
-        temperature=temperature,
-        params=params or None,
-        maxTurns=max_turns,
-        maxConcurrency=concurrency,
-        staggerMs=stagger,
-        maxAttempts=max_attempts,
-        retryDelaySeconds=retry_delay_seconds,
-        profileId=profile,
-        judgeModel=judge_model,
-        personaModel=persona_model,
-        judgeMaxOutputTokens=judge_max_output_tokens,
-        embeddingModel=embedding_model,
-        summarizerModel=summarizer_model,
-        evaluatorUrl=evaluator_url,
-    )
+def warn_about_models(session: Session, settings: Json) -> None:
+    """Warn about models of a request that are perhaps misspelled: its targets, and those that grade and simulate."""
+    fields = settings | settings.get("config", {})
+    others = (name for field, name in fields.items() if field.endswith("Model"))
+    warn_about_unlisted_models(session, (*model_names(settings), *others))
 
 
 def with_profile_id(client: "Client", body: Json) -> Json:

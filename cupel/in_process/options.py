@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
+from math import inf
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -12,9 +13,9 @@ from cupel.errors import UsageError
 from cupel.in_process.accounts import ProviderAccess
 from cupel.in_process.probes import Probe
 from cupel.in_process.tools import ToolFunction
+from cupel.request_fields import RequestField, fields_of, words_of
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.domain.limits.backoff import MOST_ATTEMPTS, MOST_DELAY_SECONDS
 from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
@@ -31,20 +32,22 @@ CALL_TIMEOUT_SECONDS = 120.0
 MAX_CONCURRENCY = 10
 DEFAULT_CACHE = Path(".cupel/answers.sqlite")
 CACHE_TTL_SECONDS = 14 * 86_400.0
-_RANGES = {
-    "sample_percentage": (1, 100),
-    "seed": (0, 2**53 - 1),
-    "repeats": (1, 100),
-    "temperature": (0, 2),
-    "max_turns": (1, 100),
-    "judge_max_output_tokens": (1, 10_000_000),
-    "max_attempts": (1, MOST_ATTEMPTS),
-    "retry_delay_seconds": (0, MOST_DELAY_SECONDS),
-    "max_concurrency": (1, 1_000),
-    "call_timeout_seconds": (0.001, 86_400),
-    "budget_usd": (0.000001, 1_000_000),
-}
-_FRACTIONAL = ("temperature", "retry_delay_seconds", "call_timeout_seconds", "budget_usd")
+_OPTIONS_OF_FIELDS = {"profileId": "profile", "sampleSeed": "seed", "maxBudgetUsd": "budget_usd"}
+"""It maps fields of a run's request to the options that are not named like them."""
+
+
+def option_name(field: str) -> str:
+    """Return the option for a field of a run's request, such as `judge_model` for `config.judgeModel`."""
+    name = field.rpartition(".")[2]
+    return _OPTIONS_OF_FIELDS.get(name, words_of(name, "_"))
+
+
+_CALL_TIMEOUT = RequestField("number", minimum=0.001, maximum=86_400)
+"""No function's time limits a call in this process, and tests need short ones."""
+_NUMBERS = {
+    option_name(name): field for name, field in fields_of("CreateRun").items() if field.type in ("integer", "number")
+} | {"call_timeout_seconds": _CALL_TIMEOUT}
+"""The options that are numbers, with the limits that the contract of the API has."""
 _LABELS = ("name", "tags", "metadata")
 _TYPES = {
     "scenarios": "a list of names or mappings",
@@ -164,7 +167,7 @@ def _snake_case(name: str) -> str:
 
 
 def _check_value(name: str, value: object) -> None:
-    if name in _RANGES:
+    if name in _NUMBERS:
         _check_number(name, value)
     elif not _is_of_type(name, value):
         raise UsageError(f"{name}: must be {_TYPES.get(name, 'a string')}")
@@ -202,8 +205,9 @@ def _is_duration(value: object) -> bool:
 
 
 def _check_number(name: str, value: object) -> None:
-    low, high = _RANGES[name]
-    kind, article = (int | float, "a number") if name in _FRACTIONAL else (int, "a whole number")
+    number = _NUMBERS[name]
+    low, high = number.minimum or 0, number.maximum or inf
+    kind, article = (int | float, "a number") if number.type == "number" else (int, "a whole number")
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
         raise UsageError(f"{name}: must be {article} from {_plain(low)} to {_plain(high)}")
 

@@ -591,7 +591,7 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": 0}, "repeats: must be a whole number from 1 to 100"),
+        ({"repeats": 0}, "repeats: must be a whole number from 1 to 1,000"),
         ({"sample_percentage": 101}, "sample_percentage"),
         (
             {"judge_modell": "x"},
@@ -599,7 +599,7 @@ def test_a_target_that_cannot_be_called_is_refused(targets: Any, message: str, m
         ),
         ({"repeat": 2, "judgeModel": "x"}, "judgeModel: is not a known field (did you mean judge_model?)"),
         ({"repeat": 2, "judgeModel": "x"}, "repeat: is not a known field (did you mean repeats?)"),
-        ({"repeats": 1.5}, "repeats: must be a whole number from 1 to 100"),
+        ({"repeats": 1.5}, "repeats: must be a whole number from 1 to 1,000"),
         ({"temperature": "0"}, "temperature: must be a number from 0 to 2"),
         ({"judge_model": 5}, "judge_model: must be a string"),
         ({"scenarios": "Boiling point"}, "scenarios: must be a list of names or mappings"),

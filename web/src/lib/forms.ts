@@ -4,7 +4,7 @@
 export function parseWhole(text: string, min: number, max: number): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return null;
-  const value = /^\d{1,12}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  const value = /^\d{1,16}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
   return value >= min && value <= max ? value : undefined;
 }
 

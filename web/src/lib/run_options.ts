@@ -8,7 +8,7 @@ export const PRIORITIES = ["LOW", "NORMAL", "HIGH"] as const;
 export type Priority = (typeof PRIORITIES)[number];
 export const MAX_TURNS = 100;
 export const MAX_CONCURRENCY = 1_000;
-export const MAX_SEED = 999_999_999_999;
+export const MAX_SEED = Number.MAX_SAFE_INTEGER;
 const MAX_VERSION = 1_000_000;
 const MAX_TEMPERATURE = 2;
 

@@ -1,0 +1,45 @@
+"""The fields of requests as the contract of the API limits them; `python -m tools.request_fields` writes the table."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cupel.json_types import Json
+
+_FILE = Path(__file__).with_name("request_fields.json")
+_CAPITAL = re.compile("[A-Z]")
+
+
+class RequestField(NamedTuple):
+    """A field of a request. Its type is that of JSON, `texts` for a list of texts, or `pair` for two whole numbers."""
+
+    type: str
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    nullable: bool = False
+    default: Any = None
+    description: str = ""
+
+    @property
+    def is_flag(self) -> bool:
+        """Return whether the option of the field is only given to set it."""
+        return self.type == "boolean" and self.default is False
+
+
+def fields_of(model: str) -> dict[str, RequestField]:
+    """Return the fields of a request by their names; those of its configuration are named like `config.judgeModel`."""
+    return {name: RequestField(**field) for name, field in _models()[model].items()}
+
+
+@cache
+def _models() -> dict[str, dict[str, Json]]:
+    loaded: dict[str, dict[str, Json]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return loaded
+
+
+def words_of(name: str, separator: str) -> str:
+    """Return `judge-model` for `judgeModel`."""
+    return _CAPITAL.sub(lambda capital: f"{separator}{capital[0].lower()}", name)
