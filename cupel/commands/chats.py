@@ -1,11 +1,13 @@
 """`cupel chats`: conversations that people hold with a model, in branches."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
+from cupel.commands.resources import Resource
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
@@ -22,13 +24,8 @@ MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="The id of a m
 BranchOption = Annotated[str | None, typer.Option("--branch", help="A branch; the active one by default.")]
 
 
-@app.command("list")
-def list_chats(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List chats, newest first."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        names = TargetNames(client)
-        print_list(session, client.list_chats(), limit, lambda found: chats_table(found, names), as_json=as_json)
+RESOURCE = Resource(app, "chat", lambda client: partial(chats_table, names=TargetNames(client)), ChatId)
+RESOURCE.add_list("List chats, newest first.")
 
 
 @app.command()
@@ -97,13 +94,7 @@ def update(
     _print_saved(session, updated, as_json=as_json)
 
 
-@app.command()
-def delete(ctx: typer.Context, chat: ChatId, as_json: AsJson = False) -> None:
-    """Delete a chat with everything that was said in it."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        client.delete_chat(chat)
-    session.print_deleted(chat, as_json=as_json)
+RESOURCE.add_delete("Delete a chat with everything that was said in it.")
 
 
 @app.command()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.commands.request_options import with_settings
+from cupel.commands.resources import Resource
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
@@ -32,6 +32,11 @@ OptionalFile = Annotated[
 ]
 
 
+RESOURCE = Resource(
+    app, "experiment", lambda client: partial(experiments_table, names=ResourceNames(client)), ExperimentId
+)
+
+
 @app.command()
 @with_settings("ExperimentFields")
 def create(
@@ -47,14 +52,7 @@ def create(
         _print_experiment(session, client, client.create_experiment(fields), as_json=as_json)
 
 
-@app.command("list")
-def list_experiments(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List experiments, newest first."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        names = ResourceNames(client)
-        rendered = partial(experiments_table, names=names)
-        print_list(session, client.list_experiments(), limit, rendered, as_json=as_json)
+RESOURCE.add_list("List experiments, newest first.")
 
 
 @app.command()
@@ -124,13 +122,7 @@ def conclude(
         _print_experiment(session, client, concluded, as_json=as_json)
 
 
-@app.command()
-def delete(ctx: typer.Context, experiment: ExperimentId, as_json: AsJson = False) -> None:
-    """Delete an experiment; its runs stay."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        client.delete_experiment(experiment)
-    session.print_deleted(experiment, as_json=as_json)
+RESOURCE.add_delete("Delete an experiment; its runs stay.")
 
 
 @contextmanager

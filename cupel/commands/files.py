@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, refuse_group_options
+from cupel.commands.options import AsJson
+from cupel.commands.resources import Resource
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.local_files import LocalFile, UnreadableFile, read_file
@@ -21,15 +21,8 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="PNG, JPEG,
 FileId = Annotated[str, typer.Argument(metavar="ID", help="The id, as in the list.")]
 
 
-@app.callback()
-def files(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """Upload, list, show and delete images and PDFs for messages."""
-    if ctx.invoked_subcommand:
-        refuse_group_options(ctx)
-        return
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        print_list(session, client.list_files(), limit, _table, as_json=as_json)
+RESOURCE = Resource(app, "file", lambda _: _table, FileId)
+RESOURCE.list_by_default()
 
 
 @app.command()
@@ -46,21 +39,8 @@ def upload(ctx: typer.Context, paths: Paths, as_json: AsJson = False) -> None:
             session.out.print(f"{each['id']}  {each['name']}  {_size(each)}", markup=False, soft_wrap=True)
 
 
-@app.command()
-def show(ctx: typer.Context, file_id: FileId) -> None:
-    """Show a file as JSON, with an address from which its content can be loaded for five minutes."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        session.print_json(client.get_file(file_id))
-
-
-@app.command()
-def delete(ctx: typer.Context, file_id: FileId, as_json: AsJson = False) -> None:
-    """Delete a file. Probes that need it later end with an error."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        client.delete_file(file_id)
-    session.print_deleted(file_id, as_json=as_json)
+RESOURCE.add_show("Show a file as JSON, with an address from which its content can be loaded for five minutes.")
+RESOURCE.add_delete("Delete a file. Probes that need it later end with an error.")
 
 
 def _read(path: Path) -> LocalFile:

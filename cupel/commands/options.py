@@ -18,7 +18,7 @@ def model_option(name: str, *, help_text: str) -> Any:
 
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, such as run_01jd3v….")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print only one JSON document, to standard output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
 Ids = Annotated[bool, typer.Option("--ids", help="Also show the ids of what is shown by name.")]
 After = Annotated[
     str | None,

@@ -1,14 +1,13 @@
 """`cupel profiles`: operation profiles, which say what runs around every turn."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
+from cupel.commands.resources import File, Resource
 from cupel.errors import RefusedField
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -19,24 +18,16 @@ from cupel.terminal import NO_VALUE, format_time
 
 app = typer.Typer(no_args_is_help=True, help="Create, check and delete operation profiles.")
 ProfileId = Annotated[str, typer.Argument(metavar="PROFILE", help="The id of a profile, such as prof_01jd….")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
 
 
-@app.command()
-def create(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
-    """Create a profile from a file."""
-    session = ctx.ensure_object(Session)
-    source = SourceFile.read(file)
-    with session.connect() as client, source.explaining():
-        _print_saved(session, client.create_profile(source.mapping()), as_json=as_json)
+def _print_saved(session: Session, profile: Json) -> None:
+    session.out.print(f"{profile['id']} {profile['name']} version {profile['version']}", markup=False, soft_wrap=True)
+    _print_warnings(session, profile["warnings"])
 
 
-@app.command("list")
-def list_profiles(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List profiles, newest first."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        print_list(session, client.list_profiles(), limit, profiles_table, as_json=as_json)
+RESOURCE = Resource(app, "profile", lambda _: profiles_table, ProfileId, _print_saved)
+RESOURCE.add_create("Create a profile from a file.")
+RESOURCE.add_list("List profiles, newest first.")
 
 
 @app.command()
@@ -59,13 +50,7 @@ def show(
     _print_warnings(session, shown["warnings"])
 
 
-@app.command()
-def update(ctx: typer.Context, profile: ProfileId, file: File, as_json: AsJson = False) -> None:
-    """Update a profile from a file with the fields to change; other operations make the next version."""
-    session = ctx.ensure_object(Session)
-    source = SourceFile.read(file)
-    with session.connect() as client, source.explaining():
-        _print_saved(session, client.update_profile(profile, source.mapping()), as_json=as_json)
+RESOURCE.add_update("Update a profile from a file with the fields to change; other operations make the next version.")
 
 
 @app.command("reset-session")
@@ -95,21 +80,7 @@ def check(ctx: typer.Context, file: File, as_json: AsJson = False) -> None:
         _print_plan(session, result)
 
 
-@app.command()
-def delete(ctx: typer.Context, profile: ProfileId, as_json: AsJson = False) -> None:
-    """Delete a profile."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        client.delete_profile(profile)
-    session.print_deleted(profile, as_json=as_json)
-
-
-def _print_saved(session: Session, profile: Json, *, as_json: bool) -> None:
-    if as_json:
-        session.print_json(profile)
-        return
-    session.out.print(f"{profile['id']} {profile['name']} version {profile['version']}", markup=False, soft_wrap=True)
-    _print_warnings(session, profile["warnings"])
+RESOURCE.add_delete("Delete a profile.")
 
 
 def _print_plan(session: Session, result: Json) -> None:

@@ -1,13 +1,15 @@
-"""`cupel personas`, `connectors` and `evals`: the named resources of a workspace, created and updated from files."""
+"""Commands that kinds of resources have in common; `cupel personas`, `connectors` and `evals` have few others."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, Render, print_list
 from cupel.commands.options import AsJson, refuse_group_options
 from cupel.environment import read_variable
 from cupel.errors import UsageError
@@ -21,7 +23,6 @@ from cupel.terminal import NO_VALUE, shorten
 
 if TYPE_CHECKING:
     from cupel.client import Client
-    from cupel.pages import Pages
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, as in the list.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON with the fields of the API.")]
@@ -37,103 +38,161 @@ _TEXTS = frozenset({"description", "headerNames", "targets"})
 """Fields that a narrow terminal may fold; the others are ids, addresses and models."""
 
 
-class Operations(NamedTuple):
-    """The client's methods for one kind of resource."""
-
-    list_all: "Callable[[], Pages]"
-    create: Callable[[Json], Json]
-    get: Callable[[str], Json]
-    update: Callable[[str, Json], Json]
-    delete: Callable[[str], None]
-    shown: Callable[[Json], Json] = lambda resource: resource
-    """The resource with the fields that its table shows."""
+def print_id_and_name(session: Session, resource: Json) -> None:
+    session.out.print(f"{resource['id']} {resource['name']}", markup=False, soft_wrap=True)
 
 
-def _app(
-    operations_of: "Callable[[Client], Operations]", kind: str, plural: str, columns: tuple[str, ...]
-) -> typer.Typer:
-    """The commands for one kind of resource, such as "an eval"; its table shows id, name and the fields `columns`."""
-    app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
+@dataclass(frozen=True)
+class Resource:
+    """A kind of resource of a workspace, with the commands that it has in common with others.
 
-    @app.callback()
-    def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-        if ctx.invoked_subcommand:
-            refuse_group_options(ctx)
-            return
-        session = ctx.ensure_object(Session)
+    Each method adds one of them to the app, whose help lists them in this order.
+    """
+
+    app: typer.Typer
+    name: str
+    """The client's methods are named after it, such as `get_persona` and `list_personas`."""
+    table: "Callable[[Client], Render]"
+    argument: Any = Id
+    """The annotation of the argument that identifies one."""
+    print_saved: Callable[[Session, Json], None] = print_id_and_name
+    """It prints one that was created or updated."""
+
+    def list_by_default(self) -> None:
+        """Let the app without a subcommand list them."""
+
+        @self.app.callback()
+        def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+            if ctx.invoked_subcommand:
+                refuse_group_options(ctx)
+                return
+            self._print_list(ctx.ensure_object(Session), limit, as_json=as_json)
+
+    def add_list(self, help_text: str) -> None:
+        @self.app.command("list", help=help_text)
+        def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
+            self._print_list(ctx.ensure_object(Session), limit, as_json=as_json)
+
+    def _print_list(self, session: Session, limit: int, *, as_json: bool) -> None:
         with session.connect() as client:
-            operations = operations_of(client)
-            listed = operations.list_all()
-            print_list(
-                session, listed, limit, lambda found: _table(map(operations.shown, found), columns), as_json=as_json
-            )
+            listed = getattr(client, f"list_{self.name}s")()
+            print_list(session, listed, limit, self.table(client), as_json=as_json)
 
-    @app.command(help=f"Create {kind} from a file.")
-    def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
-        session = ctx.ensure_object(Session)
-        source = SourceFile.read(file)
-        body = _body(source, header_env)
-        with session.connect() as client, source.explaining():
-            _print_saved(session, operations_of(client).create(body), as_json=as_json)
+    def add_create(self, help_text: str, *, reads_headers: bool = False) -> None:
+        """Add the command that creates one from a file; values of headers may come from the environment."""
 
-    @app.command(help=f"Update {kind} from a file with the fields to change.")
-    def update(
-        ctx: typer.Context, resource_id: Id, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
+        def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
+            self._save(ctx, "create", (), file, header_env, as_json=as_json)
+
+        self.app.command(help=help_text)(create if reads_headers else _without_headers(create))
+
+    def add_update(self, help_text: str, *, reads_headers: bool = False) -> None:
+        """Add the command that updates one from a file with the fields to change."""
+
+        def update(
+            ctx: typer.Context, resource_id: str, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
+        ) -> None:
+            self._save(ctx, "update", (resource_id,), file, header_env, as_json=as_json)
+
+        command = self._with_argument(update)
+        self.app.command(help=help_text)(command if reads_headers else _without_headers(command))
+
+    def _save(
+        self,
+        ctx: typer.Context,
+        verb: str,
+        ids: tuple[str, ...],
+        file: Path,
+        header_env: list[str] | None,
+        *,
+        as_json: bool,
     ) -> None:
         session = ctx.ensure_object(Session)
         source = SourceFile.read(file)
         body = _body(source, header_env)
         with session.connect() as client, source.explaining():
-            _print_saved(session, operations_of(client).update(resource_id, body), as_json=as_json)
+            saved = getattr(client, f"{verb}_{self.name}")(*ids, body)
+            if as_json:
+                session.print_json(saved)
+            else:
+                self.print_saved(session, saved)
 
-    @app.command(help=f"Show {kind}, as JSON.")
-    def show(ctx: typer.Context, resource_id: Id) -> None:
-        session = ctx.ensure_object(Session)
-        with session.connect() as client:
-            session.print_json(operations_of(client).get(resource_id))
+    def add_show(self, help_text: str) -> None:
+        """Add the command that shows one as JSON."""
 
-    @app.command(help=f"Delete {kind}. Runs that use it continue.")
-    def delete(ctx: typer.Context, resource_id: Id, as_json: AsJson = False) -> None:
-        session = ctx.ensure_object(Session)
-        with session.connect() as client:
-            operations_of(client).delete(resource_id)
-        session.print_deleted(resource_id, as_json=as_json)
+        def show(ctx: typer.Context, resource_id: str) -> None:
+            session = ctx.ensure_object(Session)
+            with session.connect() as client:
+                session.print_json(getattr(client, f"get_{self.name}")(resource_id))
 
+        self.app.command(help=help_text)(self._with_argument(show))
+
+    def add_show_in_table(self, help_text: str) -> None:
+        """Add the command that shows one like the list does."""
+
+        def show(ctx: typer.Context, resource_id: str, as_json: AsJson = False) -> None:
+            session = ctx.ensure_object(Session)
+            with session.connect() as client:
+                found = getattr(client, f"get_{self.name}")(resource_id)
+                if as_json:
+                    session.print_json(found)
+                else:
+                    session.out.print(self.table(client)([found]))
+
+        self.app.command(help=help_text)(self._with_argument(show))
+
+    def add_delete(self, help_text: str) -> None:
+        def delete(ctx: typer.Context, resource_id: str, as_json: AsJson = False) -> None:
+            session = ctx.ensure_object(Session)
+            with session.connect() as client:
+                getattr(client, f"delete_{self.name}")(resource_id)
+            session.print_deleted(resource_id, as_json=as_json)
+
+        self.app.command(help=help_text)(self._with_argument(delete))
+
+    def _with_argument(self, command: Callable[..., None]) -> Callable[..., None]:
+        command.__annotations__["resource_id"] = self.argument
+        return command
+
+
+def _without_headers(command: Callable[..., None]) -> Callable[..., None]:
+    own = signature(command)
+    parameters = [each for each in own.parameters.values() if each.name != "header_env"]
+    vars(command)["__signature__"] = own.replace(parameters=parameters)
+    return command
+
+
+def _from_files(name: str, kind: str, plural: str, table_of: "Callable[[Client], Render]") -> typer.Typer:
+    """The commands of resources that are created and updated from files, such as "an eval"."""
+    app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
+    resource = Resource(app, name, table_of)
+    resource.list_by_default()
+    resource.add_create(f"Create {kind} from a file.", reads_headers=True)
+    resource.add_update(f"Update {kind} from a file with the fields to change.", reads_headers=True)
+    resource.add_show(f"Show {kind}, as JSON.")
+    resource.add_delete(f"Delete {kind}. Runs that use it continue.")
     return app
 
 
-def _persona_operations(client: "Client") -> Operations:
-    return Operations(
-        client.list_personas, client.create_persona, client.get_persona, client.update_persona, client.delete_persona
-    )
+def _columns(*columns: str) -> "Callable[[Client], Render]":
+    """A table with the id, the name and these fields."""
+    return lambda _: lambda found: _table(found, columns)
 
 
-def _connector_operations(client: "Client") -> Operations:
-    return Operations(
-        client.list_connectors,
-        client.create_connector,
-        client.get_connector,
-        client.update_connector,
-        client.delete_connector,
-    )
-
-
-def _eval_operations(client: "Client") -> Operations:
+def _evals_table(client: "Client") -> Render:
     names = TargetNames(client)
 
     def shown(each: Json) -> Json:
         return {**each, "targets": [names.of(target["id"]) for target in each["targets"]]}
 
-    return Operations(
-        client.list_evals, client.create_eval, client.get_eval, client.update_eval, client.delete_eval, shown
-    )
+    return lambda found: _table(map(shown, found), ("targets", "judgeModel"))
 
 
-personas = _app(_persona_operations, "a persona", "personas, the simulated users", ("description", "headerNames"))
-connectors = _app(
-    _connector_operations, "a connector", "connectors, the agents behind HTTP", ("type", "baseUrl", "headerNames")
+personas = _from_files("persona", "a persona", "personas, the simulated users", _columns("description", "headerNames"))
+connectors = _from_files(
+    "connector", "a connector", "connectors, the agents behind HTTP", _columns("type", "baseUrl", "headerNames")
 )
-evals = _app(_eval_operations, "an eval", "evals, saved sets of scenarios with a target", ("targets", "judgeModel"))
+evals = _from_files("eval", "an eval", "evals, saved sets of scenarios with a target", _evals_table)
 
 
 @connectors.command("test")
@@ -175,10 +234,3 @@ def _body(source: SourceFile, header_env: list[str] | None) -> Json:
             )
         body["headers"] = {**(body.get("headers") or {}), name: value}
     return body
-
-
-def _print_saved(session: Session, resource: Json, *, as_json: bool) -> None:
-    if as_json:
-        session.print_json(resource)
-    else:
-        session.out.print(f"{resource['id']} {resource['name']}", markup=False, soft_wrap=True)

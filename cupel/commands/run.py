@@ -133,8 +133,7 @@ def run(
     gates.check_waits_for_end(is_waiting=watch or in_process)
     if in_process:
         _refuse_without_stack(settings, gates, new=new)
-    if "definitionVersion" in settings and (in_process or _are_files(definitions)):
-        raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
+    check_definition_version(settings, [] if in_process else definitions)
     require_targets(settings)
     warn_about_models(session, settings)
     graders = (settings["config"].get(role) for role in ("judgeModel", "personaModel"))
@@ -313,6 +312,12 @@ def definition_of(
             client.delete_definition(uploaded.id)
             session.remark(f"definition {uploaded.id} was deleted, because nothing was started")
         raise
+
+
+def check_definition_version(settings: Json, definitions: Sequence[str]) -> None:
+    """Raise UsageError for the version of a definition unless all have an id."""
+    if "definitionVersion" in settings and _are_files(definitions):
+        raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
 
 
 def _are_files(definitions: Sequence[str]) -> bool:

@@ -7,10 +7,10 @@ import typer
 from rich.table import Table
 
 from cupel.commands.confirmation import start_confirmed
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, StartAnyway, refuse_group_options
+from cupel.commands.options import AsJson, StartAnyway
 from cupel.commands.request_options import with_settings
-from cupel.commands.run import definition_of
+from cupel.commands.resources import Resource
+from cupel.commands.run import check_definition_version, definition_of
 from cupel.commands.targets import warn_about_models, warn_about_unlisted_models, with_profile_id
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
@@ -31,15 +31,8 @@ At = Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T
 ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a schedule, such as sch_01jd3v….")]
 
 
-@app.callback()
-def schedules(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List, show, create, update, enable, disable and delete schedules, which start runs."""
-    if ctx.invoked_subcommand:
-        refuse_group_options(ctx)
-        return
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        print_list(session, client.list_schedules(), limit, _table, as_json=as_json)
+RESOURCE = Resource(app, "schedule", lambda _: _table, ScheduleId)
+RESOURCE.list_by_default()
 
 
 @app.command()
@@ -86,6 +79,7 @@ def create(
     has_targets = "models" in settings or "targets" in settings
     if (definition is None) == (eval_id is None) or (eval_id is None) != has_targets:
         raise UsageError("specify either a definition and --models, or --eval")
+    check_definition_version(settings, [] if definition is None else [definition])
     warn_about_models(session, settings)
     with session.connect() as client:
         run = with_profile_id(client, settings)
@@ -139,13 +133,7 @@ def disable(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False
     _set_enabled(ctx.ensure_object(Session), schedule_id, enabled=False, as_json=as_json)
 
 
-@app.command()
-def delete(ctx: typer.Context, schedule_id: ScheduleId, as_json: AsJson = False) -> None:
-    """Delete a schedule. The runs it started are kept."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        client.delete_schedule(schedule_id)
-    session.print_deleted(schedule_id, as_json=as_json)
+RESOURCE.add_delete("Delete a schedule. The runs it started are kept.")
 
 
 def _warn_about_models_of_eval(session: Session, saved: Json, config: Json) -> None:

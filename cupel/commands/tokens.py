@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, refuse_group_options
+from cupel.commands.options import AsJson
+from cupel.commands.resources import Resource
 from cupel.extras import require_extra
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -31,15 +31,7 @@ Role = Annotated[
 ]
 
 
-@app.callback()
-def tokens(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List, create and revoke API tokens."""
-    if ctx.invoked_subcommand:
-        refuse_group_options(ctx)
-        return
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        print_list(session, client.list_tokens(), limit, _table, as_json=as_json)
+Resource(app, "token", lambda _: _table).list_by_default()
 
 
 @app.command()

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
-from cupel.commands.options import AsJson, refuse_group_options
+from cupel.commands.options import AsJson
+from cupel.commands.resources import Resource
 from cupel.commands.tokens import print_secret
 from cupel.commands.written_files import written_file
 from cupel.counts import count_of
@@ -24,21 +24,9 @@ app = typer.Typer(help="List, create, erase and export workspaces.", invoke_with
 WorkspaceName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workspace, such as team-a.")]
 
 
-@app.callback()
-def workspaces(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List, create, erase and export workspaces: all but the export with the token of an operator."""
-    if ctx.invoked_subcommand:
-        refuse_group_options(ctx)
-        return
-    list_workspaces(ctx, limit=limit, as_json=as_json)
-
-
-@app.command("list")
-def list_workspaces(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-    """List the workspaces that operators have created or erased, by name."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        print_list(session, client.list_workspaces(), limit, _table, as_json=as_json)
+RESOURCE = Resource(app, "workspace", lambda _: _table, WorkspaceName)
+RESOURCE.list_by_default()
+RESOURCE.add_list("List the workspaces that operators have created or erased, by name.")
 
 
 @app.command()
@@ -50,16 +38,7 @@ def create(ctx: typer.Context, name: WorkspaceName, as_json: AsJson = False) -> 
     print_secret(session, created if as_json else created["token"], as_json=as_json)
 
 
-@app.command()
-def show(ctx: typer.Context, name: WorkspaceName, as_json: AsJson = False) -> None:
-    """Show when an operator created or erased a workspace."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        workspace = client.get_workspace(name)
-    if as_json:
-        session.print_json(workspace)
-    else:
-        session.out.print(_table([workspace]))
+RESOURCE.add_show_in_table("Show when an operator created or erased a workspace.")
 
 
 @app.command()

@@ -164,3 +164,23 @@ def test_the_audit_log_is_listed(api: FakeApi, cupel: Cupel) -> None:
     shown = cupel("audit", "--token", "tok_1", "--operation", "createRun").stdout
     assert shown.splitlines()[1].split()[1:] == ["tok_1", "admin", "createRun", "/v1/runs/run_1", "201"]
     assert dict(api.requests[0].url.params)["tokenId"] == "tok_1"
+
+
+@pytest.mark.parametrize(
+    ("group", "path"),
+    [
+        ("personas", "/v1/personas/x_1"),
+        ("connectors", "/v1/connectors/x_1"),
+        ("evals", "/v1/evals/x_1"),
+        ("profiles", "/v1/profiles/x_1"),
+        ("files", "/v1/files/x_1"),
+        ("experiments", "/v1/experiments/x_1"),
+        ("schedules", "/v1/schedules/x_1"),
+        ("chats", "/v1/chats/x_1"),
+    ],
+)
+def test_every_kind_of_resource_is_deleted_by_its_id(api: FakeApi, cupel: Cupel, group: str, path: str) -> None:
+    api.refusals = [httpx.Response(204)]
+    answer = cupel(group, "delete", "x_1")
+    assert [(each.method, each.url.path) for each in api.requests] == [("DELETE", path)]
+    assert (answer.exit_code, answer.stdout) == (0, "deleted x_1\n")

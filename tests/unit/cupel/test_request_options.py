@@ -112,3 +112,19 @@ def test_no_option_of_a_start_is_in_no_panel(cupel: Cupel, command: tuple[str, .
     start = next(index for index, line in enumerate(lines) if line.startswith("╭─ Options"))
     end = next(index for index, line in enumerate(lines[start:], start) if line.startswith("╰"))
     assert sum(" --" in line.partition("  ")[0] for line in lines[start:end]) <= 14
+
+
+def test_a_version_of_a_definition_needs_its_id(api: FakeApi, cupel: Cupel) -> None:
+    options = ("schedules", "create", "--name", "Nightly", "--rate", "1 day", "--definition-version", "2")
+    for started in (("--eval", "evl_1"), ("nightly.yaml", "--models", "sim/steady")):
+        refused = cupel(*options, *started)
+        assert (refused.exit_code, "--definition-version: needs the id" in refused.stderr) == (2, True)
+    assert api.requests == []
+
+
+def test_a_schedule_has_the_settings_that_a_run_has(api: FakeApi, cupel: Cupel) -> None:
+    when = ("--name", "Nightly", "--rate", "1 day", "--run-name", "Night", "--priority", "high")
+    cupel("schedules", "create", "def_1", *when, "--models", "sim/steady", "--max-attempts", "2", "--seed", "7")
+    schedule = api.bodies("POST", "/schedules")[0]
+    assert (schedule["name"], schedule["run"]["name"], schedule["run"]["sampleSeed"]) == ("Nightly", "Night", 7)
+    assert (schedule["run"]["priority"], schedule["run"]["config"]) == ("HIGH", {"maxAttempts": 2})
