@@ -7,7 +7,7 @@ import typer
 
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.printable import printable
@@ -24,7 +24,7 @@ MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="The id of a m
 BranchOption = Annotated[str | None, typer.Option("--branch", help="A branch; the active one by default.")]
 
 
-RESOURCE = Resource(app, "chat", lambda client: partial(chats_table, names=TargetNames(client)), ChatId)
+RESOURCE = ResourceCommands(app, "chat", lambda client: partial(chats_table, names=TargetNames(client)), ChatId)
 RESOURCE.add_list("List chats, newest first.")
 
 

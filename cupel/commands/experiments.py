@@ -10,7 +10,7 @@ import typer
 
 from cupel.commands.options import AsJson, RunId
 from cupel.commands.request_options import with_settings
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.errors import UsageError
 from cupel.json_types import Json, without_none
 from cupel.render_experiment import experiments_table, notes, rows_table
@@ -32,7 +32,7 @@ OptionalFile = Annotated[
 ]
 
 
-RESOURCE = Resource(
+RESOURCE = ResourceCommands(
     app, "experiment", lambda client: partial(experiments_table, names=ResourceNames(client)), ExperimentId
 )
 

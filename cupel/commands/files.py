@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.local_files import LocalFile, UnreadableFile, read_file
@@ -21,7 +21,7 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="PNG, JPEG,
 FileId = Annotated[str, typer.Argument(metavar="ID", help="The id, as in the list.")]
 
 
-RESOURCE = Resource(app, "file", lambda _: _table, FileId)
+RESOURCE = ResourceCommands(app, "file", lambda _: _table, FileId)
 RESOURCE.list_by_default()
 
 

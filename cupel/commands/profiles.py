@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson
-from cupel.commands.resources import File, Resource
+from cupel.commands.resources import File, ResourceCommands
 from cupel.errors import RefusedField
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -25,7 +25,7 @@ def _print_saved(session: Session, profile: Json) -> None:
     _print_warnings(session, profile["warnings"])
 
 
-RESOURCE = Resource(app, "profile", lambda _: profiles_table, ProfileId, _print_saved)
+RESOURCE = ResourceCommands(app, "profile", lambda _: profiles_table, ProfileId, _print_saved)
 RESOURCE.add_create("Create a profile from a file.")
 RESOURCE.add_list("List profiles, newest first.")
 

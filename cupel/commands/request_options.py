@@ -180,7 +180,7 @@ _PANEL_OF = {name: panel for panel, names in _PANELS.items() for name in names}
 _RANKS = {name: -rank for rank, name in enumerate([*reversed(_PANEL_OF), *reversed(_FIRST)])}
 _MIN_OPTIONS_OF_PANELS = 20
 """The help of a command with fewer options has no panels."""
-_MOST_SHOWN = 10**9
+_MAX_SHOWN = 10**9
 """Higher limits would only widen the help; the API states them."""
 _TYPES = {"integer": int, "number": float, "boolean": bool, "texts": list[str], "pair": tuple[int, int]}
 _METAVARS = {bool: "", int: "N", float: "N", str: "TEXT", list[str]: "TEXT", Path: "FILE"}
@@ -273,7 +273,7 @@ def _parameter(name: str, field: RequestField, option: FieldOption) -> Parameter
         autocompletion=complete_model if _is_model(name) else None,
         case_sensitive=False,
         min=field.minimum if is_number else None,
-        max=field.maximum if is_number and (field.maximum or 0) <= _MOST_SHOWN else None,
+        max=field.maximum if is_number and (field.maximum or 0) <= _MAX_SHOWN else None,
     )
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=_default(field, option), annotation=Annotated[kind | None, info]

@@ -43,7 +43,7 @@ def print_id_and_name(session: Session, resource: Json) -> None:
 
 
 @dataclass(frozen=True)
-class Resource:
+class ResourceCommands:
     """A kind of resource of a workspace, with the commands that it has in common with others.
 
     Each method adds one of them to the app, whose help lists them in this order.
@@ -165,7 +165,7 @@ def _without_headers(command: Callable[..., None]) -> Callable[..., None]:
 def _from_files(name: str, kind: str, plural: str, table_of: "Callable[[Client], Render]") -> typer.Typer:
     """The commands of resources that are created and updated from files, such as "an eval"."""
     app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
-    resource = Resource(app, name, table_of)
+    resource = ResourceCommands(app, name, table_of)
     resource.list_by_default()
     resource.add_create(f"Create {kind} from a file.", reads_headers=True)
     resource.add_update(f"Update {kind} from a file with the fields to change.", reads_headers=True)

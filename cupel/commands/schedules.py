@@ -9,7 +9,7 @@ from rich.table import Table
 from cupel.commands.confirmation import start_confirmed
 from cupel.commands.options import AsJson, StartAnyway
 from cupel.commands.request_options import with_settings
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.commands.run import check_definition_version, definition_of
 from cupel.commands.targets import warn_about_models, warn_about_unlisted_models, with_profile_id
 from cupel.errors import UsageError
@@ -31,7 +31,7 @@ At = Annotated[str | None, typer.Option(help="A single time, such as 2027-01-31T
 ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The id of a schedule, such as sch_01jd3v….")]
 
 
-RESOURCE = Resource(app, "schedule", lambda _: _table, ScheduleId)
+RESOURCE = ResourceCommands(app, "schedule", lambda _: _table, ScheduleId)
 RESOURCE.list_by_default()
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.extras import require_extra
 from cupel.json_types import Json
 from cupel.markup import escape
@@ -31,7 +31,7 @@ Role = Annotated[
 ]
 
 
-Resource(app, "token", lambda _: _table).list_by_default()
+ResourceCommands(app, "token", lambda _: _table).list_by_default()
 
 
 @app.command()

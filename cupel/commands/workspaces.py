@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from cupel.commands.options import AsJson
-from cupel.commands.resources import Resource
+from cupel.commands.resources import ResourceCommands
 from cupel.commands.tokens import print_secret
 from cupel.commands.written_files import written_file
 from cupel.counts import count_of
@@ -24,7 +24,7 @@ app = typer.Typer(help="List, create, erase and export workspaces.", invoke_with
 WorkspaceName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workspace, such as team-a.")]
 
 
-RESOURCE = Resource(app, "workspace", lambda _: _table, WorkspaceName)
+RESOURCE = ResourceCommands(app, "workspace", lambda _: _table, WorkspaceName)
 RESOURCE.list_by_default()
 RESOURCE.add_list("List the workspaces that operators have created or erased, by name.")
 
