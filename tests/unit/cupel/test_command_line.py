@@ -121,7 +121,7 @@ def test_completion_can_be_installed(cupel: Cupel) -> None:
 
 
 def http_requests_in_messages() -> set[str]:
-    """The requests that messages of the API name. Docstrings, patterns and declarations of operations are no messages."""
+    """The requests that messages of the API name, without those of docstrings, patterns and declarations."""
     others = re.compile(r'"""(?s:.*?)"""|@operation\(\s*"[^"]*"|re\.compile\(.*')
     texts = (others.sub("", path.read_text()) for path in (ROOT / "shared").rglob("*.py"))
     return {found for text in texts for found in re.findall(r"(?:PUT|POST|PATCH|DELETE) /v1/[\w/{}.-]+", text)}
