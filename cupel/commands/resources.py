@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import signature
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +35,8 @@ HeaderEnv = Annotated[
 ]
 
 
+CALLED_METHODS: set[str] = set()
+"""The names of the client's methods that the commands of resources call."""
 _TEXTS = frozenset({"description", "headerNames", "targets"})
 """Fields that a narrow terminal may fold; the others are ids, addresses and models."""
 
@@ -60,39 +63,53 @@ class ResourceCommands:
 
     def list_by_default(self) -> None:
         """Let the app without a subcommand list them."""
+        print_all = self._list_printer()
 
         @self.app.callback()
         def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
             if ctx.invoked_subcommand:
                 refuse_group_options(ctx)
                 return
-            self._print_list(ctx.ensure_object(Session), limit, as_json=as_json)
+            print_all(ctx.ensure_object(Session), limit, as_json)
 
     def add_list(self, help_text: str) -> None:
+        print_all = self._list_printer()
+
         @self.app.command("list", help=help_text)
         def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
-            self._print_list(ctx.ensure_object(Session), limit, as_json=as_json)
+            print_all(ctx.ensure_object(Session), limit, as_json)
 
-    def _print_list(self, session: Session, limit: int, *, as_json: bool) -> None:
-        with session.connect() as client:
-            listed = getattr(client, f"list_{self.name}s")()
-            print_list(session, listed, limit, self.table(client), as_json=as_json)
+    def _list_printer(self) -> Callable[[Session, int, bool], None]:
+        list_all = self._method(f"list_{self.name}s")
+
+        def print_all(session: Session, limit: int, as_json: bool) -> None:
+            with session.connect() as client:
+                print_list(session, list_all(client)(), limit, self.table(client), as_json=as_json)
+
+        return print_all
+
+    def _method(self, name: str) -> "Callable[[Client], Callable[..., Any]]":
+        """Return the function that reads this method of a client."""
+        CALLED_METHODS.add(name)
+        return attrgetter(name)
 
     def add_create(self, help_text: str, *, reads_headers: bool = False) -> None:
         """Add the command that creates one from a file; values of headers may come from the environment."""
+        create_one = self._method(f"create_{self.name}")
 
         def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
-            self._save(ctx, "create", (), file, header_env, as_json=as_json)
+            self._save(ctx, create_one, (), file, header_env, as_json=as_json)
 
         self.app.command(help=help_text)(create if reads_headers else _without_headers(create))
 
     def add_update(self, help_text: str, *, reads_headers: bool = False) -> None:
         """Add the command that updates one from a file with the fields to change."""
+        update_one = self._method(f"update_{self.name}")
 
         def update(
             ctx: typer.Context, resource_id: str, file: File, header_env: HeaderEnv = None, as_json: AsJson = False
         ) -> None:
-            self._save(ctx, "update", (resource_id,), file, header_env, as_json=as_json)
+            self._save(ctx, update_one, (resource_id,), file, header_env, as_json=as_json)
 
         command = self._with_argument(update)
         self.app.command(help=help_text)(command if reads_headers else _without_headers(command))
@@ -100,7 +117,7 @@ class ResourceCommands:
     def _save(
         self,
         ctx: typer.Context,
-        verb: str,
+        send: "Callable[[Client], Callable[..., Any]]",
         ids: tuple[str, ...],
         file: Path,
         header_env: list[str] | None,
@@ -111,7 +128,7 @@ class ResourceCommands:
         source = SourceFile.read(file)
         body = _body(source, header_env)
         with session.connect() as client, source.explaining():
-            saved = getattr(client, f"{verb}_{self.name}")(*ids, body)
+            saved = send(client)(*ids, body)
             if as_json:
                 session.print_json(saved)
             else:
@@ -119,21 +136,23 @@ class ResourceCommands:
 
     def add_show(self, help_text: str) -> None:
         """Add the command that shows one as JSON."""
+        get_one = self._method(f"get_{self.name}")
 
         def show(ctx: typer.Context, resource_id: str) -> None:
             session = ctx.ensure_object(Session)
             with session.connect() as client:
-                session.print_json(getattr(client, f"get_{self.name}")(resource_id))
+                session.print_json(get_one(client)(resource_id))
 
         self.app.command(help=help_text)(self._with_argument(show))
 
     def add_show_in_table(self, help_text: str) -> None:
         """Add the command that shows one like the list does."""
+        get_one = self._method(f"get_{self.name}")
 
         def show(ctx: typer.Context, resource_id: str, as_json: AsJson = False) -> None:
             session = ctx.ensure_object(Session)
             with session.connect() as client:
-                found = getattr(client, f"get_{self.name}")(resource_id)
+                found = get_one(client)(resource_id)
                 if as_json:
                     session.print_json(found)
                 else:
@@ -142,10 +161,12 @@ class ResourceCommands:
         self.app.command(help=help_text)(self._with_argument(show))
 
     def add_delete(self, help_text: str) -> None:
+        delete_one = self._method(f"delete_{self.name}")
+
         def delete(ctx: typer.Context, resource_id: str, as_json: AsJson = False) -> None:
             session = ctx.ensure_object(Session)
             with session.connect() as client:
-                getattr(client, f"delete_{self.name}")(resource_id)
+                delete_one(client)(resource_id)
             session.print_deleted(resource_id, as_json=as_json)
 
         self.app.command(help=help_text)(self._with_argument(delete))

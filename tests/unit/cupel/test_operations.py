@@ -11,6 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from cupel.cli import app
+from cupel.client import Client
+from cupel.commands.resources import CALLED_METHODS
 from tests.conftest import ROOT
 
 WITHOUT_A_COMMAND = {
@@ -46,12 +48,20 @@ def operations() -> set[str]:
 
 
 def used_by_commands() -> set[str]:
-    library = ("client.py", "processor.py")
-    return {name for path in (ROOT / "cupel").rglob("*.py") if path.name not in library for name in attributes(path)}
+    library = ("client.py", "operation_methods.py", "processor.py")
+    typer.main.get_command(app)  # which imports all commands
+    paths = (path for path in (ROOT / "cupel").rglob("*.py") if path.name not in library)
+    return {name for path in paths for name in attributes(path)} | CALLED_METHODS
 
 
 def attributes(path: Path) -> Iterator[str]:
     return (node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute))
+
+
+def test_commands_of_resources_call_methods_of_the_client() -> None:
+    typer.main.get_command(app)
+    assert CALLED_METHODS
+    assert set(dir(Client)) >= CALLED_METHODS
 
 
 def test_every_operation_has_a_command_or_a_reason() -> None:
