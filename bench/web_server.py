@@ -19,7 +19,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bench.local_server import ROOT
+from cupel_core.interfaces.examples import SchemaExamples
 from page import app as page
+from tools.openapi_changes import resolve
 
 TARGETS = ("bench/a", "bench/b")
 BLOCK = 1_000
@@ -36,29 +38,14 @@ LIVE_PROBES = 5_000
 
 
 @cache
-def _schemas() -> dict[str, Any]:
+def _examples() -> SchemaExamples:
     document = json.loads((ROOT / "docs" / "openapi.json").read_text())
-    return dict(document["components"]["schemas"])
+    return SchemaExamples(resolve(document)["components"]["schemas"])
 
 
 def example(name: str) -> Any:
     """A value of a schema, as the API's document shows it."""
-    schema = _schemas()[name]
-    if schema.get("examples"):
-        return schema["examples"][0]
-    return {field: _example_of(each) for field, each in schema["properties"].items()}
-
-
-def _example_of(schema: dict[str, Any]) -> Any:
-    if schema.get("examples"):
-        return schema["examples"][0]
-    if "$ref" in schema:
-        return example(schema["$ref"].rpartition("/")[2])
-    if "anyOf" in schema:
-        return _example_of(schema["anyOf"][0])
-    if "$ref" in schema.get("items", ()):
-        return [_example_of(schema["items"])]
-    return {"array": [], "object": {}, "boolean": False, "string": ""}.get(schema.get("type", ""), 0)
+    return _examples().of_schema(name)
 
 
 class Api:

@@ -6,6 +6,7 @@ for a client. The program fails if a difference has no explanation.
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,12 +14,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from cupel_core.interfaces.schema_sharing import simplify
+
 type Json = dict[str, Any]
 
 EXPLANATIONS = {
+    "components/schemas/*/properties/*/examples added": "the field shares a component that has an example",
     "components/schemas/*/examples added": "an enumeration has the example that fields which refer to it had",
     "components/schemas/*/title removed": "it repeated the name of the schema",
-    "components/schemas/*/properties/*/examples removed": "the example of the schema, or of one it refers to, has it",
+    "components/schemas/*/properties/*/examples removed": "the type, or the example of another schema, shows it",
+    "components/schemas/*/properties/*/anyOf changed": "the description of a value became that of its field",
+    "components/schemas/*/properties/*/default/* removed": "the schema of the object has the default",
+    "components/schemas/*/properties/*/description changed": "a text is corrected",
     "components/schemas/*/properties/*/examples changed": "the null or the empty list of most objects comes first",
     "paths/*/*/responses/2??/headers added": "the response has an `ETag`",
     "paths/*/*/responses/2??/headers/ETag added": "the response has an `ETag`",
@@ -29,21 +36,63 @@ EXPLANATIONS = {
     "paths/*/*/parameters/* added": "the operation has a new parameter",
     "paths/*/*/parameters/*/description changed": "a text is corrected",
     "paths/*/*/description changed": "a text is corrected",
+    "paths/*/*/description removed": "the summary says the same",
+    "paths/*/*/x-role added": "the operation names the least role that may call it",
+    "paths/*/*/responses/default added": "it names the problems that any operation may answer",
+    **{
+        f"paths/*/*/responses/{status} removed": "`default` names the status"
+        for status in (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503)
+    },
     "paths/*/*/responses/422 added": "the operation validates the parameters that it has now",
     "info/description changed": "a text is corrected",
 }
 """What a difference means, by the pattern of its place and by its kind."""
 _ABSENT = object()
+_SCHEMAS = "#/components/schemas/"
 _COMPONENTS = ("parameters", "responses", "headers")
 _MAX_PLACES = 3
 """The program prints at most this many places of a difference."""
 
 
 def resolve(document: Json) -> Json:
-    """Replace references by what they refer to. References to schemas remain: a schema may refer to itself."""
-    resolved: Json = _resolved(document, document)
+    """Replace references by what they refer to, and give every schema all of its fields and every parameter `required`.
+
+    References to schemas of models remain: such a schema may refer to itself.
+    """
+    schemas = document["components"].get("schemas", {})
+    whole = {**document, "components": {**document["components"], "schemas": {}}}
+    whole["components"]["schemas"] = {name: _whole(each, schemas) for name, each in schemas.items()}
+    resolved: Json = _resolved(whole, whole)
+    named = {name: each for name, each in resolved["components"]["schemas"].items() if not name[0].islower()}
+    used = _references([resolved.get("paths"), named])
+    bases = _references([part for each in schemas.values() for part in each.get("allOf", ())]) - used
     components = {kind: each for kind, each in resolved["components"].items() if kind not in _COMPONENTS}
+    components["schemas"] = {name: each for name, each in named.items() if f"{_SCHEMAS}{name}" not in bases}
     return {**resolved, "components": components}
+
+
+def _whole(schema: Json, schemas: Json) -> Json:
+    """Return a schema with the fields of those that it extends; `schema_sharing` does the opposite."""
+    parts = [_whole(_of(each, schemas), schemas) for each in schema.get("allOf", ())]
+    if not parts or not all("properties" in each or "required" in each for each in parts):
+        return schema
+    own = {name: each for name, each in schema.items() if name != "allOf"}
+    whole: Json = {"properties": {}, "required": []}
+    for part in parts:
+        further = {name: each for name, each in part.items() if name not in ("properties", "required", "description")}
+        whole |= further
+        whole["properties"] |= part.get("properties", {})
+        whole["required"] += [each for each in part.get("required", ()) if each not in whole["required"]]
+    return {name: each for name, each in (whole | own).items() if each != []}
+
+
+def _of(schema: Json, schemas: Json) -> Json:
+    found: Json = schemas[schema["$ref"].removeprefix(_SCHEMAS)] if "$ref" in schema else schema
+    return found
+
+
+def _references(value: Any) -> set[str]:
+    return set(re.findall(rf'"({_SCHEMAS}[^"]+)"', json.dumps(value)))
 
 
 def _resolved(value: Any, document: Json) -> Any:
@@ -52,8 +101,11 @@ def _resolved(value: Any, document: Json) -> Any:
     if not isinstance(value, dict):
         return value
     kind, _, name = str(value.get("$ref", "")).removeprefix("#/components/").partition("/")
-    if kind in _COMPONENTS:
-        return _resolved(document["components"][kind][name], document)
+    if kind in _COMPONENTS or (kind == "schemas" and name[0].islower()):
+        beside = {key: each for key, each in value.items() if key != "$ref"}
+        return _resolved(document["components"][kind][name] | beside, document)
+    if "in" in value and "name" in value and "schema" in value:
+        value = {"required": False, **value}
     return {key: _resolved(each, document) for key, each in value.items()}
 
 
@@ -64,7 +116,7 @@ def find_changes(old: Any, new: Any, place: tuple[str, ...] = ()) -> Iterator[tu
     elif (parts := _parts(old)) is not None and (others := _parts(new)) is not None:
         for name in parts | others:
             yield from find_changes(parts.get(name, _ABSENT), others.get(name, _ABSENT), (*place, name))
-    elif old != new:
+    elif old != new and not (isinstance(old, list) and place[-1] == "required" and sorted(old) == sorted(new)):
         yield place, "changed"
 
 
@@ -78,7 +130,7 @@ def _parts(value: Any) -> Json | None:
 def group(old: Json, new: Json) -> dict[str, list[str]]:
     """Return the places of the differences by pattern and kind: names of paths, schemas and fields become `*`."""
     found = defaultdict[str, list[str]](list)
-    for place, kind in find_changes(resolve(old), resolve(new)):
+    for place, kind in find_changes(simplify(resolve(old)), simplify(resolve(new))):
         pattern = (each if number not in _names(place) else "*" for number, each in enumerate(place))
         found[f"{'/'.join(pattern)} {kind}"].append("/".join(place))
     return found

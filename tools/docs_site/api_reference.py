@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cupel_core.interfaces.examples import SchemaExamples
 from tools.openapi_changes import resolve
 
 type Json = dict[str, Any]
@@ -17,7 +18,8 @@ Every operation of the HTTP API with its parameters, and the schemas of requests
 
 This page is made from the [OpenAPI document](../openapi.json), which a running stack serves at `/v1/openapi.json`, with
 its own address in `servers`. `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and
-the schemas they need. An operation with `x-repeatable: true` may be repeated without an `Idempotency-Key`.
+the schemas they need. An operation with `x-repeatable: true` may be repeated without an `Idempotency-Key`; `x-role` is
+the least role that may call it, if that is not the viewer.
 
 Generators of clients read the document as it is. Only openapi-typescript needs an option: without
 `--default-non-nullable=false`, a field of a request that has a default is required in its types.
@@ -35,7 +37,7 @@ def page(document: Json) -> str:
             lines += _operation(path, method, operation, schemas)
     lines += ["## Schemas", ""]
     for name, schema in sorted(schemas.items()):
-        lines += [*_schema(name, schema), *_example("Example", schema, schemas)]
+        lines += [*_schema(name, schema), *_example("Example", {"$ref": name}, schemas)]
     return "\n".join(lines)
 
 
@@ -48,8 +50,8 @@ def _operations(document: Json, tag: str) -> Iterator[tuple[str, str, Json]]:
 
 def _operation(path: str, method: str, operation: Json, schemas: Json) -> list[str]:
     lines = [f"### {operation['summary']}", "", f"`{method} {path}`", ""]
-    if operation["description"].rstrip(".") != operation["summary"]:
-        lines += [operation["description"], ""]
+    if description := operation.get("description"):
+        lines += [description, ""]
     if parameters := operation.get("parameters"):
         rows = (
             (_code(each["name"]), each["in"], _type(each["schema"]), each.get("description", "")) for each in parameters
@@ -109,11 +111,11 @@ def example_of(schema: Json, schemas: Json) -> Any:
     if examples := schema.get("examples"):
         return examples[0]
     if reference := schema.get("$ref"):
-        return example_of(schemas[reference.rpartition("/")[2]], schemas)
+        name = reference.rpartition("/")[2]
+        has_fields = "properties" in schemas[name]
+        return SchemaExamples(schemas).of_schema(name) if has_fields else example_of(schemas[name], schemas)
     if choices := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
         return next(filter(None, (example_of(each, schemas) for each in choices)), None)
-    if properties := schema.get("properties"):
-        return {name: example_of(each, schemas) for name, each in properties.items()}
     if schema.get("type") == "array":
         item = example_of(schema.get("items", {}), schemas)
         return None if item is None else [item]
@@ -127,6 +129,8 @@ def _type(schema: Json) -> str:
         return f"[{name}](#{name.lower()})"
     if choices := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
         return " or ".join(dict.fromkeys(_type(each) for each in choices))
+    if isinstance(types := schema.get("type"), list):
+        return " or ".join(_type({"type": "null"} if each == "null" else {**schema, "type": each}) for each in types)
     if "enum" in schema:
         return " or ".join(_code(each) for each in schema["enum"])
     if "const" in schema:

@@ -26,19 +26,9 @@ class Types(Protocol):
 def render(document: dict[str, Any], types: Types) -> str:
     roots = {"Query": "", "Mutation": ""}
     for field in ROOT_FIELDS.values():
-        described = _resolved(document, field)
+        described = document["paths"][field.route.path][field.route.method.lower()]
         roots[field.parent] += _render(field, described, types)
     return "\n".join(f"extend type {root} {{\n{fields}}}\n" for root, fields in roots.items())
-
-
-def _resolved(document: dict[str, Any], field: RootField) -> dict[str, Any]:
-    """Return the description of the field's operation, with the parameters that it shares with others."""
-    described = document["paths"][field.route.path][field.route.method.lower()]
-    shared = document["components"].get("parameters", {})
-    parameters = [
-        shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in described.get("parameters", ())
-    ]
-    return {**described, "parameters": parameters}
 
 
 def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
@@ -52,7 +42,7 @@ def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
 
 def _arguments(field: RootField, described: dict[str, Any], types: Types) -> Iterator[tuple[str, str]]:
     """The names of the arguments, and their types with their defaults."""
-    parameters = [each for each in described["parameters"] if each["in"] != "header"]
+    parameters = [each for each in described.get("parameters", ()) if each["in"] != "header"]
     is_list = _is_list(field)
     for each in parameters:
         if each["in"] == "path":
@@ -91,7 +81,9 @@ def _declared(
 ) -> tuple[str, str]:
     kind = types.kind(name, schema, is_input=True, model=model)
     default = schema.get("default")
-    written = field.override.defaults.get(name) or (None if default in (None, []) else _literal(default, kind, schema))
+    written = field.override.defaults.get(name) or (
+        None if default in (None, [], {}) else _literal(default, kind, schema)
+    )
     published = field.override.renamed.get(name, name)
     return published, f"{kind} = {written}" if written else f"{kind}{'!' if is_required else ''}"
 

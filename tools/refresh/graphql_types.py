@@ -14,6 +14,7 @@ from typing import Any
 from graphql import DocumentNode, ObjectTypeExtensionNode, parse
 from graphql.language import Visitor, visit
 
+from tools.openapi_changes import resolve
 from tools.refresh import graphql_operations
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
 
 
 def render() -> str:
-    document = json.loads((ROOT / "docs" / "openapi.json").read_text())
+    document = resolve(json.loads((ROOT / "docs" / "openapi.json").read_text()))
     types = _Types(document["components"]["schemas"], parse((FOLDER / "schema.graphql").read_text()))
     roots = graphql_operations.render(document, types)
     types.want(parse(roots))
@@ -104,7 +105,7 @@ class _Types:
         """The type of a field, of the named model if it has one; types that it needs are rendered later."""
         if (model, field) in _AS_JSON:
             return "JSON"
-        choices = [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
+        choices = [each for each in _alternatives(schema) if each.get("type") != "null"]
         if len(choices) != 1:
             return "JSON"
         (schema,) = choices
@@ -156,7 +157,15 @@ def _text_kind(field: str, schema: dict[str, Any]) -> str:
 
 
 def _is_nullable(schema: dict[str, Any]) -> bool:
-    return any(each.get("type") == "null" for each in schema.get("anyOf", ()))
+    return any(each.get("type") == "null" for each in _alternatives(schema))
+
+
+def _alternatives(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a schema for each type that a value may have."""
+    types = schema.get("type")
+    if isinstance(types, list):
+        return [{**schema, "type": each} for each in types]
+    return schema.get("anyOf") or [schema]
 
 
 def _description(schema: dict[str, Any], indent: str = "") -> str:

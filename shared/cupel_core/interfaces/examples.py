@@ -669,6 +669,7 @@ _ENUMS = {
     "RunStatus": "COMPLETED",
 }
 """Of the other enumerations, the first value is the example."""
+_EVIDENT_TYPES = {"integer", "number", "boolean", "null"}
 
 
 class SchemaExamples:
@@ -684,29 +685,43 @@ class SchemaExamples:
                 return example[field]
         if (example := BY_SCHEMA.get(f"{schema}.{field}")) is not None:
             return example
+        if own := self._schemas[schema]["properties"][field].get("examples"):
+            return own[-1]
+        made = self._made(schema, field)
+        return BY_NAME.get(field) if made is None else made
+
+    def is_evident(self, schema: str, field: str) -> bool:
+        """Return whether every value of the field is a number, a truth value or a time, which need no example."""
+        described = self._schemas[schema]["properties"][field]
+        choices = described.get("anyOf", [described])
+        is_time = any(each.get("format") == "date-time" for each in choices)
+        types = {kind for choice in choices for kind in _types(choice)}
+        return types <= _EVIDENT_TYPES | ({"string"} if is_time else set())
+
+    def is_repeated(self, schema: str, field: str) -> bool:
+        """Return whether the field's example is part of its schema's, or is that of a schema it refers to."""
+        if any(field in example for example in self._schemas[schema].get("examples", ())):
+            return True
+        made = self._made(schema, field)
+        return made is not None and BY_SCHEMA.get(f"{schema}.{field}", made) == made
+
+    def _made(self, schema: str, field: str) -> Any:
+        """Return the example that a schema makes to which the field refers; None if it refers to none."""
         described = self._schemas[schema]["properties"][field]
         for choice in (described, *described.get("anyOf", ())):
             if "$ref" in choice:
                 return self.of_schema(_name(choice))
             if "$ref" in choice.get("items", ()):
                 return [self.of_schema(_name(choice["items"]))]
-        return BY_NAME.get(field)
-
-    def is_repeated(self, schema: str, field: str) -> bool:
-        """Return whether the field's example is part of its schema's, or is that of a schema it refers to."""
-        if any(field in example for example in self._schemas[schema].get("examples", ())):
-            return True
-        described = self._schemas[schema]["properties"][field]
-        choices = (described, *described.get("anyOf", ()))
-        refers = any("$ref" in choice or "$ref" in choice.get("items", ()) for choice in choices)
-        return refers and f"{schema}.{field}" not in BY_SCHEMA
+        return None
 
     def absent(self, schema: str, field: str) -> list[Any]:
         """Return the null or the empty list that a field has in an example of its schema; nothing for most fields."""
         described = self._schemas[schema]["properties"][field]
         if field in ABSENT and described.get("type") == "array":
             return [[]]
-        return [None] if field in ABSENT and {"type": "null"} in described.get("anyOf", ()) else []
+        is_nullable = any("null" in _types(choice) for choice in (described, *described.get("anyOf", ())))
+        return [None] if field in ABSENT and is_nullable else []
 
     def of_schema(self, name: str) -> Any:
         """Return the example of a schema: one of its own, or what the examples of its fields make."""
@@ -721,6 +736,12 @@ class SchemaExamples:
         for field in self._schemas[name]["properties"]:
             absent = self.absent(name, field)
             yield field, absent[0] if absent else self.of_field(name, field)
+
+
+def _types(schema: dict[str, Any]) -> list[str]:
+    """Return the types that a schema names; a reference has none, and is a type of its own."""
+    types = schema.get("type", "")
+    return types if isinstance(types, list) else [types]
 
 
 def _name(reference: dict[str, Any]) -> str:

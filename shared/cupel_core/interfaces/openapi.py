@@ -6,7 +6,7 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any, get_args, get_origin
@@ -18,11 +18,12 @@ from cupel_core.base.errors import Invalid
 from cupel_core.contract.operation import Operation, Replay, Revalidated, Tagged
 from cupel_core.contract.service import VERSION
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.descriptions import describe
+from cupel_core.interfaces.descriptions import BY_SCHEMA, describe
 from cupel_core.interfaces.examples import SchemaExamples
 from cupel_core.interfaces.gateway.problems import CONTENT_TYPE
 from cupel_core.interfaces.http.operations import add_route
 from cupel_core.interfaces.routes import load_all
+from cupel_core.interfaces.schema_sharing import extend, schema_name, share_fields, simplify
 from cupel_core.store import idempotency
 
 TAGS = {
@@ -67,6 +68,9 @@ A request with GET may be repeated after a network error or a 502, 503 or 504. S
 operation has `x-repeatable: true`, because it changes nothing or makes the same change again, and a request that
 carries an `Idempotency-Key`. Other requests may have taken effect, and are not to be repeated blindly.
 
+An operation permits viewers, members and admins unless `x-role` names the least role. `default` lists the statuses that
+it may answer besides its own. A schema whose name begins with a small letter is a field that several schemas have.
+
 `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and the schemas they need."""
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 """A line break within a paragraph of a docstring."""
@@ -103,30 +107,18 @@ _PROBLEM: dict[str, Any] = {
     },
 }
 _PROBLEMS = {
-    "400": "The body is not valid JSON",
-    "401": "Missing or invalid token",
-    "401-login": "The code is unknown, was used, or has expired",
-    **{
-        f"403-{role}": f"The token's role does not permit this operation, which requires `{role}`"
-        for role in AccessRole
-    },
-    "404": "Not found in this workspace",
-    "409": "Not allowed in the current state; `detail` says which state that is",
+    "default": "Any operation may answer 429 after too many requests, 500 for an internal error, and 503 if Cupel is "
+    "temporarily unavailable; with 429 and 503, repeat after `Retry-After` seconds. If it needs a token, 401 if that "
+    "is missing or invalid, and 403 if the role does not permit the operation. With parameters or a body, 404 if what "
+    "they name is not in this workspace, and 422 if a field is invalid; `errors` names the fields. With another method "
+    "than GET, 409 if the current state does not allow it, which `detail` names; 400 if the body is not valid JSON, "
+    "413 if it is too large, and 415 if it is not application/json or has a Content-Encoding. The body is a problem "
+    "document, unless API Gateway itself answers 429 to requests without a token",
+    "401": "The code is unknown, was used, or has expired",
     "412": "`If-Match` does not name the current state; `ETag` does",
-    "413": "The body is too large",
-    "415": "The body is not application/json, or has a Content-Encoding",
-    "422": "A field is invalid; see `errors`",
-    "429": "Too many requests of this token; repeat after `Retry-After` seconds",
-    "500": "Internal error",
     "502": "The model could not be called, or its reply was unusable",
-    "503": "Temporarily unavailable; retry after `Retry-After` seconds",
 }
-"""Descriptions of the problems by the names of their components, which begin with the status."""
-_THROTTLED = "429-public"
-"""The component of the response of API Gateway to too many requests without a token, which is no problem document."""
-_READ_PROBLEMS = {"500", "503"}
-_WRITE_PROBLEMS = {"400", "409", "413", "415"}
-_LOGIN_PROBLEMS = {"400", "401-login", "413", "415", "422"}
+"""Descriptions of the problems by the names of their components."""
 _IDEMPOTENCY = (
     "Makes the request safe to repeat for a day: the same request with the same key creates nothing new. It is then "
     "answered with"
@@ -149,7 +141,6 @@ _HEADERS = {
 _IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
-    "required": False,
     "schema": {"type": "string"},
     "description": "An `ETag` that was received before, or several; 304 if it is the current one",
 }
@@ -177,30 +168,47 @@ def document() -> dict[str, Any]:
         security=[{"token": []}],
     )
     openapi: dict[str, Any] = _without_suffix(orjson.loads(generated))
-    schemas = openapi["components"]["schemas"]
+    components = openapi["components"]
+    components |= {"responses": _problem_responses(), "parameters": {}, "headers": _headers()}
+    _complete_schemas(components["schemas"])
+    for path_item in openapi["paths"].values():
+        for described in path_item.values():
+            _complete_operation(described, operations[described["operationId"]], components["parameters"])
+    _share_parameters(openapi)
+    _share_responses(openapi)
+    extend(components["schemas"])
+    share_fields(components["schemas"])
+    return openapi
+
+
+def _complete_schemas(schemas: dict[str, Any]) -> None:
+    """Add descriptions, examples and the problem document, and remove what says nothing further."""
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
-    openapi["components"] |= {"responses": _problem_responses(), "parameters": {}, "headers": _headers()}
     for name, schema in schemas.items():
         schema.pop("title", None)
         if "description" in schema:
             schema["description"] = _LINE_BREAK.sub(" ", schema["description"])
         for field_name, field in schema.get("properties", {}).items():
             field.pop("title", None)
-            if "description" not in field and (description := describe(name, field_name)):
-                field["description"] = description
+            _describe(name, field_name, field)
     _add_examples(schemas)
-    for path_item in openapi["paths"].values():
-        for described in path_item.values():
-            operation = operations[described["operationId"]]
-            _set_parameters(described)
-            _set_idempotency_key(described, operation, openapi["components"]["parameters"])
-            _set_responses(described, operation)
-            if operation.is_repeatable:
-                described["x-repeatable"] = True
-    _share_parameters(openapi)
-    return openapi
+    _shorten_defaults(schemas)
+    for name in schemas:
+        schemas[name] = simplify(schemas[name])
+
+
+def _complete_operation(described: dict[str, Any], operation: Operation, shared: dict[str, Any]) -> None:
+    _set_parameters(described)
+    _set_idempotency_key(described, operation, shared)
+    _set_responses(described, operation)
+    if operation.is_repeatable:
+        described["x-repeatable"] = True
+    if operation.minimum_role not in (None, AccessRole.VIEWER):
+        described["x-role"] = operation.minimum_role
+    if described["description"].removesuffix(".") == described["summary"]:
+        described.pop("description")
 
 
 @lru_cache(maxsize=_MAX_PARTS)
@@ -229,6 +237,28 @@ def part(tags: frozenset[str]) -> dict[str, Any]:
     }
 
 
+def _shorten_defaults(schemas: dict[str, Any]) -> None:
+    """Remove what the default of an object repeats of the defaults of its fields."""
+    for schema in schemas.values():
+        for field in schema.get("properties", {}).values():
+            if "$ref" in field and isinstance(default := field.get("default"), dict):
+                fields = schemas[field["$ref"].rpartition("/")[2]]["properties"]
+                field["default"] = {name: each for name, each in default.items() if each != fields[name].get("default")}
+
+
+def _describe(schema: str, name: str, field: dict[str, Any]) -> None:
+    """Describe a field that its model does not describe, or only as the value that it has unless it is null."""
+    values = [each for each in field.get("anyOf", ()) if each != {"type": "null"}]
+    of_value = values[0].pop("description", None) if len(values) == 1 else None
+    if "description" in field:
+        return
+    description = describe(schema, name)
+    if of_value and f"{schema}.{name}" not in BY_SCHEMA and len(of_value) > len(description or ""):
+        description = of_value
+    if description:
+        field["description"] = description
+
+
 def _needed(whole: dict[str, Any], paths: dict[str, Any]) -> set[tuple[str, str]]:
     """Return the kinds and names of the components that these paths refer to, directly or not."""
     found: set[tuple[str, str]] = set()
@@ -245,7 +275,6 @@ def _problem_responses() -> dict[str, dict[str, Any]]:
     problems = {name: {"description": text, "content": content} for name, text in _PROBLEMS.items()}
     return {
         **problems,
-        _THROTTLED: {"description": "Too many requests; throttled by API Gateway"},
         "304": {"description": "`If-None-Match` names the current state", "headers": _references("headers", ["ETag"])},
     }
 
@@ -277,19 +306,37 @@ def _share_parameters(openapi: dict[str, Any]) -> None:
         ]
 
 
+def _share_responses(openapi: dict[str, Any]) -> None:
+    """Move successful responses that several operations have to the components, and refer to them by their schemas.
+
+    Of several responses with the same schema, the most frequent one becomes a component.
+    """
+    described = [each["responses"] for item in openapi["paths"].values() for each in item.values()]
+    shared = openapi["components"]["responses"]
+    used = Counter(orjson.dumps(one) for each in described for one in each.values() if "content" in one)
+    for text, count in used.most_common():
+        name = text.rpartition(b"/components/schemas/")[2].partition(b'"')[0].decode()
+        if count > 1 and name:
+            shared.setdefault(name, orjson.loads(text))
+    names = {orjson.dumps(each): name for name, each in shared.items()}
+    for responses in described:
+        for status, each in responses.items():
+            if (shared_name := names.get(orjson.dumps(each))) is not None:
+                responses[status] = _references("responses", [shared_name])[shared_name]
+
+
 def _add_examples(schemas: dict[str, Any]) -> None:
-    """Add the examples of fields that neither the example of their schema nor a schema that they refer to has."""
+    """Add the examples of fields that neither their type nor the example of a schema shows."""
     examples = SchemaExamples(schemas)
     for name, schema in schemas.items():
         if "enum" in schema:
             schema["examples"] = [examples.of_schema(name)]
         for field_name, field in schema.get("properties", {}).items():
-            found = examples.absent(name, field_name)
-            if not examples.is_repeated(name, field_name):
-                example = examples.of_field(name, field_name)
-                found += [] if example is None else [example]
-            if found:
-                field["examples"] = found
+            if examples.is_evident(name, field_name) or examples.is_repeated(name, field_name):
+                continue
+            example = examples.of_field(name, field_name)
+            if example is not None:
+                field["examples"] = [*examples.absent(name, field_name), example]
 
 
 def _without_suffix(value: Any) -> Any:
@@ -302,21 +349,17 @@ def _without_suffix(value: Any) -> Any:
     if "schemas" in result:
         result["schemas"] = _by_schema_name(result["schemas"])
     if isinstance(result.get("$ref"), str):
-        result["$ref"] = _schema_name(result["$ref"])
+        result["$ref"] = schema_name(result["$ref"])
     if isinstance(result.get("title"), str):
-        result["title"] = _schema_name(result["title"])
+        result["title"] = schema_name(result["title"])
     return result
 
 
 def _by_schema_name(schemas: dict[str, Any]) -> dict[str, Any]:
-    renamed = {_schema_name(name): schema for name, schema in sorted(schemas.items())}
-    if lost := sorted(name for name in schemas if _schema_name(name) != name and _schema_name(name) in schemas):
+    renamed = {schema_name(name): schema for name, schema in sorted(schemas.items())}
+    if lost := sorted(name for name in schemas if schema_name(name) != name and schema_name(name) in schemas):
         raise ValueError(f"a request has the name of a response without its suffix: {', '.join(lost)}")
     return renamed
-
-
-def _schema_name(name: str) -> str:
-    return name.removesuffix("Response")
 
 
 def _set_parameters(described: dict[str, Any]) -> None:
@@ -328,6 +371,8 @@ def _set_parameters(described: dict[str, Any]) -> None:
         if parameter["in"] == "path":
             name = parameter["name"]
             parameter["description"] = _PATH_PARAMETERS.get(name) or f"Id of the {name[:-3].replace('_', ' ')}"
+        if not parameter["required"]:
+            parameter.pop("required")
         choices = [choice for choice in schema.pop("anyOf", []) if choice != {"type": "null"}]
         schema |= choices[0] if choices else {}
         schema.pop("title", None)
@@ -343,7 +388,6 @@ def _set_idempotency_key(described: dict[str, Any], operation: Operation, shared
     shared[name] = {
         "name": idempotency.HEADER,
         "in": "header",
-        "required": False,
         "schema": schema,
         "description": description,
     }
@@ -363,30 +407,19 @@ def _set_responses(described: dict[str, Any], operation: Operation) -> None:
         responses |= _references("responses", [str(HTTPStatus.NOT_MODIFIED.value)])
     if operation.is_public:
         described["security"] = []
-    for name in _problems_of(described, operation):
-        responses[name[:3]] = {"$ref": f"#/components/responses/{name}"}
+    responses |= _references("responses", _problems_of(operation))
     described["responses"] = dict(sorted(responses.items()))
 
 
-def _problems_of(described: dict[str, Any], operation: Operation) -> set[str]:
-    """Return the names of the components of the problems that may be the response."""
-    if operation.is_public:
-        problems = _READ_PROBLEMS | {_THROTTLED}
-        if operation.method != "GET":
-            return problems | _LOGIN_PROBLEMS
-        return problems | {"422"} if described.get("parameters") else problems
-    problems = _READ_PROBLEMS | {"401", f"403-{operation.minimum_role}", "429"}
-    if operation.method != "GET":
-        problems |= _WRITE_PROBLEMS
-    if operation.tag == "judge":
-        problems |= {"502"}
-    if "{" in operation.path or "requestBody" in described or operation.tag == "webhook":
-        problems |= {"404"}
+def _problems_of(operation: Operation) -> Iterator[str]:
+    """Yield the names of the components of the problems that may be the response."""
+    yield "default"
+    if operation.is_public and not operation.is_read:
+        yield "401"
     if operation.if_match:
-        problems |= {"412"}
-    if "requestBody" in described or described.get("parameters"):
-        problems |= {"422"}
-    return problems
+        yield "412"
+    if operation.tag == "judge":
+        yield "502"
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import { FURTHER_SCENARIO_FIELDS, SCENARIO_FIELDS } from "./scenario_fields";
 interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly maxItems?: number;
@@ -24,8 +24,13 @@ const schemas = (JSON.parse(document) as { components: { schemas: Record<string,
 
 /** What a field may be, but null. */
 function alternatives(schema: Schema): Schema[] {
-  if (schema.$ref !== undefined) return alternatives(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+  if (schema.$ref !== undefined) {
+    const { $ref, ...own } = schema;
+    return alternatives({ ...schemas[$ref.split("/").at(-1) ?? ""], ...own });
+  }
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap(alternatives);
+  if (typeof schema.type === "object")
+    return schema.type.flatMap((type) => alternatives({ ...schema, type }));
   return schema.type === "null" ? [] : [schema];
 }
 

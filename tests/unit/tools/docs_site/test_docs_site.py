@@ -8,9 +8,11 @@ from jsonschema import Draft202012Validator
 
 from tests.conftest import ROOT
 from tools.docs_site import api_reference, command_reference
+from tools.openapi_changes import resolve
 
 DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text())
-SCHEMAS = DOCUMENT["components"]["schemas"]
+RESOLVED = resolve(DOCUMENT)
+SCHEMAS = RESOLVED["components"]["schemas"]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def test_every_linked_schema_has_a_section(api_page: str) -> None:
 def test_every_request_and_response_in_json_has_an_example(api_page: str) -> None:
     bodies = [
         schema
-        for methods in DOCUMENT["paths"].values()
+        for methods in RESOLVED["paths"].values()
         for operation in methods.values()
         for holder in (operation.get("requestBody", {}), *operation["responses"].values())
         for kind, schema in holder.get("content", {}).items()
@@ -44,7 +46,7 @@ def test_every_request_and_response_in_json_has_an_example(api_page: str) -> Non
 @pytest.mark.parametrize("name", [name for name, schema in SCHEMAS.items() if "properties" in schema])
 def test_the_example_of_a_schema_is_valid_and_complete(name: str) -> None:
     schema = {**SCHEMAS[name], "components": {"schemas": SCHEMAS}}
-    example = api_reference.example_of(SCHEMAS[name], SCHEMAS)
+    example = api_reference.example_of({"$ref": name}, SCHEMAS)
     assert [error.message for error in Draft202012Validator(schema).iter_errors(example)] == []
     assert "examples" in SCHEMAS[name] or example.keys() == SCHEMAS[name]["properties"].keys()
 
@@ -57,11 +59,11 @@ def test_an_example_is_a_collapsed_block() -> None:
 
 
 def test_limits_of_a_property_are_shown() -> None:
-    name = {"type": "string", "minLength": 1, "maxLength": 200, "description": "Its name"}
+    name = {"type": ["string", "null"], "minLength": 1, "maxLength": 200, "description": "Its name"}
     schema = {"properties": {"name": name, "size": {"type": "integer", "minimum": 1.0, "maximum": 1_000_000}}}
     document = {"tags": [], "components": {"schemas": {"Thing": schema | {"required": ["name"]}}}}
     page = api_reference.page(document)
-    assert "| `name` | string (1 to 200 characters) | yes | Its name |" in page
+    assert "| `name` | string (1 to 200 characters) or null | yes | Its name |" in page
     assert "| `size` | integer (1 to 1,000,000) |  |  |" in page
 
 
