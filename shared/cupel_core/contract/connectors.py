@@ -40,8 +40,8 @@ class UpdateConnector(RequestModel):
     base_url: Annotated[
         Url | None,
         Field(
-            description="If the address changes (`config.path` included), `headers` must be sent again, or null to "
-            "remove them"
+            description="An http(s) URL without query. If it changes (`config.path` included), `headers` must "
+            "be sent again, or null to remove them"
         ),
     ] = None
     headers: Headers | None = None

@@ -139,9 +139,10 @@ class DefinitionContent(RequestModel):
         ToolResults | None, Field(description="What calls of tools return in every scenario, after the scenario's own")
     ] = None
     decision: DecisionRule | None = None
-    assertions: Annotated[Assertions | None, Field(description="Checks for every scenario, in addition to its own")] = (
-        None
-    )
+    assertions: Annotated[
+        Assertions | None,
+        Field(description="Checks for every scenario, in addition to its own; see docs/assertions.md"),
+    ] = None
     derived_metrics: Annotated[
         list[DerivedMetricRule] | None,
         Field(

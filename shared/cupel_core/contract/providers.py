@@ -107,7 +107,10 @@ class UpdateProvider(RequestModel):
 
     base_url: Annotated[
         ProviderUrl | None,
-        Field(description="If the address changes, `apiKey` must be sent again, or null to delete it"),
+        Field(
+            description="An http(s) URL; its query may be `api-version=<date>`. If it changes, `apiKey` must be "
+            "sent again, or null to delete it"
+        ),
     ] = None
     api_key: ApiKey | None = None
     enabled: Flag | None = None

@@ -42,7 +42,8 @@ class CreateRescore(RequestModel):
     )
 
     assertions: Annotated[
-        Assertions | None, Field(description="Assertions to use instead of the definition's and its scenarios'")
+        Assertions | None,
+        Field(description="Used instead of the definition's and its scenarios'; see docs/assertions.md"),
     ] = None
     judge_model: Annotated[
         ModelId | None, Field(description="Judge model; if it differs, verdicts on criteria are computed again")

@@ -107,9 +107,10 @@ class RunConfigInput(CallOptions, ProfileChoice):
         ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
     ] = None
     embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
-    evaluator_url: Annotated[CompleteUrl | None, Field(description="External evaluator called for each transcript")] = (
-        None
-    )
+    evaluator_url: Annotated[
+        CompleteUrl | None,
+        Field(description="http(s) URL, without credentials, of the evaluator called for each transcript"),
+    ] = None
 
     summarizer_model: Annotated[
         ModelId | None, Field(description="Model that writes the summaries of the run's reports; null for the judge")

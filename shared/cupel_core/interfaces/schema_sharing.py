@@ -25,7 +25,7 @@ ANNOTATIONS = ("description", "examples")
 _VALUES = ("default", "examples", "enum", "const")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _LIMITS = (*_BOUNDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
-_MIN_SAVED_BYTES = 40
+_MIN_SAVED_BYTES = 25
 
 
 def schema_name(model: str) -> str:
