@@ -46,7 +46,7 @@ def test_only_schedules_of_this_stack_may_be_changed() -> None:
 
 def test_only_functions_that_create_schedules_pass_the_role_and_only_to_eventbridge_scheduler() -> None:
     granted = {key: each for key, each in statements() if each["Action"] == "iam:PassRole"}
-    assert set(granted) == {"ApiFunction", "GraphqlapiFunction"}
+    assert set(granted) == {"ApiFunction", "GraphqlapiFunction", "McpserverFunction"}
     for statement in granted.values():
         assert statement["Resource"] == {"Fn::GetAtt": ["ScheduleRole", "Arn"]}
         assert statement["Condition"] == {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}
