@@ -74,7 +74,7 @@ def resolve(document: Json) -> Json:
 def _whole(schema: Json, schemas: Json) -> Json:
     """Return a schema with the fields of those that it extends; `schema_sharing` does the opposite."""
     parts = [_whole(_of(each, schemas), schemas) for each in schema.get("allOf", ())]
-    if not parts or not all({"type", "properties", "required"} & each.keys() for each in parts):
+    if not parts or not all(not each or {"properties", "required"} & each.keys() for each in parts):
         return schema
     own = {name: each for name, each in schema.items() if name != "allOf"}
     whole: Json = {"properties": {}, "required": []}

@@ -145,7 +145,7 @@ def _extended(schemas: dict[str, Schema], schema: Schema, bases: list[str]) -> S
     }
     rest = {name: each for name, each in own.items() if each}
     said = {name: schema[name] for name in ANNOTATIONS if name in schema and schema[name] not in examples}
-    return {"allOf": [*map(_reference, bases), rest or {"type": "object"}], **said}
+    return {"allOf": [*map(_reference, bases), rest], **said}
 
 
 def _is_closed(schema: Schema) -> bool:
