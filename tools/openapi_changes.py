@@ -71,15 +71,19 @@ def resolve(document: Json) -> Json:
     return {**resolved, "components": components}
 
 
+_MERGED = ("properties", "required", "description", "minProperties")
+"""These are merged, or say nothing of the whole."""
+
+
 def _whole(schema: Json, schemas: Json) -> Json:
     """Return a schema with the fields of those that it extends; `schema_sharing` does the opposite."""
     parts = [_whole(_of(each, schemas), schemas) for each in schema.get("allOf", ())]
-    if not parts or not all(not each or {"properties", "required"} & each.keys() for each in parts):
+    if not parts or not all({"minProperties", "properties", "required"} & each.keys() for each in parts):
         return schema
     own = {name: each for name, each in schema.items() if name != "allOf"}
     whole: Json = {"properties": {}, "required": []}
     for part in parts:
-        further = {name: each for name, each in part.items() if name not in ("properties", "required", "description")}
+        further = {name: each for name, each in part.items() if name not in _MERGED}
         whole |= further
         whole["properties"] |= part.get("properties", {})
         whole["required"] += [each for each in part.get("required", ()) if each not in whole["required"]]

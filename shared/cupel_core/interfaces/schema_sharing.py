@@ -20,6 +20,8 @@ from cupel_core.base.deferred_models import DeferredModel
 
 type Schema = dict[str, Any]
 
+_NO_FIELDS = {"minProperties": 0}
+"""The second part of a schema that has no fields of its own: generators take a single part for another name."""
 ANNOTATIONS = ("description", "examples")
 """These take the place of what the component says if they are beside a reference to it."""
 _VALUES = ("default", "examples", "enum", "const")
@@ -145,7 +147,7 @@ def _extended(schemas: dict[str, Schema], schema: Schema, bases: list[str]) -> S
     }
     rest = {name: each for name, each in own.items() if each}
     said = {name: schema[name] for name in ANNOTATIONS if name in schema and schema[name] not in examples}
-    return {"allOf": [*map(_reference, bases), rest], **said}
+    return {"allOf": [*map(_reference, bases), rest or _NO_FIELDS], **said}
 
 
 def _is_closed(schema: Schema) -> bool:
