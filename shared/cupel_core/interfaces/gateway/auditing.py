@@ -18,8 +18,6 @@ BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 MAX_PATH_LENGTH = 1_000
 """Arguments may have any length, and an item of DynamoDB has at most 400 KB."""
 
-IMPORTS = ("importPromptfoo", "importDataset")
-BULK_DELETIONS = ("deleteRuns", "deleteDefinitions", "deleteProbeContents")
 logger = Logger(child=True)
 
 
@@ -42,14 +40,14 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
     if status is None:
         return
     names = {**(outcome if isinstance(outcome, Mapping) else {}), **arguments}
-    path = (fill(location or route.path, names) or route.path)[:MAX_PATH_LENGTH]
+    path = (location and fill(location, names)) or fill(route.path, names) or route.path
     content = outcome if isinstance(outcome, Mapping) else {}
     record = AuditRecord(
         author.record_id,
         author.now,
         author.caller,
         route.id,
-        path,
+        path[:MAX_PATH_LENGTH],
         status,
         created_ids=created_ids(route, content),
         deleted_ids=deleted_ids(route, content),
