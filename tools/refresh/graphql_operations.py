@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from cupel_core.interfaces.graphql.root_fields import ROOT_FIELDS, RootField
+from cupel_core.interfaces.routes import load
 
 _LIST = {"limit": "Int = 20", "offset": "Int = 0"}
 _CONNECTION = {"first": "Int = 20", "after": "String"}
@@ -95,7 +96,8 @@ def _literal(value: Any, kind: str, schema: dict[str, Any]) -> str:
 
 
 def _is_list(field: RootField) -> bool:
-    return field.route.is_read and field.route.id.startswith("list")
+    """Decide by the type that the function returns, as the resolver of the field does."""
+    return load(field.route).is_list
 
 
 def _result(field: RootField, described: dict[str, Any], types: Types) -> str:
@@ -104,12 +106,11 @@ def _result(field: RootField, described: dict[str, Any], types: Types) -> str:
     if not schemas:
         return field.override.result_type or "Boolean"
     schema = schemas[0]
-    page = types.model(schema["$ref"].rpartition("/")[2])
-    if _is_list(field) and "nextCursor" in page["properties"]:
-        schema = page["properties"]["items"]["items"]
+    if _is_list(field):
+        schema = types.model(schema["$ref"].rpartition("/")[2])["properties"]["items"]["items"]
     kind = field.override.result_type or types.kind("result", schema, is_input=False)
     if field.override.is_connection:
         return f"{kind if kind.endswith('Connection') else kind + 'Connection'}!"
     is_present = field.parent == "Query" and not field.may_be_absent
-    whole = f"[{kind}!]" if _is_list(field) and "nextCursor" in page["properties"] else kind
+    whole = f"[{kind}!]" if _is_list(field) else kind
     return f"{whole}!" if is_present else whole
