@@ -162,9 +162,9 @@ class _Measure:
             if has_open_limit(definition) and arguments.get("limit") is None:
                 arguments["limit"] = open_limit(is_in_list=is_in_list)
             items = max(0, _number(arguments, "limit"), _number(arguments, "first"))
-            cost = (
-                resolver.cost + items * resolver.item_cost + max(0, _number(arguments, "offset")) // _OFFSETS_PER_COST
-            )
+            named = _count_listed(arguments) if resolver.operation.is_read else 0
+            offsets = max(0, _number(arguments, "offset"))
+            cost = resolver.cost + (items + named) * resolver.item_cost + offsets // _OFFSETS_PER_COST
             times = max(1, items)
         aliases = inner.aliases + (node.alias is not None)
         return _Size(cost + times * inner.cost, inner.depth + 1, inner.introspection_depth, aliases)
@@ -192,6 +192,11 @@ class _Measure:
         if (name, False) not in self.known:
             self.known[name, False] = self._introspected(self.fragments[name].selection_set)
         return self.known[name, False]
+
+
+def _count_listed(arguments: Mapping[str, Any]) -> int:
+    """Return how many items the lists among the arguments have: each may name something to read."""
+    return sum(len(value) for value in arguments.values() if isinstance(value, list))
 
 
 def _number(arguments: Mapping[str, Any], name: str) -> int:

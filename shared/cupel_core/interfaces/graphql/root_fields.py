@@ -19,6 +19,8 @@ _READ_COST = 5
 _CHANGE_COST = 20
 _COUNTING_COST = 500
 """The outcomes of a whole run are counted, or searched, which may take seconds."""
+_BLOCK_COST = 200
+"""The figures or names of 1,000 probes or cases are read at once."""
 
 
 class FieldOverride(NamedTuple):
@@ -93,7 +95,8 @@ OVERRIDES: dict[str, FieldOverride] = {
     "findProbeMatches": FieldOverride("probeMatches", renamed={"first": "firstIndex"}, cost=_COUNTING_COST),
     "forkDefinition": FieldOverride(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
     "generateScenarios": FieldOverride(is_flat=True, defaults={"mode": "matrix"}),
-    "getCaseNames": FieldOverride(renamed={"first": "firstIndex"}),
+    "getCaseNames": FieldOverride(renamed={"first": "firstIndex"}, cost=_BLOCK_COST),
+    "getProbeColumns": FieldOverride(cost=_BLOCK_COST),
     "getRunBreakdown": FieldOverride(cost=_COUNTING_COST),
     "getRunResults": FieldOverride(cost=_COUNTING_COST),
     "getRunScores": FieldOverride(cost=_COUNTING_COST),
@@ -102,6 +105,7 @@ OVERRIDES: dict[str, FieldOverride] = {
     "listComparisons": FieldOverride(result_type="RunComparison"),
     "listDefinitions": FieldOverride(result_type="Definition"),
     "listGraderAgreement": FieldOverride(cost=_COUNTING_COST),
+    "listProbeExcerpts": FieldOverride(item_cost=5),
     "listProbes": FieldOverride(item_cost=5),
     "listProviders": FieldOverride(defaults={"limit": "100"}),
     "listScenarioScores": FieldOverride(cost=_COUNTING_COST),
