@@ -165,10 +165,45 @@ def aliased(count: int, field: str) -> str:
         (aliased(11, 'runResults(id: "run_1") { status }'), "5,500"),
         ("probes(limit: 100) { id } runs(limit: 100) { transcripts(limit: 10) { id } }", "5,710"),
         (aliased(20, "runs(limit: 100, offset: 1000) { definition { id } }"), "5,100"),
+        (aliased(10, f'probeExcerpts(runId: "run_1", indexes: {[*range(100)]}) {{ items {{ index }} }}'), "5,050"),
+        (aliased(26, 'caseNames(runId: "run_1") { nextIndex }'), "5,200"),
+        (aliased(26, 'probeColumns(runId: "run_1", block: 0) { runId }'), "5,200"),
     ],
-    ids=["counted outcomes", "items", "offsets"],
+    ids=["counted outcomes", "items", "offsets", "named items", "cases", "columns"],
 )
 def test_derived_fields_have_costs(client: GraphqlClient, fields: str, cost: str) -> None:
     problem = client.error(f"{{ {fields} }}")
     assert problem["extensions"]["code"] == "QUERY_TOO_COMPLEX"
     assert f"the query costs {cost}; the maximum is 5,000" in problem["message"]
+
+
+def test_items_that_variables_name_have_costs(client: GraphqlClient) -> None:
+    fields = aliased(30, 'probeExcerpts(runId: "run_1", indexes: $indexes) { items { index } }')
+    query = f"query ($indexes: [Int!]!) {{ {fields} }}"
+    assert "the query costs 15,150" in client.error(query, {"indexes": [*range(100)]})["message"]
+    assert set(client.data(query, {"indexes": [1]}).values()) == {None}
+
+
+@pytest.mark.parametrize("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
+def test_only_lists_that_are_read_in_parts_take_a_limit(field: RootField) -> None:
+    names = set(_declared(field))
+    is_page = load(field.route).is_list and not field.override.is_connection
+    own = {each.name for each in load(field.route).arguments} - ({"limit"} if load(field.route).is_list else set())
+    assert ({"limit", "offset"} & names) - own == ({"limit", "offset"} if is_page else set())
+
+
+def test_a_key_that_a_mutation_would_ignore_is_refused(client: GraphqlClient) -> None:
+    query = 'mutation { createToken(input: {name: "ci", role: "viewer"}) { id } }'
+    known = client.data("{ tokens { id } }")
+    problem = client.error(query, headers={"Idempotency-Key": "once"})["extensions"]
+    (error,) = problem["errors"]
+    assert (problem["code"], error["field"]) == ("INVALID_REQUEST", "Idempotency-Key")
+    assert "createToken" in error["message"]
+    assert client.data("{ tokens { id } }", headers={"Idempotency-Key": "once"}) == known
+
+
+def test_a_dry_run_is_recorded_with_the_path_of_its_request(client: GraphqlClient) -> None:
+    dataset = '{content: "input,ideal\\nhi,ho\\n", name: "csv", dryRun: true}'
+    client.data(f'mutation {{ importDataset(format: "csv", input: {dataset}) {{ definitions {{ id }} }} }}')
+    (record, *_) = audit_log.list_records("acme", 1, None, utc_now(), None, None).items
+    assert (record.operation, record.path) == ("importDataset", "/v1/imports/csv")

@@ -54,7 +54,7 @@ def _resolve(field: RootField, operation: Operation, request: Request, _: None, 
     call = Call(
         request.caller,
         request.now,
-        idempotency_key=_idempotency_key(operation, request, key),
+        idempotency_key=_idempotency_key(field, operation, request, key),
         may_wait=partial(_may_wait, request),
     )
     try:
@@ -72,9 +72,15 @@ def _resolve(field: RootField, operation: Operation, request: Request, _: None, 
     return _to_value(result, request)
 
 
-def _idempotency_key(operation: Operation, request: Request, key: str | None) -> str | None:
-    """The key of what stores its answer with what it starts. Other mutations have none."""
+def _idempotency_key(field: RootField, operation: Operation, request: Request, key: str | None) -> str | None:
+    """The key of what stores its answer with what it starts. Invalid for a key with which a request over HTTP creates
+    once what a mutation would create again."""
+    if operation.replay is None:
+        return None
     if operation.replay is not Replay.STARTED:
+        if request.idempotency_key is not None:
+            message = f"{field.name} would be repeated despite the key; leave it out, or send it over HTTP"
+            raise Invalid.field(idempotency.HEADER, message)
         return None
     own = idempotency.check_key(request.idempotency_key)
     return key or own
