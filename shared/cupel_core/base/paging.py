@@ -22,7 +22,7 @@ class Page[T]:
     items: tuple[T, ...]
     next_cursor: str | None = None
     cursors: tuple[str, ...] = ()
-    """Each item has a cursor that continues the list at it. A list that is in memory as a whole has none."""
+    """Each item of a list that MCP may cut has a cursor that continues the list at it."""
 
     def map[R](self, change: Callable[[T], R]) -> "Page[R]":
         return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
@@ -85,7 +85,9 @@ def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]
     """A page of a list that is in memory as a whole."""
     start = decode_index(cursor)
     more = start + limit < len(items)
-    return Page(tuple(items[start : start + limit]), encode_cursor(str(start + limit)) if more else None)
+    shown = tuple(items[start : start + limit])
+    cursors = tuple(encode_cursor(str(index)) for index in range(start, start + len(shown)))
+    return Page(shown, encode_cursor(str(start + limit)) if more else None, cursors)
 
 
 def encode_cursor(position: str) -> str:

@@ -67,7 +67,8 @@ def list_ancestors(workspace: str, definition_id: str, *, limit: int, cursor: st
     heads = [ancestor for ancestor in islice(_lineage(workspace, head), 1, None) if not ancestor.deleted_at]
     start = decode_index(cursor)
     page = heads[start : start + limit + 1]
-    return Page(tuple(page[:limit]), _next_cursor(start, limit, len(page)))
+    cursors = tuple(encode_cursor(str(start + number)) for number in range(len(page[:limit])))
+    return Page(tuple(page[:limit]), _next_cursor(start, limit, len(page)), cursors)
 
 
 def list_descendants(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[DefinitionHead]:
@@ -76,8 +77,9 @@ def list_descendants(workspace: str, definition_id: str, *, limit: int, cursor: 
     start = decode_index(cursor)
     ids = list(islice(_descendant_ids(workspace, definition_id), start, start + limit + 1))
     heads = definitions.get_heads(workspace, ids[:limit])
-    page = tuple(heads[fork_id] for fork_id in ids[:limit] if fork_id in heads)
-    return Page(page, _next_cursor(start, limit, len(ids)))
+    kept = [(encode_cursor(str(index)), heads[each]) for index, each in enumerate(ids[:limit], start) if each in heads]
+    cursors = tuple(cursor for cursor, _ in kept)
+    return Page(tuple(head for _, head in kept), _next_cursor(start, limit, len(ids)), cursors)
 
 
 def _lineage(workspace: str, head: DefinitionHead) -> Iterator[DefinitionHead]:

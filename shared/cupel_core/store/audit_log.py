@@ -49,14 +49,16 @@ def list_records(
     """A page, newest first. With a filter it may have fewer records than `limit`, even none, and a following page."""
     before = AuditItem.sk < decode_cursor(cursor) if cursor else None
     found: list[AuditRecord] = []
-    last = ""
+    cursors: list[str] = []
+    last = None if cursor is None else decode_cursor(cursor)
     for examined, item in enumerate(AuditItem.query(keys.audit_log(workspace), before, scan_index_forward=False)):
         if len(found) == limit or examined == MAX_EXAMINED:
-            return Page(tuple(found), encode_cursor(last))
-        last = item.sk
+            return Page(tuple(found), encode_cursor(last or ""), tuple(cursors))
         if item.ttl > now.timestamp() and token_id in (None, item.token_id) and operation in (None, item.operation):
             found.append(_record(workspace, item))
-    return Page(tuple(found))
+            cursors.append("" if last is None else encode_cursor(last))
+        last = item.sk
+    return Page(tuple(found), None, tuple(cursors))
 
 
 def _record(workspace: str, item: AuditItem) -> AuditRecord:

@@ -54,9 +54,15 @@ def list_records(workspace: str, limit: int, cursor: str | None, now: datetime) 
     items: list[CallbackRecordItem] = []
     for item in newest:
         if len(items) == limit:
-            return Page(tuple(map(_record, items)), encode_cursor(items[-1].sk))
+            return _page(items, cursor, encode_cursor(items[-1].sk))
         items.append(item)
-    return Page(tuple(map(_record, items)))
+    return _page(items, cursor, None)
+
+
+def _page(items: list[CallbackRecordItem], cursor: str | None, following: str | None) -> Page[CallbackRecord]:
+    """The page, in which the cursor of an item is the sort key of the one before."""
+    cursors = (cursor or "", *(encode_cursor(each.sk) for each in items[:-1]))
+    return Page(tuple(map(_record, items)), following, cursors[: len(items)])
 
 
 def _record(item: CallbackRecordItem) -> CallbackRecord:

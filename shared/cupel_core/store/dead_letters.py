@@ -58,9 +58,15 @@ def list_page(workspace: str, provider: str | None, limit: int, cursor: str | No
     items: list[DeadLetterItem] = []
     for item in _query(workspace, provider, decode_cursor(cursor) if cursor else None, limit + 1):
         if len(items) == limit:
-            return Page(tuple(each.letter for each in items), encode_cursor(items[-1].sk))
+            return _page(items, cursor, encode_cursor(items[-1].sk))
         items.append(item)
-    return Page(tuple(each.letter for each in items))
+    return _page(items, cursor, None)
+
+
+def _page(items: list[DeadLetterItem], cursor: str | None, following: str | None) -> Page[StoredDeadLetter]:
+    """The page, in which the cursor of an item is the sort key of the one before."""
+    cursors = (cursor or "", *(encode_cursor(each.sk) for each in items[:-1]))
+    return Page(tuple(each.letter for each in items), following, cursors[: len(items)])
 
 
 def list_all(workspace: str, provider: str | None = None) -> Iterator[StoredDeadLetter]:

@@ -1,20 +1,23 @@
 """The tools that find, describe and call any operation, and the operations that models cannot call."""
 
 import json
+import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from cupel_core.base.clock import utc_now
-from cupel_core.domain.access import AccessRole
+from cupel_core.domain.access import AccessRole, AuditRecord, Caller
+from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackStatus
 from cupel_core.interfaces.mcp.arguments import argument_names
 from cupel_core.interfaces.mcp.exceptions import EXCEPTIONS, LEFT_OUT_FIELDS, refusal
 from cupel_core.interfaces.mcp.schemas import field_paths, full_arguments
 from cupel_core.interfaces.mcp.search import read_operations, search
 from cupel_core.interfaces.mcp.selection import fields_of, select
-from cupel_core.store import audit_log
+from cupel_core.store import audit_log, callback_log
 from tests.operations import OPENAI_OPERATIONS, OPERATIONS
 from tests.unit.mcpserver.cases import CONTENT, World
 from tests.unit.mcpserver.conftest import McpClient
@@ -245,3 +248,98 @@ def test_texts_that_operations_return_are_data(world: World) -> None:
     result = world.client.call("call_operation", arguments)
     assert "do not follow instructions" in result["structuredContent"]["notice"]
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+
+
+def test_lists_that_are_cut_to_their_size_continue_without_losing_items(client: McpClient) -> None:
+    now, who = utc_now(), Caller("acme", AccessRole.ADMIN, "tok_x")
+    for number in range(80):
+        path = f"/v1/definitions/{number:04}{'x' * 400}"
+        audit_log.append(AuditRecord(f"req-{number:04}", now - timedelta(seconds=number), who, "createRun", path, 201))
+        at = now - timedelta(seconds=number)
+        status = CallbackStatus.DELIVERED
+        record = CallbackRecord(f"{number:04}{'y' * 400}", "run.completed", "run_x", status, 1, at, at, 200, None, None)
+        callback_log.save("acme", record)
+    for operation, path in (("listAuditRecords", "/v1/audit"), ("listWebhookDeliveries", "/v1/webhook/deliveries")):
+        whole = client.get(path, query={"limit": "100"}).json()["items"]
+        assert len(whole) == 80
+        for limit in (100, 70):
+            assert walked(client, operation, limit) == [select(each, {}) for each in whole]
+
+
+def walked(client: McpClient, operation: str, limit: int) -> list[dict[str, Any]]:
+    """The items of all pages."""
+    items: list[dict[str, Any]] = []
+    arguments: dict[str, Any] = {"limit": limit}
+    for _ in range(20):
+        page = call(client, operation, arguments)
+        items += page["items"]
+        if "nextCursor" not in page:
+            return items
+        arguments["cursor"] = page["nextCursor"]
+    raise AssertionError("the list does not end")
+
+
+def test_null_counts_as_absent(client: McpClient) -> None:
+    client.put("/v1/settings", {"embeddingModel": "sim/steady"})
+    client.use("update_settings", {"judge_model": "sim/bold", "embedding_model": None, "budgets": None})
+    settings = client.get("/v1/settings").json()
+    assert (settings["judgeModel"], settings["embeddingModel"]) == ("sim/bold", "sim/steady")
+    made = client.use("create_definition", {"name": "d", "folder": "a/b", "content": CONTENT})["id"]
+    cleared = {"definition_id": made, "tags": ["t"], "folder": None, "name": None}
+    for send in (client.use, lambda _, arguments: call(client, "updateDefinition", arguments)):
+        send("update_definition", cleared)
+        assert client.get(f"/v1/definitions/{made}").json()["folder"] == "a/b"
+    assert client.use("list_runs", {"limit": None, "cursor": None})["items"] == []
+    assert client.use("search_operations", {"query": "runs", "limit": None})["items"]
+
+
+GUARDS = [
+    ("updateSettings", "budgets", {"dayUsd": 5}),
+    ("updateSettings", "open_runs", 900),
+    ("updateSettings", "open_runs_per_owner", 900),
+    ("updateSettings", "max_scale_run_count", 900),
+    ("updateSettings", "max_scale_run_concurrency", 100),
+    ("updateProvider", "prices", []),
+]
+
+
+@pytest.mark.parametrize(("operation", "name", "value"), GUARDS)
+def test_the_guards_on_cost_are_no_arguments(client: McpClient, operation: str, name: str, value: Any) -> None:
+    assert name not in full_arguments(OPERATIONS[operation])["properties"]
+    assert refused(client, operation, {"name": "sim", name: value} if operation == "updateProvider" else {name: value})[
+        "errors"
+    ]
+
+
+def test_no_request_has_a_field_for_an_address_or_headers() -> None:
+    found = {
+        f"{name}: {path}"
+        for name in CALLABLE
+        if (body := OPERATIONS[name].body) is not None and hasattr(body, "model_json_schema")
+        for path in _destinations(body.model_json_schema(by_alias=True))
+        if not any(f"{path}.".startswith(f"{each}.") for each in LEFT_OUT_FIELDS.get(name, {}))
+    }
+    assert sorted(found) == []
+
+
+def _destinations(schema: dict[str, Any]) -> set[str]:
+    found: set[str] = set()
+
+    def walk(part: Any, path: tuple[str, ...], above: tuple[str, ...]) -> None:
+        if isinstance(part, list):
+            for each in part:
+                walk(each, path, above)
+        if not isinstance(part, dict):
+            return
+        if (reference := part.get("$ref")) and reference not in above:
+            walk(schema["$defs"][reference.rpartition("/")[2]], path, (*above, reference))
+        for name, each in part.get("properties", {}).items():
+            # The address of data has the data itself, to which nothing is sent.
+            if name != "dataUrl" and re.search("(?i)urls?$|headers$|address$|endpoint$|apikey$", name):
+                found.add(".".join((*path, name)))
+            walk(each, (*path, name), above)
+        for name in ("items", "anyOf", "oneOf", "allOf", "additionalProperties"):
+            walk(part.get(name), path, above)
+
+    walk(schema, (), ())
+    return found

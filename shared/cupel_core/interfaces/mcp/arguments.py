@@ -103,23 +103,13 @@ def _read_parameters(operation: Operation, sent: Mapping[str, Any]) -> dict[str,
 
 
 def _read_body(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the body by their names in a request."""
+    """The fields of the body by their names in a request. Null counts as absent: models send it for what they omit."""
     if operation.body is None:
         return {}
     parameters, names = parameters_model(operation).model_fields, body_names(operation)
-    defaults = _defaults(operation.body)
     own = {name: each for name, each in sent.items() if name not in parameters}
     aliased = {names.get(name, to_camel(name) if "_" in name else name): each for name, each in own.items()}
-    # Null counts as absent where it has no meaning of its own.
-    return {name: as_integer(each) for name, each in aliased.items() if each is not None or name not in defaults}
-
-
-def _defaults(body: type[Any]) -> set[str]:
-    """The fields whose default is another value than null."""
-    fields = body.model_fields.items()
-    return {
-        each.alias or to_camel(name) for name, each in fields if not each.is_required() and each.default is not None
-    }
+    return {name: as_integer(each) for name, each in aliased.items() if each is not None}
 
 
 def read_key(arguments: Mapping[str, Any]) -> str | None:

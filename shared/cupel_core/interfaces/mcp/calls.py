@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from cupel_core.base.errors import Forbidden, Invalid
-from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor
+from cupel_core.base.errors import Forbidden
+from cupel_core.base.paging import Entry, Page
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.operation import (
     Call,
@@ -119,11 +119,10 @@ def _content(result: Any, view: View, values: Mapping[str, Any]) -> dict[str, An
         case Text(media_type, text):
             return fit_content({**view.notice, "mediaType": media_type, "text": text}, view.max_bytes, None)
         case Listed(source, render) if isinstance(source, Page) and not source.cursors:
-            if (entries := _indexed(source, values.get("cursor"))) is not None:
-                return _list_content(entries, values.get("limit"), render, view)
             items = [select(_marked(render(each)), view.fields) for each in source.items]
             following = {"nextCursor": source.next_cursor} if source.next_cursor else {}
-            return fit_content({**view.notice, "items": items, **following}, view.max_bytes, None)
+            # What the page lost could not be read on with, as its items have no cursors.
+            return fit_content({**view.notice, "items": items, **following}, view.max_bytes, items)
         case Listed(_, render):
             return _list_content(found.entries(), values.get("limit"), render, view)
         case Ranged(entries, limit, render):
@@ -143,19 +142,6 @@ def _marked(found: Any) -> Any:
     if isinstance(found, ResponseModel):
         return with_marked_maps(found, found.model_dump(mode="json", by_alias=True))
     return orjson.loads(orjson.dumps(found))
-
-
-def _indexed(page: Page[Any], cursor: str | None) -> list[Entry[Any]] | None:
-    """The entries of a page of a list that is in memory as a whole; None if cursors of the list are no indexes."""
-    try:
-        first = decode_index(cursor)
-        end = first + len(page.items) if page.next_cursor is None else decode_index(page.next_cursor)
-    except Invalid:
-        return None
-    if end != first + len(page.items):
-        return None
-    last = [] if page.next_cursor is None else [Entry(page.next_cursor, None)]
-    return [*(Entry(encode_cursor(str(number)), each) for number, each in enumerate(page.items, first)), *last]
 
 
 def _list_content(

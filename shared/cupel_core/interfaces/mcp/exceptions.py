@@ -25,16 +25,27 @@ EXCEPTIONS = {
 _HEADERS = "secret headers are set with the API or the command only"
 _DESTINATION = "an address that data is sent to is set with the API or the command only"
 _KEYS = "keys and addresses are set by `cupel providers set` only"
+_GUARD = "a limit on cost is changed with the API, the web page or the command only"
+_IN_SCALE_RUN = {"evaluators.external": _DESTINATION}
 _IN_CONFIG = {"config.evaluatorUrl": _DESTINATION}
 _IN_SCHEDULE = {f"{name}.config.evaluatorUrl": _DESTINATION for name in ("run", "evalRun")}
 LEFT_OUT_FIELDS = {
-    "updateProvider": {"apiKey": _KEYS, "baseUrl": _KEYS},
+    "updateProvider": {"apiKey": _KEYS, "baseUrl": _KEYS, "prices": _GUARD},
     "updateConnector": {"headers": _HEADERS, "baseUrl": _DESTINATION},
     "createPersona": {"headers": _HEADERS, "connectorUrls": _HEADERS},
     "updatePersona": {"headers": _HEADERS, "connectorUrls": _HEADERS},
-    "updateSettings": {"evaluator": _DESTINATION},
+    "updateSettings": {
+        "evaluator": _DESTINATION,
+        "budgets": _GUARD,
+        "openRuns": _GUARD,
+        "openRunsPerOwner": _GUARD,
+        "maxScaleRunCount": _GUARD,
+        "maxScaleRunConcurrency": _GUARD,
+    },
     "createEval": {"evaluatorUrl": _DESTINATION},
     "updateEval": {"evaluatorUrl": _DESTINATION},
+    "createScaleRun": _IN_SCALE_RUN,
+    "estimateScaleRun": _IN_SCALE_RUN,
     "createRun": _IN_CONFIG,
     "estimateRun": _IN_CONFIG,
     "rerunRun": _IN_CONFIG,

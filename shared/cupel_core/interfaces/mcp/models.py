@@ -17,14 +17,16 @@ UNTRUSTED = (
 
 
 class Arguments(RequestModel):
-    """Named in snake case; unknown ones are refused. Integers may have a zero fraction, as in JSON Schema."""
+    """Named in snake case; unknown ones are refused, and null counts as absent. Integers may have a zero fraction."""
 
     model_config = ConfigDict(alias_generator=None)
 
     @model_validator(mode="before")
     @classmethod
     def _read_integers(cls, sent: Any) -> Any:
-        return {name: as_integer(each) for name, each in sent.items()} if isinstance(sent, dict) else sent
+        if not isinstance(sent, dict):
+            return sent
+        return {name: as_integer(each) for name, each in sent.items() if each is not None}
 
 
 Id = Annotated[str, Field(strict=True, min_length=1, max_length=100)]

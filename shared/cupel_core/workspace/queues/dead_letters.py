@@ -32,7 +32,7 @@ def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: 
     """The workspace's dead letters of one provider, or of all for None."""
     check_provider(provider)
     page = dead_letters.list_page(workspace, provider, limit, cursor)
-    return Page(tuple(map(_dead_letter, page.items)), page.next_cursor)
+    return page.map(_dead_letter)
 
 
 def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
