@@ -237,8 +237,10 @@ def _to_json(result: Any, limit: int | None) -> bytes:
         case Listed(source, render) if isinstance(source, Page) and not source.cursors:
             items = [bounded_record(render(each)) for each in source.items]
             return _page(items, "nextCursor", source.next_cursor)
-        case Listed(_, render):
-            page = _fill(result.entries(), limit or 0, render)
+        case Listed(source, render):
+            # A page has as many items as were asked for, also of an operation without a limit.
+            most = len(source.items) if isinstance(source, Page) else limit or 0
+            page = _fill(result.entries(), most, render)
             return _page(page.items, "nextCursor", page.next_cursor)
         case Ranged(entries, own_limit, render):
             page = _fill(entries, own_limit, render)
