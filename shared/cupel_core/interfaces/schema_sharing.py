@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from cupel_core.base.deferred_models import DeferredModel
 
-type Schema = dict[str, Any]
+type SchemaObject = dict[str, Any]
 
 _NO_FIELDS = {"minProperties": 0}
 """The second part of a schema that has no fields of its own: generators take a single part for another name."""
@@ -58,7 +58,7 @@ def simplify(value: Any) -> Any:
     return {**(specific[0] if specific else {}), "type": types, **outer}
 
 
-def extend(schemas: dict[str, Schema]) -> None:
+def extend(schemas: dict[str, SchemaObject]) -> None:
     """Replace the fields of schemas that their models inherit by references to the schemas of the bases."""
     models = _models_of(schemas)
     whole = schemas | _bases(schemas, models)
@@ -73,7 +73,7 @@ def extend(schemas: dict[str, Schema]) -> None:
         schemas[name] = extended.get(name, whole[name])
 
 
-def _models_of(schemas: dict[str, Schema]) -> dict[str, type[BaseModel]]:
+def _models_of(schemas: dict[str, SchemaObject]) -> dict[str, type[BaseModel]]:
     """Return the models with these schemas and their bases that have fields, by the names of their schemas."""
     found: dict[str, type[BaseModel]] = {}
     for model in _derived(DeferredModel):
@@ -90,14 +90,14 @@ def _derived(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from _derived(each)
 
 
-def _bases(schemas: dict[str, Schema], models: dict[str, type[BaseModel]]) -> dict[str, Schema]:
+def _bases(schemas: dict[str, SchemaObject], models: dict[str, type[BaseModel]]) -> dict[str, SchemaObject]:
     """Return schemas of the bases of several models that are no schema themselves, and add them to the models."""
     users = defaultdict[type[BaseModel], list[str]](list)
     for name, model in sorted(models.items()):
         for ancestor in model.__mro__[1:]:
             if issubclass(ancestor, BaseModel) and ancestor.model_fields and ancestor.__name__.isidentifier():
                 users[ancestor].append(name)
-    added: dict[str, Schema] = {}
+    added: dict[str, SchemaObject] = {}
     for ancestor, names in users.items():
         name = schema_name(ancestor.__name__)
         if len(names) > 1 and name not in schemas and not name.startswith("_") and not _is_closed(schemas[names[0]]):
@@ -110,7 +110,7 @@ def _bases(schemas: dict[str, Schema], models: dict[str, type[BaseModel]]) -> di
     return added
 
 
-def _extension(schemas: dict[str, Schema], name: str, model: type[BaseModel]) -> Schema:
+def _extension(schemas: dict[str, SchemaObject], name: str, model: type[BaseModel]) -> SchemaObject:
     """Return the schema of a model as an extension of those of its bases that make it shorter."""
     shortest = schema = schemas[name]
     chosen: list[str] = []
@@ -123,7 +123,7 @@ def _extension(schemas: dict[str, Schema], name: str, model: type[BaseModel]) ->
     return shortest
 
 
-def _is_base(base: Schema, schema: Schema) -> bool:
+def _is_base(base: SchemaObject, schema: SchemaObject) -> bool:
     """Return whether every value of the schema is one of the base, and the base permits the schema's fields."""
     fields, inherited = schema["properties"], base["properties"]
     return (
@@ -136,7 +136,7 @@ def _is_base(base: Schema, schema: Schema) -> bool:
     )
 
 
-def _extended(schemas: dict[str, Schema], schema: Schema, bases: list[str]) -> Schema:
+def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: list[str]) -> SchemaObject:
     """Return references to the bases with what they do not say of the schema."""
     inherited = {name: field for base in bases for name, field in schemas[base]["properties"].items()}
     required = {name for base in bases for name in schemas[base].get("required", ())}
@@ -150,14 +150,14 @@ def _extended(schemas: dict[str, Schema], schema: Schema, bases: list[str]) -> S
     return {"allOf": [*map(_reference, bases), rest or _NO_FIELDS], **said}
 
 
-def _is_closed(schema: Schema) -> bool:
+def _is_closed(schema: SchemaObject) -> bool:
     """Return whether the schema permits no fields but its own, so that no other can extend it by fields."""
     return schema.get("additionalProperties") is False
 
 
-def share_fields(schemas: dict[str, Schema]) -> None:
+def share_fields(schemas: dict[str, SchemaObject]) -> None:
     """Make components of fields that many schemas have, and replace the fields by references to them."""
-    by_name = defaultdict[str, list[Schema]](list)
+    by_name = defaultdict[str, list[SchemaObject]](list)
     for schema in schemas.values():
         for part in (schema, *schema.get("allOf", ())):
             for name, field in part.get("properties", {}).items():
@@ -178,13 +178,13 @@ def share_fields(schemas: dict[str, Schema]) -> None:
                     field.update(shorter)
 
 
-def _saved(name: str, shared: Schema, fields: list[Schema]) -> int:
+def _saved(name: str, shared: SchemaObject, fields: list[SchemaObject]) -> int:
     """Return by how many bytes the document becomes shorter if this field is a component."""
     shortened = ((each, _shorter(name, shared, each)) for each in fields)
     return sum(_bytes_of(each) - _bytes_of(found) for each, found in shortened if found) - _bytes_of({name: shared})
 
 
-def _shorter(name: str, shared: Schema, field: Schema) -> Schema | None:
+def _shorter(name: str, shared: SchemaObject, field: SchemaObject) -> SchemaObject | None:
     """Return a reference to the shared field with what the field says of its own; None if that is no shorter."""
     own = {each: value for each, value in field.items() if value != shared.get(each)}
     is_contrary = any(field.get(each) != value for each, value in shared.items() if each not in ANNOTATIONS)
@@ -194,11 +194,11 @@ def _shorter(name: str, shared: Schema, field: Schema) -> Schema | None:
     return found if _bytes_of(found) < _bytes_of(field) else None
 
 
-def _constraints(schema: Schema) -> Schema:
+def _constraints(schema: SchemaObject) -> SchemaObject:
     return {name: each for name, each in schema.items() if name not in ANNOTATIONS}
 
 
-def _reference(name: str) -> Schema:
+def _reference(name: str) -> SchemaObject:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
