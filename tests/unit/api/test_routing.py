@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 
-from cupel_core.contract.operation import MEMBER, Call, Operation, operation, operations_of
+from cupel_core.contract.operation import MEMBER, Call, operation, operations_of
 from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.index import INDEX
 from cupel_core.interfaces.routes import ROUTES, load, routes_at
@@ -22,9 +22,8 @@ def test_ids_and_paths_are_unique() -> None:
     assert len(ROUTES) == len(INDEX) == len({(each.method, each.path) for each in INDEX})
 
 
-@pytest.mark.parametrize("operation", EVERY_OPERATION, ids=lambda operation: operation.id)
-def test_the_path_of_an_operation_leads_to_it(operation: Operation) -> None:
-    assert load(routes_at(operation.path)[operation.method]) is operation
+def test_the_path_of_an_operation_leads_to_it() -> None:
+    assert [each.id for each in EVERY_OPERATION if load(routes_at(each.path)[each.method]) is not each] == []
 
 
 def test_a_function_is_found_by_its_declaration_and_no_other_one_is() -> None:

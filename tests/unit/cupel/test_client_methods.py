@@ -91,14 +91,6 @@ def test_the_methods_are_the_operations() -> None:
     assert methods - _CONVENIENCES == described().keys()
 
 
-@pytest.mark.parametrize("method", sorted(described()))
-def test_a_method_sends_the_operation_it_is_named_after(method: str) -> None:
-    (sent,) = sent_by(method)
-    operation = described()[method]
-    assert sent.verb == operation.verb
-    assert matches(sent.path, operation.path)
-
-
 def methods_with(header: str) -> list[str]:
     """The methods whose operation has this header."""
     paths = resolve(json.loads((ROOT / "docs/openapi.json").read_text()))["paths"]
@@ -123,16 +115,14 @@ _WITH_A_KEY = methods_with("Idempotency-Key")
 
 
 @pytest.mark.parametrize("method", sorted(described()))
-def test_a_method_sends_a_key_if_its_operation_takes_one(method: str) -> None:
-    (request,) = _requests_of(method)
-    assert ("Idempotency-Key" in request.headers) == (method in _WITH_A_KEY)
-
-
-@pytest.mark.parametrize("method", sorted(described()))
-def test_a_method_repeats_a_request_that_may_be_repeated(method: str) -> None:
-    operation = _BY_METHOD[method]
+def test_a_method_sends_its_operation_with_a_key_and_repeats_what_may_be_repeated(method: str) -> None:
+    (sent,) = sent_by(method)
+    assert sent.verb == described()[method].verb
+    assert matches(sent.path, described()[method].path)
+    requests, operation = _requests_of(method, is_busy=True), _BY_METHOD[method]
+    assert {"Idempotency-Key" in each.headers for each in requests} == {method in _WITH_A_KEY}
     may_repeat = operation.is_read or operation.replay is not None or operation.is_repeatable
-    assert len(_requests_of(method, is_busy=True)) == (2 if may_repeat else 1)
+    assert len(requests) == (2 if may_repeat else 1)
 
 
 def test_the_generated_methods_are_those_of_the_operations() -> None:
