@@ -88,6 +88,18 @@ def test_whoever_selects_the_tools_that_read_changes_nothing(client: McpClient) 
     assert listed["result"] == {"items": []}
 
 
+@pytest.mark.parametrize("groups", ["read", "read,analysis", "runs", "authoring"])
+def test_whoever_selects_groups_changes_only_what_their_tools_change(client: McpClient, groups: str) -> None:
+    selected = {"tools": groups}
+    assert refused(client, "updateSettings", {"judge_model": "sim/bold"}, query=selected)["status"] == 403
+    assert refused(client, "deleteDefinitions", {"ids": ["def_1"]}, query=selected)["status"] == 403
+
+
+def test_whoever_selects_all_groups_changes_what_the_role_permits(client: McpClient) -> None:
+    called = {"operation": "deleteDefinitions", "arguments": {"ids": ["def_1"]}}
+    assert client.use("call_operation", called, query={"tools": "all"})["result"]["items"][0]["deleted"] is False
+
+
 WORLD: dict[str, Callable[[World], str]] = {
     "run_id": lambda world: world.deeply_analyzed_run_id,
     "definition_id": lambda world: world.definition_id,
@@ -180,14 +192,15 @@ def test_a_change_is_made_once_per_key_and_recorded(client: McpClient) -> None:
     persona = {"name": "Impatient", "system_prompt": "Be impatient.", "idempotency_key": "k-1"}
     first, again = (call(client, "createPersona", persona) for _ in range(2))
     assert first == again
+    reordered = {"description": None, **dict(reversed(persona.items()))}
+    assert call(client, "createPersona", reordered) == first
     problem = refused(client, "createPersona", {**persona, "name": "Other"})
     assert [each["field"] for each in problem["errors"]] == ["idempotency_key"]
     assert call(client, "deletePersona", {"persona_id": first["id"]}) == {"done": True}
     records = audit_log.list_records("acme", 20, None, utc_now(), None, None).items
     assert [(each.operation, each.path, each.status) for each in records] == [
         ("deletePersona", f"/v1/personas/{first['id']}", 200),
-        ("createPersona", f"/v1/personas/{first['id']}", 201),
-        ("createPersona", f"/v1/personas/{first['id']}", 201),
+        *[("createPersona", f"/v1/personas/{first['id']}", 201)] * 3,
     ]
 
 

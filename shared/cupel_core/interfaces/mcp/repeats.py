@@ -26,7 +26,7 @@ def call_once(
 
     What can be read again is read again, since it may have content that is to be erased.
     """
-    workspace, content = request.workspace, f"tool of {operation.id}\n{orjson.dumps(dict(sent)).decode()}"
+    workspace, content = request.workspace, f"tool of {operation.id}\n{_as_text(sent)}"
     answered = idempotency.find_answer(workspace, key, content, request.now)
     if answered is not None:
         return _repeated(request, orjson.loads(answered.answer or "{}"))
@@ -40,6 +40,12 @@ def call_once(
         raise
     idempotency_keys.answer(reservation, _to_answer(operation, sent, result))
     return result
+
+
+def _as_text(sent: Mapping[str, Any]) -> str:
+    """Return the arguments as the same text in whatever order they were sent, and without those that are null."""
+    given = {name: each for name, each in sent.items() if each is not None}
+    return orjson.dumps(given, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _to_answer(operation: Operation, sent: Mapping[str, Any], result: Any) -> str:

@@ -102,9 +102,11 @@ def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOper
 
 
 def _check_selection(operation: Operation, request: ToolRequest) -> None:
-    """Whoever selects the tools that read expects that none of them changes something."""
-    if request.groups == frozenset({ToolGroup.READ}) and not operation.changes_nothing:
-        raise Forbidden(f"{operation.id} changes something, and the address selects `?tools=read`")
+    """Raise Forbidden for a change by a tool of another group than the address selects, or by none of the tools."""
+    if request.groups is None or request.groups >= frozenset(ToolGroup) or operation.changes_nothing:
+        return
+    if operation.tool is None or operation.tool.group not in request.groups:
+        raise Forbidden(f"{operation.id} changes something, and is not among the tools that `?tools=` selects")
 
 
 def _find(name: str) -> Operation:
