@@ -26,7 +26,8 @@ from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.resources import experiments
 from cupel_core.store import comparisons as stored_comparisons
-from cupel_core.store import experiment_runs, runs
+from cupel_core.store import experiment_runs, resources, runs
+from cupel_core.store.resources import ResourceKind
 
 MAX_RUNS = 100
 """Per experiment: a summary reads them all."""
@@ -172,7 +173,9 @@ def compare_all(workspace: str, experiment: Experiment, now: datetime) -> None:
 def compare_finished(ref: RunRef, now: datetime) -> None:
     """Queue what the end of a run makes possible: its comparison with the baseline, or, if it is that, all others."""
     run = runs.find(ref)
-    if run is None or run.experiment_id is None or not experiments.exists(ref.workspace, run.experiment_id):
+    if run is None or run.experiment_id is None:
+        return
+    if not resources.exists(ref.workspace, ResourceKind.EXPERIMENT, run.experiment_id):
         return
     experiment = experiments.get(ref.workspace, run.experiment_id)
     if run.id == experiment.design.baseline_run_id:

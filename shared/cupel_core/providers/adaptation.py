@@ -42,21 +42,19 @@ _SYSTEM_ROLE_AND_SCHEMA = frozenset({RequestParameter.SYSTEM_ROLE, RequestParame
 
 class _KnownFamily(NamedTuple):
     provider: str
-    names: re.Pattern[str]
+    names: str
     rejected: Parameters
 
 
 _KNOWN_FAMILIES = (
-    _KnownFamily(
-        "openai", re.compile(r"o[134](-.*)?|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}-\d\d-\d\d)?"), _TEMPERATURE
-    ),
-    _KnownFamily("openai", re.compile(r"o1-(mini|preview).*"), _SYSTEM_ROLE_AND_SCHEMA),
+    _KnownFamily("openai", r"o[134](-.*)?|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}-\d\d-\d\d)?", _TEMPERATURE),
+    _KnownFamily("openai", r"o1-(mini|preview).*", _SYSTEM_ROLE_AND_SCHEMA),
     # Accepts a temperature and ignores it.
-    _KnownFamily("deepseek", re.compile(r"deepseek-reasoner"), _TEMPERATURE),
-    _KnownFamily("google", re.compile(r"gemma-3.*"), _SYSTEM_ROLE_AND_SCHEMA),
+    _KnownFamily("deepseek", r"deepseek-reasoner", _TEMPERATURE),
+    _KnownFamily("google", r"gemma-3.*", _SYSTEM_ROLE_AND_SCHEMA),
     _KnownFamily(
         "bedrock",
-        re.compile(r"(amazon\.titan-text|mistral\.mi[sx]tral-[78]x?7?b|cohere\.command-(light-)?text|ai21\.j2)-.*"),
+        r"(amazon\.titan-text|mistral\.mi[sx]tral-[78]x?7?b|cohere\.command-(light-)?text|ai21\.j2)-.*",
         _SYSTEM_ROLE,
     ),
 )
@@ -77,36 +75,33 @@ _FIELDS = {
 """Of what is simply left out, the field of `ModelParameters`."""
 
 _NAMES = {
-    RequestParameter.TEMPERATURE: re.compile(r"temperature", re.I),
-    RequestParameter.TOP_P: re.compile(r"\btop_?p\b", re.I),
-    RequestParameter.TOP_K: re.compile(r"\btop_?k\b", re.I),
-    RequestParameter.STOP: re.compile(r"\bstop(_?sequences)?\b", re.I),
-    RequestParameter.SEED: re.compile(r"\b(random_)?seed\b", re.I),
-    RequestParameter.FREQUENCY_PENALTY: re.compile(r"frequency_?penalty|\bpenalty is not", re.I),
-    RequestParameter.PRESENCE_PENALTY: re.compile(r"presence_?penalty|\bpenalty is not", re.I),
-    RequestParameter.REASONING_EFFORT: re.compile(
-        r"reasoning_?effort|reasoning\.effort|\bthinking|output_?config\.effort|\beffort\b", re.I
+    RequestParameter.TEMPERATURE: r"temperature",
+    RequestParameter.TOP_P: r"\btop_?p\b",
+    RequestParameter.TOP_K: r"\btop_?k\b",
+    RequestParameter.STOP: r"\bstop(_?sequences)?\b",
+    RequestParameter.SEED: r"\b(random_)?seed\b",
+    RequestParameter.FREQUENCY_PENALTY: r"frequency_?penalty|\bpenalty is not",
+    RequestParameter.PRESENCE_PENALTY: r"presence_?penalty|\bpenalty is not",
+    RequestParameter.REASONING_EFFORT: (
+        r"reasoning_?effort|reasoning\.effort|\bthinking|output_?config\.effort|\beffort\b"
     ),
-    RequestParameter.TOOLS: re.compile(r"\btools?\b|tool_?config|function[_ ]?(calling|declarations)|tool use", re.I),
-    RequestParameter.TOOL_CHOICE: re.compile(r"tool_?choice|function_?calling_?config", re.I),
-    RequestParameter.MAX_OUTPUT_TOKENS: re.compile(r"max_?(completion_?|output_?|new_?)?tokens", re.I),
-    RequestParameter.SYSTEM_ROLE: re.compile(
+    RequestParameter.TOOLS: r"\btools?\b|tool_?config|function[_ ]?(calling|declarations)|tool use",
+    RequestParameter.TOOL_CHOICE: r"tool_?choice|function_?calling_?config",
+    RequestParameter.MAX_OUTPUT_TOKENS: r"max_?(completion_?|output_?|new_?)?tokens",
+    RequestParameter.SYSTEM_ROLE: (
         r"\bsystem['\"`]?[\s_]?(role|message|prompt|instruction)|developer instruction|does not support 'system'"
-        r"|roles must alternate|value 'system' at",
-        re.I,
+        r"|roles must alternate|value 'system' at"
     ),
-    RequestParameter.JSON_SCHEMA: re.compile(
+    RequestParameter.JSON_SCHEMA: (
         r"response[_ ]format|json[_ ]schema|json_object|json mode|response_?mime_?type|response_?(json_?)?schema"
-        r"|structured output|output_?config(?!\.effort)|text_?format|tool_choice|\btools?\b",
-        re.I,
+        r"|structured output|output_?config(?!\.effort)|text_?format|tool_choice|\btools?\b"
     ),
 }
-"""How providers name each parameter in their refusals."""
-_REJECTION = re.compile(
+"""The expressions by which a refusal names each parameter. `re` compiles them with the first refusal."""
+_REJECTION = (
     r"not support|n['\u2019]t support|unsupported|not enabled|not compatible|incompatible|deprecated|not permitted"
     r"|not allowed|is allowed for this model|unavailable|unrecognized|not one of the allowed values"
-    r"|unknown (parameter|name|field|argument)|extra inputs|cannot both be specified|must alternate|enum value set",
-    re.I,
+    r"|unknown (parameter|name|field|argument)|extra inputs|cannot both be specified|must alternate|enum value set"
 )
 
 
@@ -117,14 +112,14 @@ def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestPa
     """
     if not is_rejection(error):
         return None
-    found = ((_NAMES[parameter].search(error.message), parameter) for parameter in _parameters_of(request))
+    found = ((re.search(_NAMES[parameter], error.message, re.I), parameter) for parameter in _parameters_of(request))
     positions = [(match.start(), parameter) for match, parameter in found if match]
     return min(positions)[1] if positions else None
 
 
 def is_rejection(error: ProviderError) -> bool:
     """Whether the provider says that something of the request is not possible."""
-    return error.code is ProbeErrorCode.INVALID_REQUEST and _REJECTION.search(error.message) is not None
+    return error.code is ProbeErrorCode.INVALID_REQUEST and re.search(_REJECTION, error.message, re.I) is not None
 
 
 def _parameters_of(request: ModelRequest) -> Parameters:
@@ -172,7 +167,7 @@ class _RefusedParameter(NamedTuple):
 
 _LIMIT_NAME = _RefusedParameter(RequestParameter.MAX_OUTPUT_TOKENS, "name")
 """It represents a refusal of the name under which the limit was sent; the other name is tried next."""
-_OTHER_LIMIT_NAMES = re.compile(r"max_completion_tokens|max_tokens", re.I)
+_OTHER_LIMIT_NAMES = r"max_completion_tokens|max_tokens"
 
 
 class Adaptation(NamedTuple):
@@ -237,7 +232,7 @@ def _key(account: Account, model: str) -> tuple[str, str, str, str]:
 
 def _names_both(error: ProviderError) -> bool:
     """Whether a refusal of one name of the limit names the other one."""
-    return len({name.lower() for name in _OTHER_LIMIT_NAMES.findall(error.message)}) > 1
+    return len({name.lower() for name in re.findall(_OTHER_LIMIT_NAMES, error.message, re.I)}) > 1
 
 
 def _refusal(parameter: RequestParameter, request: ModelRequest) -> _RefusedParameter:
@@ -265,7 +260,7 @@ def _known(model: str, request: ModelRequest) -> Parameters:
     provider, name = provider_of(model).name, model_name_of(model)
     rejected = _NONE
     for family in _KNOWN_FAMILIES:
-        if family.provider == provider and family.names.fullmatch(name):
+        if family.provider == provider and re.fullmatch(family.names, name):
             rejected |= family.rejected
     # Those that reject a temperature accept their default.
     is_default = request.parameters.temperature == 1 and provider == "openai"

@@ -48,7 +48,7 @@ _GOOGLE = [
     (r"gemini-[12]", FileFormulas(FileBasis.GEMINI_2, GeminiTiles(), page_tokens=258.0)),
     (r"gemini", FileFormulas(FileBasis.GEMINI_3, FixedTokens(1120), page_tokens=560.0)),
 ]
-_BY_NAME = [(re.compile(rf"(^|[/.])({pattern})"), formulas) for pattern, formulas in (*_OPENAI, *_ANTHROPIC, *_GOOGLE)]
+_BY_NAME = (*_OPENAI, *_ANTHROPIC, *_GOOGLE)
 _OWN_MODELS = frozenset({"sim", "connector"})
 
 
@@ -57,4 +57,4 @@ def file_formulas(model: str) -> FileFormulas:
     if provider_of(model).name in _OWN_MODELS:
         return FileFormulas()
     name = model_name_of(model).replace("claude-3.", "claude-3-").replace("claude-opus-4.", "claude-opus-4-")
-    return next((formulas for pattern, formulas in _BY_NAME if pattern.search(name)), FileFormulas())
+    return next((found for pattern, found in _BY_NAME if re.search(rf"(^|[/.])({pattern})", name)), FileFormulas())

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.base.errors import Invalid
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page
@@ -40,14 +40,6 @@ def get_many(workspace: str, experiment_ids: Iterable[str]) -> dict[str, Experim
     """Those that exist and are not deleted, by id."""
     found = resources.get_many(workspace, _KIND, experiment_ids)
     return {experiment_id: _experiment(resource) for experiment_id, resource in found.items()}
-
-
-def exists(workspace: str, experiment_id: str) -> bool:
-    try:
-        resources.get(workspace, _KIND, experiment_id)
-    except NotFound:
-        return False
-    return True
 
 
 def list_experiments(workspace: str, limit: int, cursor: str | None) -> Page[Experiment]:

@@ -42,7 +42,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers.prices import price_list_version
-from cupel_core.resources import connectors, evals, experiments
+from cupel_core.resources import connectors, evals
 from cupel_core.resources.evaluation_settings import workspace_grader_config
 from cupel_core.runs import dispatch, open_runs, rerun
 from cupel_core.runs.budgets import initial_budget
@@ -62,8 +62,9 @@ from cupel_core.runs.validation import (
     check_tool_connectors,
     find_profile,
 )
-from cupel_core.store import counters, idempotency, object_names, runs, scenarios, snapshots, webhooks
+from cupel_core.store import counters, idempotency, object_names, resources, runs, scenarios, snapshots, webhooks
 from cupel_core.store.definitions import UnknownVersion
+from cupel_core.store.resources import ResourceKind
 from cupel_core.store.snapshots import Snapshot
 
 _SEED_COUNT = 2**31
@@ -245,7 +246,7 @@ def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: 
 def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
     """Raise Invalid for an unknown experiment. A schedule, and a rerun that takes over the experiment of its run, start
     a run of no experiment if theirs has been deleted."""
-    if spec.experiment_id is None or experiments.exists(workspace, spec.experiment_id):
+    if spec.experiment_id is None or resources.exists(workspace, ResourceKind.EXPERIMENT, spec.experiment_id):
         return spec
     if spec.schedule_id is None and not _takes_over_experiment(workspace, spec):
         raise Invalid.field("experimentId", f"there is no experiment {spec.experiment_id}")

@@ -134,6 +134,12 @@ def get(workspace: str, kind: ResourceKind, resource_id: str) -> Resource:
     return resource
 
 
+def exists(workspace: str, kind: ResourceKind, resource_id: str) -> bool:
+    """Return whether there is such a resource that is not deleted."""
+    resource = find(workspace, kind, resource_id)
+    return resource is not None and resource.deleted_at is None
+
+
 def get_many(workspace: str, kind: ResourceKind, resource_ids: Iterable[str]) -> dict[str, Resource]:
     """Those that exist and are not deleted, by id."""
     item_keys = [(keys.resource(workspace, kind, name), _SORT_KEY) for name in dict.fromkeys(resource_ids)]
