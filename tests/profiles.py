@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from cupel_core.contract.profiles import CreateProfile
+from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.profiles import Pipeline
 from cupel_core.domain.pipeline.run_profile import RunProfile
 
@@ -47,7 +48,7 @@ def content_of(document: Json) -> Json:
 
 
 def pipeline_of(*operations: Json, **fields: Any) -> Pipeline:
-    return Pipeline.from_json(content_of(profile(*operations, **fields)))
+    return decode(Pipeline, content_of(profile(*operations, **fields)))
 
 
 def run_profile(*operations: Json, **fields: Any) -> RunProfile:

@@ -19,6 +19,7 @@ from cupel.local_files import LocalFiles
 from cupel.source_files import SourceFile
 from cupel_core.contract.definition_content import DefinitionContent
 from cupel_core.contract.scenarios import CreateScenario
+from cupel_core.domain.codec import decode
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.matrix import LevelOptionChoice, Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario, scenario_id
@@ -260,7 +261,7 @@ def load_profile(
         raise file.refusal(RefusedField(*issue) for issue in issues)
     if not document.enabled:
         return None
-    profile = RunProfile(document.name, document.name, 1, Pipeline.from_json(document.content()))
+    profile = RunProfile(document.name, document.name, 1, decode(Pipeline, document.content()))
     if profile.changes_prompt and any(_has_thread(account) for account in targets):
         message = "its operations change the prompt, which a LangGraph agent does not read: it keeps its own thread"
         raise UsageError(f"{_PROFILE_OPTION}: {message}")

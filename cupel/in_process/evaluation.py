@@ -16,6 +16,7 @@ from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.analysis.extrapolation import RunSample
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.definitions import Content
@@ -233,7 +234,7 @@ class Evaluation:
         progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {
             "id": self.id,
-            **self.labels.to_json(),
+            **encode(self.labels),
             "definitionName": self.name,
             "scenarioCount": len({result.probe.scenario.id for result in self.results}),
             "status": str(self.status),

@@ -38,6 +38,7 @@ from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
 from cupel_core.domain.analysis.extrapolation import RunSample, drawn_sample
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.model_parameters import ParameterFields, merge_parameters
 from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.definitions.required_models import EMBEDDER, JUDGE, missing_models
@@ -111,7 +112,7 @@ class EvaluationPlan:
         if self.profile is not None:
             options["profile"] = asdict(self.profile.pipeline)
         cases = [[asdict(scenario), persona and persona.to_json()] for scenario, persona in self.cases]
-        targets = [[target.spec.to_json(), account_json(target.account)] for target in self.targets]
+        targets = [[encode(target.spec), account_json(target.account)] for target in self.targets]
         configuration = [asdict(self.grader_config), accounts, options, self.probe_plan.repeats, self.seed]
         return {
             "definition": digest([asdict(self.definition.content), cases]),

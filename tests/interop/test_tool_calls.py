@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.codec import decode_all
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.conversations.tools import Tool, ToolCall
 from cupel_core.domain.scoring.assertion_rules import assertion_issues
@@ -134,7 +135,7 @@ async def by_cupel(case: Json) -> Json:
         (Message(MessageRole.USER, "?"), Message(MessageRole.ASSISTANT, "", calls)),
         value=None if isinstance(output, str) else output,
         is_transformed="output" in case,
-        tools=tuple(map(Tool.from_json, (WEATHER, TIME))),
+        tools=decode_all(Tool, (WEATHER, TIME)),
     )
     result = (await score([Assertion.from_json(case["assertion"])], context, GRADERS)).results[0]
     return {"pass": result.passed, "score": result.score}

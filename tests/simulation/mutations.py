@@ -327,10 +327,15 @@ def let_an_outcome_that_cannot_be_stored_block_the_others(patches: Patches) -> N
 @mutation(PROFILE)
 def leave_the_turn_in_progress_out_of_the_checkpoint(patches: Patches) -> None:
     """What operations were answered in the turn in progress is not stored."""
-    from cupel_core.domain.pipeline.turns import PipelineState
+    from cupel_core.domain.codec import encode
+    from cupel_core.domain.conversations.conversation import ConversationState
+    from cupel_core.store import checkpoints
 
-    to_json = PipelineState.to_json
-    patches.set(PipelineState, "to_json", lambda self: {**to_json(self), "turn": None})
+    def mutated(state: ConversationState) -> Any:
+        pipeline = state.pipeline and replace(state.pipeline, turn=None)
+        return encode(replace(state, pipeline=pipeline))
+
+    patches.set(checkpoints, "encode", mutated)
 
 
 @mutation(LIMITED_SWEEPER, first_seed=5)

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.profiles import Pipeline
 from cupel_core.sandbox.templating.operation_templates import condition_template, is_quick
 from tests.simulation.chats.profiles import draw_profile
@@ -43,7 +44,7 @@ def test_a_seed_always_gives_the_same_schedule(simulation: None, seed: int) -> N
 
 def test_templates_need_no_sandbox() -> None:
     """Which would take real time."""
-    operations = [each for seed in range(50) for each in Pipeline.from_json(draw_profile(Random(seed))).operations]
+    operations = [each for seed in range(50) for each in decode(Pipeline, draw_profile(Random(seed))).operations]
     templates = {text for each in operations for text in each.templates.values()}
     templates |= {condition_template(text) for each in operations for text in each.expressions.values()}
     assert [text for text in templates if not is_quick(text)] == []

@@ -22,6 +22,7 @@ from cupel_core.domain.analysis.narrating import material_of, narrate
 from cupel_core.domain.analysis.narrative_statements import Material
 from cupel_core.domain.analysis.narratives import Narrative
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.runs.run import TERMINAL, Run, RunEventType, RunFailure
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -169,7 +170,7 @@ def _reply(
     stored = analyses.find_narrative(ref, key)
     if stored is not None:
         found = json.loads(stored)
-        return NarrativeReply.model_validate(found["reply"]), Spend.from_json(found["spend"])
+        return NarrativeReply.model_validate(found["reply"]), decode(Spend, found["spend"])
     asked = event_loop.run(_ask(model, run, figures, key, seconds_left, attempt, interrupted))
     return asked.value, asked.spend
 
@@ -177,7 +178,7 @@ def _reply(
 def _store(run: Run, key: str, asked: GraderReply[NarrativeReply]) -> None:
     ref = RunRef(run.workspace, run.id)
     runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
-    document = {"reply": asked.value.model_dump(mode="json", by_alias=True), "spend": asked.spend.to_json()}
+    document = {"reply": asked.value.model_dump(mode="json", by_alias=True), "spend": encode(asked.spend)}
     analyses.save_narrative(ref, key, json.dumps(document).encode())
 
 

@@ -20,6 +20,7 @@ from cupel_core.conversations.pipeline.kinds import Context, ModelCaller
 from cupel_core.conversations.pipeline.steps import perform_step
 from cupel_core.conversations.turn import CalledTarget, Turn
 from cupel_core.domain.chats.turns import FinishReason, TurnHead
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import (
     AgentThread,
@@ -228,7 +229,7 @@ def main_request(head: TurnHead, prompt: tuple[Message, ...]) -> tuple[ModelRequ
     omitted = omitted_parameters(target.params.keys() - params.keys(), withholds_headers=False)
     request = ModelRequest(
         prompt,
-        ModelParameters.from_json(params),
+        decode(ModelParameters, params),
         SimulationKey(head.exchange_id, repeat=head.answer_variant),
         # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
         thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
@@ -248,7 +249,7 @@ def answer_fields(
         "finishReason": FinishReason.COMPLETED,
         "stopReason": reply.finish_reason,
         "modelVersion": reply.model_version,
-        "usage": spend.usage.to_json(),
+        "usage": encode(spend.usage),
         "costUsd": spend.cost_usd,
         "durationMs": duration_ms,
         "omittedParameters": sorted({*omitted, *reply.omitted_parameters}),

@@ -23,6 +23,7 @@ from cupel_core.domain.chats.turns import (
     TurnFailure,
     TurnHead,
 )
+from cupel_core.domain.codec import encode
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.records import commit_report
@@ -76,7 +77,7 @@ class TurnEnding:
             tag: replace(each, turn_id=head.id, position=head.position) if tag in written else each
             for tag, each in commit.artifacts.items()
         }
-        return {tag: each.to_json() for tag, each in after.items()} or None
+        return {tag: encode(each) for tag, each in after.items()} or None
 
 
 def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping[str, Any]:
@@ -99,7 +100,7 @@ def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[st
         },
         "commits": commit_report(plan, ending.turn) if commit is not None else [],
         "artifacts": artifact_summary(plan, ending.turn, commit) if commit is not None else None,
-        "operationsSpend": ending.turn.spend.to_json(),
+        "operationsSpend": encode(ending.turn.spend),
         "uncertainUsd": usd(ending.uncertain_nano_usd),
     }
 

@@ -13,6 +13,7 @@ from cupel_core.chats.turn_profile import load_profile
 from cupel_core.domain.chats.branches import ChatBranch
 from cupel_core.domain.chats.drafts import MAX_REPLY_LENGTH, TextPosition
 from cupel_core.domain.chats.turns import ChatTurn, TurnEvent, TurnEventType
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.pipeline.operations import Hook
 from cupel_core.domain.pipeline.run_profile import RunProfile
@@ -42,7 +43,7 @@ def load_progress(ref: ChatRef, stored: StoredTurn, branch: ChatBranch) -> TurnP
     operations = checkpoint.get("turn")
     return TurnProgress(
         events,
-        OpenTurn.from_json(operations) if operations else OpenTurn(to_iso(head.created_at)),
+        decode(OpenTurn, operations) if operations else OpenTurn(to_iso(head.created_at)),
         checkpoint.get("main", {"performed": False}),
         {
             (Hook(event.data["hook"]), event.data["operationId"])

@@ -9,6 +9,7 @@ from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_PROMPT_LENGTH
 from cupel_core.domain.chats.messages import ShownExchange
 from cupel_core.domain.chats.turns import TurnHead
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.store import chat_branches, chat_texts
@@ -68,4 +69,4 @@ def load_artifacts(ref: ChatRef, branch: ChatBranch, session: str, before: int) 
     turn_id = sessions_before(ref, branch, before).get(session)
     if turn_id is None:
         return {}
-    return {tag: StoredArtifact.from_json(each) for tag, each in chat_texts.get_artifacts(ref, turn_id).items()}
+    return {tag: decode(StoredArtifact, each) for tag, each in chat_texts.get_artifacts(ref, turn_id).items()}

@@ -63,6 +63,7 @@ from cupel_core.domain.chats.turns import (
     TurnFailure,
     TurnPhase,
 )
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import (
     Message,
@@ -298,7 +299,7 @@ class TurnWorker:
 
     def _checkpoint(self) -> dict[str, Any]:
         uncertain = self.calls.unanswered.nano_usd
-        return {"turn": self.open_turn.to_json(), "main": dict(self.main), "uncertainNanoUsd": uncertain}
+        return {"turn": encode(self.open_turn), "main": dict(self.main), "uncertainNanoUsd": uncertain}
 
     async def _end(self) -> WorkResult:
         head, plan = self.turn.head, self.profile.plan

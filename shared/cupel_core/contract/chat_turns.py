@@ -23,6 +23,7 @@ from cupel_core.domain.chats.turns import (
     TurnPrompt,
     TurnStatus,
 )
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.pipeline.artifacts import ArtifactFormat, ArtifactUsage
 from cupel_core.domain.pipeline.operations import Trigger
@@ -154,7 +155,7 @@ class TurnResponse(TurnSummaryResponse):
             main=result.get("main", {}),
             commits=result.get("commits", []),
             artifacts=TurnArtifactsResponse.model_validate(artifacts) if artifacts else None,
-            operations_spend=SpendResponse.of(Spend.from_json(spend)) if spend else None,
+            operations_spend=SpendResponse.of(decode(Spend, spend)) if spend else None,
             uncertain_usd=result.get("uncertainUsd"),
         )
 

@@ -13,6 +13,7 @@ from cupel_core.contract.run_labels import Metadata, RunName
 from cupel_core.domain.chats.branches import ChatBranch, MessageSide
 from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
 from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.text.json_limits import json_limit_error
@@ -326,7 +327,7 @@ def _variant_fields(variant: Variant) -> dict[str, Any]:
         "branch_id": variant.branch_id,
         "turn_id": variant.turn_id,
         "model_id": details.get("modelId"),
-        "usage": TokenUsageResponse.of(Usage.from_json(usage)) if usage else None,
+        "usage": TokenUsageResponse.of(decode(Usage, usage)) if usage else None,
         "cost_usd": details.get("costUsd"),
         "annotations": details.get("annotations", []),
         "created_at": variant.created_at,

@@ -13,6 +13,7 @@ from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictR
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.budgets.account import BudgetAccount
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
@@ -126,7 +127,7 @@ class RescoreResponse(ResponseModel):
     def of(cls, view: RescoreView) -> "RescoreResponse":
         rescore, counts, account = view
         max_usd = rescore.max_budget_usd
-        config = rescore.config.to_json()
+        config = encode(rescore.config)
         return cls(
             id=rescore.id,
             run_id=rescore.run_id,

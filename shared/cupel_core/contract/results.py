@@ -8,6 +8,7 @@ from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import ConversationState, Verdict
 from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
 from cupel_core.domain.conversations.replies import ReplyRecord
@@ -238,7 +239,7 @@ class AssertionResultResponse(ResponseModel):
         cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
         unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
         return cls(
-            **{**fields, "parts": [part.to_json() for part in result.parts], "unusable_reply": unusable}, cause=cause
+            **{**fields, "parts": [encode(part) for part in result.parts], "unusable_reply": unusable}, cause=cause
         )
 
 

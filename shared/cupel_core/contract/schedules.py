@@ -10,6 +10,7 @@ from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
 from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
+from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
@@ -251,14 +252,14 @@ class ScheduleResponse(ResponseModel):
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
         data = orjson.loads(schedule.run)
-        is_eval = "eval_options" in data
+        is_eval = "options" in data
         return cls(
             id=schedule.id,
             name=schedule.name,
             expression=schedule.timing.expression,
             timezone=schedule.timing.timezone,
-            run=None if is_eval else ScheduledRunResponse.of(RunSpec.from_json(data)),
-            eval_run=ScheduledEvalRunResponse.of(EvalRunSpec.from_json(data)) if is_eval else None,
+            run=None if is_eval else ScheduledRunResponse.of(decode(RunSpec, data)),
+            eval_run=ScheduledEvalRunResponse.of(decode(EvalRunSpec, data)) if is_eval else None,
             enabled=schedule.enabled,
             status=schedule.status(now),
             firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],

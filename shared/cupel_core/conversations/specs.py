@@ -9,6 +9,7 @@ from cupel_core.base.deferred import dataclass, replace
 from cupel_core.conversations.pipeline.kinds import ModelCaller
 from cupel_core.conversations.pipeline_turn import TurnOperations
 from cupel_core.conversations.tool_execution import ToolExecutor
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.conversation import ConversationRules
 from cupel_core.domain.conversations.model_parameters import ModelParameters, ParameterFields
 from cupel_core.domain.conversations.model_request import Message, RequestParameter, SimulationKey
@@ -87,7 +88,7 @@ class ConversationSpec:
 
     @cached_property
     def parameters(self) -> ModelParameters:
-        return ModelParameters.from_json(self.params)
+        return decode(ModelParameters, self.params)
 
     @cached_property
     def simulation_key(self) -> SimulationKey:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import (
     Message,
@@ -243,7 +244,7 @@ def _refusal(parameter: RequestParameter, request: ModelRequest) -> _RefusedPara
             return _RefusedParameter(parameter, _digest(request.json_schema))
         case RequestParameter.TOOLS | RequestParameter.TOOL_CHOICE:
             return _RefusedParameter(
-                parameter, _digest([[tool.to_json() for tool in fields.tools], repr(fields.tool_choice)])
+                parameter, _digest([[encode(tool) for tool in fields.tools], repr(fields.tool_choice)])
             )
         case RequestParameter.STOP:
             return _RefusedParameter(parameter, _digest(fields.stop))

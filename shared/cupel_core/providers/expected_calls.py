@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import ModelParameters, ParameterFields
 from cupel_core.domain.conversations.model_request import ModelRequest, Usage
 from cupel_core.domain.estimates.conversations import Calls
@@ -41,7 +42,7 @@ def has_limit(account_of: AccountOf, model: str, params: ParameterFields) -> boo
     provider = model.partition("/")[0]
     if provider == CONNECTOR_PROVIDER:
         return False
-    account, request = account_of(provider), ModelRequest((), ModelParameters.from_json(params))
+    account, request = account_of(provider), ModelRequest((), decode(ModelParameters, params))
     return cost_usd(model, Usage(0, 1_000_000), account) == 0 or output_limit(account, model, request) is not None
 
 

@@ -11,6 +11,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page
 from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
 from cupel_core.domain.analysis.experiments import Conclusion, Experiment, ExperimentDesign
+from cupel_core.domain.codec import decode, encode
 from cupel_core.store import resources, runs
 from cupel_core.store.resources import Resource, ResourceKind
 
@@ -89,7 +90,7 @@ def _check_baseline(workspace: str, design: ExperimentDesign) -> None:
 
 
 def _body(experiment: Experiment) -> dict[str, Any]:
-    return {"design": experiment.design.to_json(), "conclusion": experiment.conclusion, "note": experiment.note}
+    return {"design": encode(experiment.design), "conclusion": experiment.conclusion, "note": experiment.note}
 
 
 def to_resource(experiment: Experiment) -> Resource:
@@ -103,7 +104,7 @@ def _experiment(resource: Resource) -> Experiment:
     return Experiment(
         id=resource.id,
         name=resource.name,
-        design=ExperimentDesign.from_json(resource.body["design"]),
+        design=decode(ExperimentDesign, resource.body["design"]),
         created_at=resource.created_at,
         updated_at=resource.updated_at,
         conclusion=Conclusion(conclusion) if conclusion else None,

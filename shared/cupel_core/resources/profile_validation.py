@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cupel_core import sandbox
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.pipeline.profiles import MAX_PROFILE_BYTES, Pipeline, ProfileIssue
 from cupel_core.domain.pipeline.rules import profile_errors, secret_errors
@@ -20,7 +21,7 @@ def profile_issues(workspace: str, content: Mapping[str, Any], account_of: Accou
     """All errors of a version's content, which has the shape of the contract; empty if it is valid."""
     if len(json.dumps(content)) > MAX_PROFILE_BYTES:
         return (ProfileIssue("operations", f"must have at most {MAX_PROFILE_BYTES // 1024} KB"),)
-    pipeline = Pipeline.from_json(content)
+    pipeline = decode(Pipeline, content)
     return (
         *profile_errors(pipeline),
         *secret_errors(content["operations"]),

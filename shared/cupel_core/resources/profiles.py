@@ -11,6 +11,7 @@ from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.ids import new_id
 from cupel_core.base.paging import Page
 from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, etag
+from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.operations import Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import (
@@ -111,7 +112,7 @@ def check(workspace: str, content: Mapping[str, Any]) -> ProfileCheck:
     """Writes nothing."""
     if errors := profile_issues(workspace, content, partial(load_account, workspace)):
         return ProfileCheck(errors, (), {})
-    pipeline = Pipeline.from_json(content)
+    pipeline = decode(Pipeline, content)
     plans = {trigger: plan_turn(pipeline, trigger) for trigger in Trigger}
     return ProfileCheck((), profile_warnings(pipeline), plans)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from cupel_core.base.messages import RunRef
 from cupel_core.base.preconditions import UNCONDITIONAL, Precondition, content_etag
+from cupel_core.domain.codec import encode
 from cupel_core.domain.runs.labels import LabelChanges, RunLabels
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import runs
@@ -15,7 +16,7 @@ from cupel_core.store import runs
 
 def labels_etag(run: Run) -> str:
     """The tag of a run: of its labels, which are all that can be edited."""
-    return content_etag(run.labels.to_json())
+    return content_etag(encode(run.labels))
 
 
 def update_labels(
@@ -24,7 +25,7 @@ def update_labels(
     """NotFound for an unknown or deleted run."""
 
     def change(labels: RunLabels) -> RunLabels:
-        precondition.check(content_etag(labels.to_json()))
+        precondition.check(content_etag(encode(labels)))
         return changes.apply_to(labels)
 
     runs.update_labels(RunRef(workspace, run_id), change, now)

@@ -8,6 +8,7 @@ import orjson
 
 from cupel_core.accounts.keys import ModelChecks
 from cupel_core.base.errors import FieldError, Invalid, NotFound
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.parts import LargestFiles
 from cupel_core.domain.conversations.tools import ToolMode
 from cupel_core.domain.definitions.definitions import Content
@@ -155,7 +156,7 @@ def check_size(plan: Plan) -> None:
             f"{len(plan.targets)} targets with {len(plan.prompt_ids)} prompts are {len(plan.columns)} columns; "
             f"the maximum is {MAX_COLUMNS}"
         )
-    if len(orjson.dumps([target.to_json() for target in plan.targets])) > MAX_TARGETS_BYTES:
+    if len(orjson.dumps([encode(target) for target in plan.targets])) > MAX_TARGETS_BYTES:
         raise Invalid.field("targets", f"must have at most {MAX_TARGETS_BYTES // 1024} KB as JSON, all together")
     if plan.total > MAX_PROBES:
         raise Invalid(f"the run would have {plan.total:,} probes; the maximum is {MAX_PROBES:,}")

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode_all, encode
 from cupel_core.domain.conversations.material import MaterialValue, as_json, messages_material
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.conversations.tools import Tool, ToolCall
@@ -74,13 +75,13 @@ class AssertionContext:
             "is_transformed": self.is_transformed,
             "messages": [message.without_reasoning.to_json() for message in self.messages],
             "target_calls": self.target_calls,
-            "tools": [tool.to_json() for tool in self.tools],
+            "tools": [encode(tool) for tool in self.tools],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "AssertionContext":
         messages = tuple(map(Message.from_json, data["messages"]))
-        tools = tuple(map(Tool.from_json, data["tools"]))
+        tools = decode_all(Tool, data["tools"])
         return cls(**{**data, "messages": messages, "tools": tools, "value": json.loads(data["value"])})
 
     @property

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.scoring.assertions import Assertion, JudgeReply
 from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE
@@ -138,7 +139,7 @@ async def score_model(
     score = (Annotated[float, Field(ge=low, le=high), score_on(low, high)], ...)
     reply_type = create_model("Score", __base__=ScoreReply, reason=(Reason, ...), score=score)
     grader, messages = graders.judge(assertion.provider), judge_messages(assertion)
-    parameters = ModelParameters.from_json(assertion.value.get("params", {}))
+    parameters = decode(ModelParameters, assertion.value.get("params", {}))
     reply = await ask_messages(grader, messages, reply_type, spend_log, parameters)
     said = reply.value.model_dump()
     threshold = 0.5 if assertion.threshold is None else assertion.threshold

@@ -29,6 +29,7 @@ from cupel_core.domain.chats.turns import (
     TurnPhase,
     TurnStatus,
 )
+from cupel_core.domain.codec import decode, encode
 from cupel_core.store import chat_branches, idempotency_keys, keys, open_work
 from cupel_core.store.chat_branches import BranchChange
 from cupel_core.store.chat_texts import ARTIFACTS, ArtifactsItem, read_json, read_settings, write_json
@@ -255,7 +256,7 @@ def end(
     now = turn.finished_at or turn.head.created_at
     is_own = TurnItem.claimed_by == worker_id if worker_id is not None else _is_unclaimed(now)
     ending = {
-        "failure": turn.failure.to_json() if turn.failure else None,
+        "failure": encode(turn.failure) if turn.failure else None,
         "abortReason": turn.abort_reason,
     }
     result = write_json(ref, turn.result) if turn.result is not None else None
@@ -355,7 +356,7 @@ def _to_item(ref: ChatRef, turn: ChatTurn) -> TurnItem:
     return TurnItem(
         keys.chat_turns(ref),
         turn.id,
-        head=write_json(ref, head.to_json()),
+        head=write_json(ref, encode(head)),
         branch_id=head.branch_id,
         status=turn.status,
         phase=turn.phase,
@@ -373,14 +374,13 @@ def _stored(item: TurnItem) -> StoredTurn:
 def _from_item(item: TurnItem) -> ChatTurn:
     ending = item.ending or {}
     failure, reason = ending.get("failure"), ending.get("abortReason")
-    times = from_iso(item.created_at), from_iso(item.deadline_at)
     return ChatTurn(
-        head=TurnHead.from_json(item.sk, read_settings(item.head), *times),
+        head=decode(TurnHead, read_settings(item.head)),
         status=TurnStatus(item.status),
         phase=TurnPhase(item.phase),
         started_at=from_optional_iso(item.started_at),
         finished_at=from_optional_iso(item.finished_at),
-        failure=TurnFailure.from_json(failure) if failure else None,
+        failure=decode(TurnFailure, failure) if failure else None,
         abort_reason=AbortReason(reason) if reason else None,
         abort_requested_at=from_optional_iso(item.abort_requested_at),
         claimed_until=from_optional_iso(item.claimed_until),

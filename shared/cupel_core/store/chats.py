@@ -16,6 +16,7 @@ from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.messages import ChatRef, RunRef
 from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.chats.chats import MAX_BRANCHES, Chat, ChatSettings, opening_of
+from cupel_core.domain.codec import decode, encode
 from cupel_core.store import erasures, keys, listing
 from cupel_core.store.chat_texts import read_settings, write_json
 from cupel_core.store.erasures import Erasure, ErasureItem, ErasureKind
@@ -109,7 +110,7 @@ def update(before: Chat, after: Chat, now: datetime) -> Chat:
     """Replace the settings and the active branch. Conflict if they were changed since they were read."""
     ref = ChatRef(before.workspace, before.id)
     actions: list[Action] = [
-        ChatItem.body.set(write_json(ref, after.settings.to_json())),
+        ChatItem.body.set(write_json(ref, encode(after.settings))),
         ChatItem.active_branch_id.set(after.active_branch_id),
         ChatItem.revision.set(before.revision + 1),
         ChatItem.updated_at.set(to_iso(now)),
@@ -165,7 +166,7 @@ def _to_item(chat: Chat) -> ChatItem:
         _SORT_KEY,
         gsi1pk=keys.creation_list(chat.workspace, "chats"),
         gsi1sk=f"{to_iso(chat.created_at)}#{chat.id}",
-        body=write_json(ref, chat.settings.to_json()),
+        body=write_json(ref, encode(chat.settings)),
         active_branch_id=chat.active_branch_id,
         branch_count=chat.branch_count,
         created_by=chat.created_by,
@@ -180,7 +181,7 @@ def _from_item(workspace: str, item: ChatItem) -> Chat:
     return Chat(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
-        settings=ChatSettings.from_json(read_settings(item.body)),
+        settings=decode(ChatSettings, read_settings(item.body)),
         active_branch_id=item.active_branch_id,
         created_by=item.created_by,
         created_at=from_iso(item.created_at),

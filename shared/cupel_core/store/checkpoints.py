@@ -6,25 +6,19 @@ Erasing a checkpoint leaves a tombstone, so that a worker that still has the con
 
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import astuple
 from datetime import datetime, timedelta
 
 import orjson
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import PutError
 
-from cupel_core.base.clock import from_iso, to_iso
+from cupel_core.base.clock import to_iso
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.conversations.attempts import FailedAttempts
-from cupel_core.domain.conversations.conversation import AssertionGrade, ConversationState, StopReason, Verdict
-from cupel_core.domain.conversations.model_request import Message, RequestParameter, Usage
-from cupel_core.domain.conversations.replies import ReplyRecord
-from cupel_core.domain.conversations.spend import Spend
-from cupel_core.domain.pipeline.turns import PipelineState
+from cupel_core.domain.codec import decode, encode
+from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.runs.run_spend import Cost, checkpoint_member
 from cupel_core.domain.runs.spending import conversation_spending
-from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, error_code
@@ -49,33 +43,6 @@ class CheckpointItem(Item):
 
 def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, now: datetime) -> None:
     """Store the conversation, unless it was erased. It expires like its transcript would, and after RETENTION."""
-    body = {
-        "messages": [message.to_json() for message in state.messages],
-        "turns": state.turns,
-        "toolRounds": [state.tool_rounds, state.open_rounds],
-        "stopReason": state.stop_reason,
-        "replies": [reply.to_json() for reply in state.replies],
-        "usage": astuple(state.usage),
-        "durationMs": state.duration_ms,
-        "costUsd": state.cost_usd,
-        "modelVersion": state.model_version,
-        "finishReason": state.finish_reason,
-        "verdict": state.verdict and state.verdict.to_json(),
-        **({"unjudged": state.unjudged.to_json()} if state.unjudged else {}),
-        "judge": state.judge_spend.to_json(by_model=True),
-        "persona": state.persona_spend.to_json(),
-        **({"unusable": state.unusable.to_json()} if state.unusable.has_calls else {}),
-        "threadId": state.thread_id,
-        "startedAt": state.started_at and to_iso(state.started_at),
-        "output": state.output,
-        "omittedParameters": state.omitted_parameters,
-        "simulatedUserPrompt": state.simulated_user_prompt,
-        "pipeline": state.pipeline and state.pipeline.to_json(),
-        "grades": {
-            path: [grade.result.to_json(), grade.spend.to_json(by_model=True)] for path, grade in state.grades.items()
-        },
-        "attempts": {call: failed.to_json() for call, failed in state.attempts.items()},
-    }
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
         keys.checkpoints(ref, index),
@@ -83,6 +50,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
         cost=_cost_member(index, retry_round, state),
         ttl=int(expires.timestamp()),
     )
+    body = encode(state)
     packed = zlib.compress(orjson.dumps(body))
     if len(packed) <= _MAX_INLINE_BYTES:
         item.content = packed
@@ -150,33 +118,4 @@ def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> Conversati
     if item.erased_at is not None or item.ttl <= now.timestamp():
         return None
     body = blobs.get_json(item.content_key) if item.content is None else orjson.loads(zlib.decompress(item.content))
-    tool_rounds, open_rounds = body["toolRounds"]
-    return ConversationState(
-        messages=tuple(map(Message.from_json, body["messages"])),
-        turns=body["turns"],
-        tool_rounds=tool_rounds,
-        open_rounds=open_rounds,
-        stop_reason=StopReason(body["stopReason"]) if body["stopReason"] else None,
-        replies=tuple(map(ReplyRecord.from_json, body["replies"])),
-        usage=Usage(*body["usage"]),
-        duration_ms=body["durationMs"],
-        cost_usd=body["costUsd"],
-        model_version=body["modelVersion"],
-        finish_reason=body["finishReason"],
-        verdict=Verdict.from_json(body["verdict"]) if body["verdict"] else None,
-        unjudged=AssertionResult.from_json(body["unjudged"]) if "unjudged" in body else None,
-        judge_spend=Spend.from_json(body["judge"]),
-        persona_spend=Spend.from_json(body["persona"]),
-        unusable=Spend.from_json(body["unusable"]) if "unusable" in body else Spend(),
-        thread_id=body["threadId"],
-        started_at=from_iso(body["startedAt"]) if body["startedAt"] else None,
-        output=body["output"],
-        omitted_parameters=tuple(map(RequestParameter, body["omittedParameters"])),
-        simulated_user_prompt=body["simulatedUserPrompt"],
-        pipeline=PipelineState.from_json(body["pipeline"]) if body["pipeline"] else None,
-        grades={
-            path: AssertionGrade(AssertionResult.from_json(result), Spend.from_json(spend))
-            for path, (result, spend) in body["grades"].items()
-        },
-        attempts={call: FailedAttempts.from_json(failed) for call, failed in body["attempts"].items()},
-    )
+    return decode(ConversationState, body)

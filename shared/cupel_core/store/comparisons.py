@@ -13,6 +13,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page, fill_page
 from cupel_core.domain.analysis.comparison_requests import ComparisonRecord, ComparisonSpec
 from cupel_core.domain.analysis.jobs import Job, JobStatus
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.store import blobs, jobs, keys, object_names
 from cupel_core.store.listing import all_of, list_newest
@@ -161,7 +162,7 @@ def _to_item(comparison: ComparisonRecord) -> ComparisonItem:
 
 def _body(comparison: ComparisonRecord) -> dict[str, Any]:
     return {
-        "spec": comparison.spec.to_json(),
+        "spec": encode(comparison.spec),
         "revisions": list(comparison.revisions),
         "createdAt": to_iso(comparison.created_at),
         "completedAt": to_optional_iso(comparison.completed_at),
@@ -177,7 +178,7 @@ def _from_item(workspace: str, item: ComparisonItem) -> ComparisonRecord:
     return ComparisonRecord(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
-        spec=ComparisonSpec.from_json(body["spec"]),
+        spec=decode(ComparisonSpec, body["spec"]),
         revisions=(baseline, comparison),
         created_at=from_iso(body["createdAt"]),
         status=JobStatus(item.status),

@@ -10,6 +10,7 @@ from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.counts import MAX_FILE_BYTES, VERSION, Counts
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.reply_ends import ReplyEnd, end_of
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.unscored import UnscoredCause
@@ -68,7 +69,7 @@ def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
     return {
         "success": scored.get("success"),
         "score": scored.get("score"),
-        "cause": UnscoredCause.from_json(cause) if (cause := scored.get("cause")) and not is_corrected else None,
+        "cause": decode(UnscoredCause, cause) if (cause := scored.get("cause")) and not is_corrected else None,
         "metrics": scored.get("metrics") or {},
         "metric_weights": scored.get("metricWeights") or {},
         "tags": scored.get("tags") or (),
@@ -86,7 +87,7 @@ def _error(stored: StoredOutcome) -> CountedOutcome:
 def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCost]:
     for kind, spend in spends.items():
         if spend:
-            counted_spend = Spend.from_json(spend)
+            counted_spend = decode(Spend, spend)
             usage, models = counted_spend.usage, counted_spend.models
             tokens = (usage.input_tokens, usage.output_tokens)
             calls, cost, uncertain = counted_spend.calls, counted_spend.cost_usd, counted_spend.uncertain_usd

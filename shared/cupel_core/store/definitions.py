@@ -18,6 +18,7 @@ from pynamodb.expressions.condition import Condition
 from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.errors import Conflict, NotFound
 from cupel_core.base.paging import ANY_TIME, Creation, Page, fill_page
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.definitions import DefinitionHead, DefinitionVersion, StoredVersion
 from cupel_core.domain.definitions.scenarios import ID_TAIL_LENGTH, Manifest
 from cupel_core.domain.limits.quotas import Quota
@@ -184,7 +185,7 @@ def get_manifest(workspace: str, definition_id: str, revision: int) -> Manifest:
         )
     except ManifestItem.DoesNotExist:
         return Manifest()
-    return Manifest.from_json(item.manifest)
+    return decode(Manifest, item.manifest)
 
 
 def update(
@@ -358,7 +359,7 @@ def _version_item(workspace: str, definition_id: str, version: StoredVersion) ->
 
 def _manifest_item(workspace: str, definition_id: str, manifest: Manifest) -> ManifestItem:
     pk = keys.definition(workspace, definition_id)
-    return ManifestItem(pk, keys.manifest(manifest.revision), manifest=manifest.to_json())
+    return ManifestItem(pk, keys.manifest(manifest.revision), manifest=encode(manifest))
 
 
 def _to_head(item: HeadItem) -> DefinitionHead:

@@ -17,6 +17,7 @@ from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.errors import NotFound
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.codec import decode, decode_all, encode
 from cupel_core.domain.conversations.conversation import ConversationState, StopReason, Verdict
 from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode, RequestParameter, Usage
 from cupel_core.domain.conversations.replies import ReplyRecord
@@ -212,8 +213,8 @@ def summary_to_json(summary: Summary) -> dict[str, object]:
         "decisionText": summary.decision_text,
         "summarizedAt": to_iso(summary.summarized_at),
         "error": summary.error,
-        "spend": summary.spend.to_json(by_model=True) if summary.spend.has_calls else None,
-        "cause": summary.cause.to_json() if summary.cause else None,
+        "spend": encode(summary.spend) if summary.spend.has_calls else None,
+        "cause": encode(summary.cause) if summary.cause else None,
     }
     return {name: value for name, value in body.items() if value is not None}
 
@@ -222,7 +223,7 @@ def _fill_error(item: OutcomeItem, error: ProbeError) -> None:
     item.body |= {"code": error.code, "message": error.message, "attempts": error.attempts}
     item.body |= _present(
         contentExpiresAt=error.content_expires_at and to_iso(error.content_expires_at),
-        spending=error.spending.to_json(),
+        spending=encode(error.spending) or None,
         startedAt=error.started_at and to_iso(error.started_at),
     )
 
@@ -232,7 +233,7 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
     item.body |= {
         "modelVersion": state.model_version,
         "turnCount": state.turns,
-        **state.usage.to_json(),
+        **encode(state.usage),
         "durationMs": state.duration_ms,
         "costUsd": state.cost_usd,
         "contentExpiresAt": expires and to_iso(expires),
@@ -245,10 +246,10 @@ def _fill_transcript(item: OutcomeItem, transcript: Transcript) -> None:
         threadId=state.thread_id,
         startedAt=state.started_at and to_iso(state.started_at),
         omittedParameters=list(state.omitted_parameters) or None,
-        judge=state.judge_spend.to_json(by_model=True) if state.judge_spend.has_calls else None,
-        persona=state.persona_spend.to_json() if state.persona_spend.has_calls else None,
-        unusable=state.unusable.to_json() if state.unusable.has_calls else None,
-        operation=state.pipeline.spend.to_json() if state.pipeline and state.pipeline.spend.has_calls else None,
+        judge=encode(state.judge_spend) if state.judge_spend.has_calls else None,
+        persona=encode(state.persona_spend) if state.persona_spend.has_calls else None,
+        unusable=encode(state.unusable) if state.unusable.has_calls else None,
+        operation=encode(state.pipeline.spend) if state.pipeline and state.pipeline.spend.has_calls else None,
         wordCount=transcript.word_count,
         # The statistics of a run are computed from this, without reading the content.
         scored=transcript.scoring and transcript.scoring.digest(),
@@ -263,11 +264,11 @@ def _content_of(transcript: Transcript) -> dict[str, Any]:
     return _present(
         messages=[message.to_json() for message in state.messages],
         # Of a single reply, the conversation's own figures say all.
-        replies=[reply.to_json() for reply in state.replies] if state.target_calls > 1 else None,
+        replies=[encode(reply) for reply in state.replies] if state.target_calls > 1 else None,
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
-        pipeline=state.pipeline and state.pipeline.to_json(),
-        scoring=scoring and scoring.to_json(),
+        pipeline=state.pipeline and encode(state.pipeline),
+        scoring=scoring and encode(scoring),
     )
 
 
@@ -294,7 +295,7 @@ def _scoring(body: dict[str, Any], content: dict[str, Any]) -> Scoring | None:
     """The scoring; without reasons and single results if the content is gone."""
     scoring = content.get("scoring")
     if scoring:
-        return Scoring.from_json(scoring)
+        return decode(Scoring, scoring)
     return Scoring.from_digest(body["scored"]) if "scored" in body and not content["messages"] else None
 
 
@@ -306,16 +307,16 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
         turns=body["turnCount"],
         tool_rounds=body.get("toolRounds", 0),
         stop_reason=StopReason(body["stopReason"]) if "stopReason" in body else None,
-        replies=tuple(map(ReplyRecord.from_json, content.get("replies", ()))),
-        usage=Usage.from_json(body),
+        replies=decode_all(ReplyRecord, content.get("replies", ())),
+        usage=decode(Usage, body),
         duration_ms=body["durationMs"],
         cost_usd=body["costUsd"],
         model_version=body["modelVersion"],
         finish_reason=body.get("finishReason"),
-        verdict=Verdict.from_json(verdict) if verdict else None,
-        judge_spend=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
-        persona_spend=Spend.from_json(body["persona"]) if "persona" in body else Spend(),
-        unusable=Spend.from_json(body["unusable"]) if "unusable" in body else Spend(),
+        verdict=decode(Verdict, verdict) if verdict else None,
+        judge_spend=decode(Spend, body["judge"]) if "judge" in body else Spend(),
+        persona_spend=decode(Spend, body["persona"]) if "persona" in body else Spend(),
+        unusable=decode(Spend, body["unusable"]) if "unusable" in body else Spend(),
         thread_id=body.get("threadId"),
         started_at=_moment(body.get("startedAt")),
         output=content.get("output"),
@@ -332,8 +333,8 @@ def _pipeline(body: dict[str, Any], content: dict[str, Any]) -> "PipelineState |
     from cupel_core.domain.pipeline.turns import PipelineState  # few conversations have one, and it imports much
 
     if content.get("pipeline"):
-        return PipelineState.from_json(content["pipeline"])
-    return PipelineState(past_spend=Spend.from_json(body["operation"]))
+        return decode(PipelineState, content["pipeline"])
+    return PipelineState(past_spend=decode(Spend, body["operation"]))
 
 
 def _error(item: StoredOutcome) -> ProbeError:
@@ -348,7 +349,7 @@ def _error(item: StoredOutcome) -> ProbeError:
         persona_id=item.body.get("personaId"),
         retry_round=item.body.get("retryRound", 1),
         content_expires_at=_moment(item.body.get("contentExpiresAt")),
-        spending=Spending.from_json(item.body.get("spending")),
+        spending=decode(Spending, item.body.get("spending", {})),
         started_at=_moment(item.body.get("startedAt")),
     )
 
@@ -382,9 +383,9 @@ def _summary(item: StoredOutcome) -> Summary | None:
         body["decisionText"],
         from_iso(body["summarizedAt"]),
         body.get("error"),
-        Spend.from_json(body["spend"]) if "spend" in body else Spend(),
+        decode(Spend, body["spend"]) if "spend" in body else Spend(),
         is_provisional=bool(item.is_summary_provisional),
-        cause=UnscoredCause.from_json(body["cause"]) if body.get("cause") else None,
+        cause=decode(UnscoredCause, body["cause"]) if body.get("cause") else None,
     )
 
 

@@ -11,6 +11,7 @@ from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.jobs import Job, JobStatus
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.reports.records import ReportRecord
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import Run, RunFailure
@@ -44,7 +45,7 @@ def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms:
     has_none = ReportItem.pk.exists() & ReportItem.trial.does_not_exist()
     with conditional_transaction() as transaction:
         item = ReportItem(keys.reports(_ref(record)), record.id)
-        transaction.update(item, actions=[ReportItem.trial.set(trial.to_json())], condition=has_none)
+        transaction.update(item, actions=[ReportItem.trial.set(encode(trial))], condition=has_none)
         resources.add(transaction, record.workspace, experiment)
         for run in arms:
             runs.add(transaction, run, {"total": run.plan.total})
@@ -159,6 +160,6 @@ def _from_item(ref: RunRef, item: ReportItem) -> ReportRecord:
         failure=RunFailure(failure["where"], failure["why"]) if failure else None,
         texts_expire_at=from_iso(expire) if expire else None,
         is_summary_missing=bool(item.is_summary_missing),
-        trial=Trial.from_json(item.trial) if item.trial else None,
+        trial=decode(Trial, item.trial) if item.trial else None,
         trial_refusal=item.trial_refusal,
     )

@@ -13,6 +13,7 @@ from cupel_core.base.clock import from_iso, to_iso
 from cupel_core.base.errors import NotFound
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.scoring.rescores import RescoreResult
 from cupel_core.domain.scoring.scoring import Scoring
@@ -144,7 +145,7 @@ def _to_item(ref: RunRef, rescore_id: str, result: RescoreResult) -> RescoreResu
         "modelId": result.model_id,
         "personaId": result.persona_id,
         "unscored": result.unscored or None,
-        "judge": result.judge.to_json(by_model=True) if result.judge is not None else None,
+        "judge": encode(result.judge) if result.judge is not None else None,
         "expiresAt": expires and to_iso(expires),
         **(scoring.digest() if scoring else {}),
     }
@@ -159,7 +160,7 @@ def _to_item(ref: RunRef, rescore_id: str, result: RescoreResult) -> RescoreResu
 
 
 def _fill(ref: RunRef, item: RescoreResultItem, index: int, scoring: Scoring) -> None:
-    content = scoring.to_json()
+    content = encode(scoring)
     packed = zlib.compress(orjson.dumps(content))
     if len(packed) <= _MAX_INLINE_BYTES:
         item.packed = packed
@@ -179,15 +180,15 @@ def _from_item(item: RescoreResultItem) -> RescoreResult:
         score=body.get("score"),
         unscored=body.get("unscored", False),
         scoring=_scoring(item),
-        judge=Spend.from_json(body["judge"]) if "judge" in body else Spend(),
+        judge=decode(Spend, body["judge"]) if "judge" in body else Spend(),
         expires_at=item.expires_at,
     )
 
 
 def _scoring(item: RescoreResultItem) -> Scoring | None:
     if item.packed is not None:
-        return Scoring.from_json(orjson.loads(zlib.decompress(item.packed)))
+        return decode(Scoring, orjson.loads(zlib.decompress(item.packed)))
     try:
-        return Scoring.from_json(blobs.get_json(item.content_key)) if item.content_key else None
+        return decode(Scoring, blobs.get_json(item.content_key)) if item.content_key else None
     except NotFound:
         return None

@@ -15,6 +15,7 @@ from cupel_core.base.clock import from_iso, from_optional_iso, to_iso, to_option
 from cupel_core.base.errors import NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Page, fill_page
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreConfig, RescoreCounts, RescoreStatus
 from cupel_core.store import keys
@@ -206,7 +207,7 @@ def _to_item(rescore: Rescore) -> RescoreItem:
 
 def _body(rescore: Rescore) -> dict[str, Any]:
     return {
-        "config": rescore.config.to_json(),
+        "config": encode(rescore.config),
         "total": rescore.total,
         "probes": rescore.probe_count,
         "retryRound": rescore.retry_round,
@@ -225,7 +226,7 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         workspace=ref.workspace,
         run_id=ref.run_id,
         id=item.sk,
-        config=RescoreConfig.from_json(body["config"]),
+        config=decode(RescoreConfig, body["config"]),
         total=body["total"],
         probe_count=body["probes"],
         retry_round=body["retryRound"],

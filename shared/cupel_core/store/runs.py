@@ -17,6 +17,7 @@ from cupel_core.base.errors import Conflict, NotFound, RetryableError
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import ANY_TIME, Creation, Page, encode_cursor, fill_page
 from cupel_core.domain.budgets.run_budget import RunBudget
+from cupel_core.domain.codec import encode
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.run import (
     STATUS_EVENTS,
@@ -205,8 +206,8 @@ def update_labels(ref: RunRef, change: Callable[[RunLabels], RunLabels], now: da
     """Change the run's labels and write an event that names those that changed; `change` may raise to refuse."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
-        before, after = run.labels.to_json(), change(run.labels)
-        changed = [name for name, value in after.to_json().items() if value != before[name]]
+        before, after = encode(run.labels), change(run.labels)
+        changed = [name for name, value in encode(after).items() if value != before[name]]
         if not changed:
             return run
         updated = replace(run, labels=after, event_seq=run.event_seq + 1, updated_at=now)

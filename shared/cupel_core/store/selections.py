@@ -8,6 +8,7 @@ from pynamodb.exceptions import PutError
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.scoring.selections import Selection
 from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code, updated
@@ -41,7 +42,7 @@ def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selec
         )
     except SelectionItem.DoesNotExist:
         return None
-    return Selection.from_json(item.body)
+    return decode(Selection, item.body)
 
 
 def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelection]:
@@ -50,7 +51,7 @@ def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelec
     for item in SelectionItem.query(partition, consistent_read=True):
         index, _, assertion_index = item.sk.partition("#")
         expires = None if item.ttl is None else datetime.fromtimestamp(item.ttl, UTC)
-        yield StoredSelection(int(index), int(assertion_index), Selection.from_json(item.body), expires)
+        yield StoredSelection(int(index), int(assertion_index), decode(Selection, item.body), expires)
 
 
 def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selection]:
@@ -58,7 +59,7 @@ def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selecti
     for block in keys.blocks(indexes):
         between = SelectionItem.sk.between(*_numbered(block[0], block[-1]))
         for item in SelectionItem.query(keys.selections(ref, scoring_id, block[0]), between, consistent_read=True):
-            yield Selection.from_json(item.body)
+            yield decode(Selection, item.body)
 
 
 def list_of_probe(ref: RunRef, scoring_id: str, index: int) -> Iterator[int]:
@@ -79,7 +80,7 @@ def erase_content(ref: RunRef, scoring_id: str, index: int, assertion_index: int
     if selection is None:
         return
     item = SelectionItem(keys.selections(ref, scoring_id, index), keys.numbered_probe(index, assertion_index))
-    actions = [SelectionItem.body.set(selection.without_content().to_json()), SelectionItem.ttl.remove()]
+    actions = [SelectionItem.body.set(encode(selection.without_content())), SelectionItem.ttl.remove()]
     updated(item, actions, SelectionItem.retry_round == selection.retry_round)
 
 
@@ -91,7 +92,7 @@ def record(
         keys.selections(ref, scoring_id, index),
         keys.numbered_probe(index, assertion_index),
         retry_round=selection.retry_round,
-        body=selection.to_json(),
+        body=encode(selection),
         ttl=int(expires_at.timestamp()) if expires_at else None,
     )
     try:

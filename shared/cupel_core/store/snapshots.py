@@ -8,6 +8,7 @@ import orjson
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import NotFound
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.resources.providers import ModelPrice, Prices
@@ -64,7 +65,7 @@ def save(key: str, snapshot: Snapshot) -> None:
         key,
         {
             "definition": snapshot.definition,
-            "manifest": snapshot.manifest.to_json(),
+            "manifest": encode(snapshot.manifest),
             "scenarioPositions": list(snapshot.scenario_positions),
             "personas": [persona.to_json() for persona in snapshot.personas],
             "casePersonas": list(snapshot.case_personas),
@@ -82,7 +83,7 @@ def _prices_to_json(prices: Prices) -> dict[str, list[Any]]:
 def _from_json(body: dict[str, Any]) -> Snapshot:
     return Snapshot(
         definition=body["definition"],
-        manifest=Manifest.from_json(body["manifest"]),
+        manifest=decode(Manifest, body["manifest"]),
         scenario_positions=tuple(body["scenarioPositions"]),
         personas=tuple(map(Persona.from_json, body["personas"])),
         case_personas=tuple(body["casePersonas"]),

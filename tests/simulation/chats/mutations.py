@@ -109,12 +109,13 @@ def go_on_without_reading_what_is_recorded(patches: Patches) -> None:
 @mutation(PROFILE)
 def leave_the_operations_out_of_the_checkpoint(patches: Patches) -> None:
     from cupel_core.chats.worker import TurnWorker
+    from cupel_core.domain.codec import encode
     from cupel_core.domain.pipeline.turns import OpenTurn
 
     checkpoint = TurnWorker._checkpoint
 
     def mutated(self: TurnWorker) -> dict[str, Any]:
-        return {**checkpoint(self), "turn": OpenTurn(self.open_turn.now).to_json()}
+        return {**checkpoint(self), "turn": encode(OpenTurn(self.open_turn.now))}
 
     patches.set(TurnWorker, "_checkpoint", mutated)
 
@@ -155,10 +156,11 @@ def apply_effects_in_the_order_of_the_ends_of_operations(patches: Patches) -> No
 def store_artifacts_without_an_answer(patches: Patches) -> None:
     from cupel_core.chats.endings import TurnEnding
     from cupel_core.domain.chats.commits import commit_of
+    from cupel_core.domain.codec import encode
 
     def mutated(self: TurnEnding, _: Any, plan: Any) -> dict[str, Any] | None:
         commit = commit_of(plan, self.turn, self.artifacts)
-        return {tag: each.to_json() for tag, each in commit.artifacts.items()} or None
+        return {tag: encode(each) for tag, each in commit.artifacts.items()} or None
 
     patches.set(TurnEnding, "artifacts_after", mutated)
 

@@ -27,6 +27,7 @@ from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.month_account import after_expiry
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.chats.turns import CLAIM, TurnEventType, TurnPhase
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply
 from cupel_core.domain.pipeline.turns import OpenTurn
 from cupel_core.providers.errors import CallPostponed, ProviderError
@@ -335,7 +336,7 @@ def test_what_is_stored_has_each_call_with_its_answer_or_as_uncertain(
     def noting(*args: Any) -> bool:
         checkpoint = args[5]
         if checkpoint is not None:
-            spend = OpenTurn.from_json(checkpoint["turn"]).spend.calls + ("text" in checkpoint["main"])
+            spend = decode(OpenTurn, checkpoint["turn"]).spend.calls + ("text" in checkpoint["main"])
             stored.append((len(model.asked), spend, checkpoint["uncertainNanoUsd"] > 0))
         return record(*args)
 

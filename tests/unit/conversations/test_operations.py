@@ -9,6 +9,7 @@ import pytest
 
 from cupel_core import sandbox
 from cupel_core.conversations.turn import Halted
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import Message, ProbeErrorCode
 from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH
@@ -330,7 +331,7 @@ class EncodedCheckpoints(RecordedCheckpoints):
 
     async def save(self, dialogue: ConversationState) -> None:
         assert dialogue.pipeline is not None
-        orjson.dumps(dialogue.pipeline.to_json())
+        orjson.dumps(encode(dialogue.pipeline))
         await super().save(dialogue)
 
 
@@ -436,7 +437,7 @@ async def test_quick_operations_add_no_writes_to_a_conversation(harness: Harness
 
 def state_of(transcript: Transcript) -> bytes:
     assert transcript.conversation.pipeline is not None
-    return orjson.dumps(transcript.conversation.pipeline.to_json())
+    return orjson.dumps(encode(transcript.conversation.pipeline))
 
 
 async def test_what_the_operations_of_a_conversation_make_is_limited(harness: Harnesses) -> None:

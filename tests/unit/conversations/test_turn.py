@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from cupel_core.conversations.turn import output_of
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import ResponseFormat
 from cupel_core.domain.conversations.model_request import Reply
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OF_CITY = ResponseFormat.of_schema(CITY)
-ANY_JSON, TEXT = ResponseFormat.from_json({"type": "json"}), ResponseFormat.from_json({"type": "text"})
+ANY_JSON, TEXT = decode(ResponseFormat, {"type": "json"}), decode(ResponseFormat, {"type": "text"})
 
 
 @pytest.mark.parametrize(

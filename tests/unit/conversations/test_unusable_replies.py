@@ -12,6 +12,7 @@ from cupel_core.budgets.charging import ChargedCalls
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counted_outcomes import counted_outcome
 from cupel_core.domain.budgets.money import nano_usd
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import (
@@ -76,7 +77,7 @@ async def test_a_completed_probe_has_the_cost_of_what_was_unusable_before(harnes
 
 def test_what_is_uncertain_is_summed_and_stored() -> None:
     spend = Spend(uncertain_usd=0.5) + Spend(1, Usage(1, 1), 0.25, uncertain_usd=0.25)
-    assert Spend.from_json(spend.to_json()) == spend
+    assert decode(Spend, encode(spend)) == spend
     assert (spend.has_calls, Spend().has_calls, spend.uncertain_usd) == (True, False, 0.75)
 
 

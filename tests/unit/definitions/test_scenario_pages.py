@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cupel_core.base.errors import Invalid, NotFound
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Manifest, Scenario
@@ -124,7 +125,7 @@ def test_every_other_scenario_is_found_after_some_were_deleted() -> None:
         manifest = scenarios.remove_scenario("ws", "def_abcdefgh", manifest, position)
     remaining = [name for number, name in enumerate(ids) if number not in deleted]
     assert scenarios.find_positions(manifest, ids) == {name: position for position, name in enumerate(remaining)}
-    assert Manifest.from_json(manifest.to_json()) == manifest
+    assert decode(Manifest, encode(manifest)) == manifest
 
 
 def test_ids_of_deleted_scenarios_are_not_reused() -> None:
@@ -244,8 +245,8 @@ def test_the_size_of_a_page_is_stored_with_it() -> None:
     manifest = append("def_1", cases(3))
     [page] = manifest.pages
     assert page.size > 0
-    assert manifest.to_json()["pages"] == [[page.key, 3, page.size, [], False, False, [], []]]
-    assert Manifest.from_json(manifest.to_json()).size_at(0) == page.size / 3
+    assert encode(manifest)["pages"] == [[page.key, 3, page.size, [], False, False, [], []]]
+    assert decode(Manifest, encode(manifest)).size_at(0) == page.size / 3
 
 
 def test_summaries_are_read_in_order_and_each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:

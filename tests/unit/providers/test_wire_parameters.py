@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import ModelParameters, ReasoningEffort, ResponseFormat
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest
 from cupel_core.domain.conversations.tools import Tool, ToolCall, ToolChoice, ToolMode
@@ -91,7 +92,7 @@ class TestOpenAI:
         assert first == {"role": "tool", "tool_call_id": "call_1", "content": "rain"}
 
     def test_json_mode_asks_for_json_if_nobody_has(self) -> None:
-        reply_format = ResponseFormat.from_json({"type": "json"})
+        reply_format = decode(ResponseFormat, {"type": "json"})
         body = sent("openai", with_parameters(response_format=reply_format))
         assert body["response_format"] == {"type": "json_object"}
         assert "JSON" in body["messages"][0]["content"]

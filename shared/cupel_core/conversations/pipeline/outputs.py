@@ -7,6 +7,7 @@ from typing import Any
 
 from cupel_core import sandbox
 from cupel_core.conversations.pipeline.rendering import ComputationPostponed
+from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.params import OutputExtraction, OutputMode, OutputSpec
 from cupel_core.domain.pipeline.results import StepErrorCode
 from cupel_core.domain.text.json_limits import json_limit_error
@@ -48,7 +49,7 @@ async def read_output(text: str, output: OutputSpec) -> Any:
 def read_task(text: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value, or why there is none. The sandbox runs this as a task."""
     try:
-        return {"value": _read(text, OutputSpec.from_json(spec))}
+        return {"value": _read(text, decode(OutputSpec, spec))}
     except UnusableOutput as error:
         return {"code": error.code, "message": str(error)}
 

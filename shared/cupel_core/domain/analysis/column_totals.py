@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
 from cupel_core.domain.analysis.histograms import Histogram
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.spend import ModelCalls
 from cupel_core.domain.runs.role_costs import RoleCost, role_costs
 from cupel_core.domain.scoring.unscored import UnscoredCause
@@ -321,7 +322,7 @@ class ColumnTotals:
 
     def _causes_json(self) -> list[Any]:
         ordered = sorted(self.causes.items(), key=lambda each: each[0].sort_key)
-        return [[cause.to_json(), *counted] for cause, counted in ordered]
+        return [[encode(cause), *counted] for cause, counted in ordered]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "ColumnTotals":
@@ -330,7 +331,7 @@ class ColumnTotals:
             {kind: CostTotal.from_json(data["costs"][kind]) for kind in COST_KINDS},
             {code: ErrorCount(*error) for code, error in data["errors"].items()},
             data["unscored"],
-            {UnscoredCause.from_json(cause): ErrorCount(*counted) for cause, *counted in data.get("causes", ())},
+            {decode(UnscoredCause, cause): ErrorCount(*counted) for cause, *counted in data.get("causes", ())},
             Total(*data["score"]),
             {name: Total(*total) for name, total in data["metrics"].items()},
             Counter(data["tags"]),

@@ -1,15 +1,14 @@
 """Requested comparisons, and what is stored of one beside its figures."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.jobs import JobStatus, job_id_of
 from cupel_core.domain.analysis.metrics import Metric
+from cupel_core.domain.codec import encode
 from cupel_core.domain.runs.run import RunFailure
 
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
@@ -50,18 +49,6 @@ class SideSpec:
     rescore_id: str | None = None
     """The rescore whose results count; the run's own scoring if None."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "runId": self.run_id,
-            "targets": list(self.targets),
-            "prompts": list(self.prompts),
-            "rescoreId": self.rescore_id,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "SideSpec":
-        return cls(data["runId"], tuple(data["targets"]), tuple(data["prompts"]), data["rescoreId"])
-
 
 @dataclass(frozen=True)
 class ComparisonSpec:
@@ -75,26 +62,6 @@ class ComparisonSpec:
     def run_ids(self) -> tuple[str, ...]:
         """The baseline's first; one if both sides are of the same run."""
         return tuple(dict.fromkeys((self.baseline.run_id, self.comparison.run_id)))
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "baseline": self.baseline.to_json(),
-            "comparison": self.comparison.to_json(),
-            "metric": self.options.metric,
-            "alpha": self.options.alpha,
-            "margin": self.options.margin,
-            "experimentId": self.experiment_id,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ComparisonSpec":
-        metric = data["metric"] and Metric(data["metric"])
-        return cls(
-            SideSpec.from_json(data["baseline"]),
-            SideSpec.from_json(data["comparison"]),
-            ComparisonOptions(metric, data["alpha"], data["margin"]),
-            data["experimentId"],
-        )
 
 
 @dataclass(frozen=True)
@@ -128,5 +95,5 @@ class ComparisonRecord:
 
 def comparison_id(spec: ComparisonSpec, revisions: tuple[str, str]) -> str:
     """The same for the same request about the same outcomes."""
-    inputs = json.dumps([ALGORITHM, spec.to_json(), revisions], sort_keys=True)
+    inputs = json.dumps([ALGORITHM, encode(spec), revisions], sort_keys=True)
     return f"cmp_{sha256(inputs.encode()).hexdigest()[:24]}"

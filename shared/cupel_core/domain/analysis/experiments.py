@@ -1,7 +1,6 @@
 """Experiments: runs under one hypothesis, compared with a baseline and judged by a stated expectation."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -57,22 +56,6 @@ class ExperimentDesign:
     def options(self) -> ComparisonOptions:
         """Of its comparisons with the baseline."""
         return ComparisonOptions(self.metric, self.alpha, self.minimum_effect)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ExperimentDesign":
-        direction, metric = data["direction"], data["metric"]
-        return cls(
-            **{
-                **data,
-                "direction": ExpectedDirection(direction) if direction else None,
-                "metric": Metric(metric) if metric else None,
-                "controlled_variables": tuple(data["controlled_variables"]),
-                "tags": tuple(data["tags"]),
-            }
-        )
 
 
 @dataclass(frozen=True)

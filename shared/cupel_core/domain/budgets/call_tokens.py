@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from math import ceil
 
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.model_request import Message, ModelRequest
 from cupel_core.domain.estimates.file_tokens import FileFormulas, file_tokens
 from cupel_core.domain.text.token_counts import estimated_tokens
@@ -45,7 +46,7 @@ def unlimited_output_tokens(mean_output_tokens: float) -> int:
 def _described_bytes(request: ModelRequest) -> int:
     """Of the functions and the schema of the answer, which are parts of the prompt."""
     tools, schema = request.parameters.tools, request.json_schema
-    described = [tool.to_json() for tool in tools] + ([schema] if schema else [])
+    described = [encode(tool) for tool in tools] + ([schema] if schema else [])
     preambles = _TOOLS_PREAMBLE * bool(tools) + _SCHEMA_PREAMBLE * request.wants_json
     return sum(len(json.dumps(each).encode()) for each in described) + preambles
 

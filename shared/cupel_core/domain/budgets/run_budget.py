@@ -1,8 +1,6 @@
 """The budget of a run."""
 
-from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.budgets.account import BudgetAccount
@@ -28,11 +26,6 @@ class RunBudget:
     """How far the run can exceed it, as found at the start."""
     unlimited_targets: tuple[str, ...] = ()
     """Those whose answers have no limit of tokens."""
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "RunBudget":
-        guarantee = BudgetGuarantee(stored["guarantee"])
-        return cls(**{**stored, "guarantee": guarantee, "unlimited_targets": tuple(stored["unlimited_targets"])})
 
     @property
     def limit(self) -> int:

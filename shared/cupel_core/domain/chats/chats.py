@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.targets import Target
 
 DEFAULT_HISTORY_LIMIT = 50
@@ -47,28 +48,7 @@ class ChatSettings:
 
     @property
     def parsed_target(self) -> Target:
-        return Target.from_json(self.target)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": dict(self.target),
-            "title": self.title,
-            "system": self.system,
-            "profileId": self.profile_id,
-            "historyLimit": self.history_limit,
-            "metadata": dict(self.metadata),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            data["target"],
-            data["title"],
-            data["system"],
-            data["profileId"],
-            data["historyLimit"],
-            data["metadata"],
-        )
+        return decode(Target, self.target)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from cupel_core.base.deferred import dataclass
+from cupel_core.base.deferred import dataclass, replace
 from cupel_core.domain.chats.turns import AbortReason
+from cupel_core.domain.codec import encode
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
 from cupel_core.domain.pipeline.planning import PipelinePlan
@@ -89,7 +90,7 @@ def operation_records(
             else:
                 was_running = (hook, step.id) in started
                 paid = turn.answers.get(step.id) if was_running else None
-                call = {"spend": paid.spend.to_json(), **paid.call} if paid else {}
+                call = {"spend": encode(replace(paid.spend, models={})), **paid.call} if paid else {}
                 records.append({**operation_fields(hook, step), **_stopped(was_running, reason), **call})
     return records
 

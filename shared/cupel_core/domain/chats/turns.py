@@ -82,16 +82,9 @@ class TurnFailure(NamedTuple):
     message: str
     operation_id: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return self._asdict()
-
     @classmethod
     def of(cls, kind: FailedType, code: str, message: str, operation_id: str | None = None) -> Self:
         return cls(kind, code, message[:MAX_ERROR_LENGTH], operation_id)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(FailedType(data["type"]), data["code"], data["message"], data["operation_id"])
 
 
 class TurnProfile(NamedTuple):
@@ -134,40 +127,6 @@ class TurnHead:
     def answer_id(self) -> str:
         """The id of the variant that its answer will be."""
         return f"{self.exchange_id}.answer.{self.answer_variant}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "branchId": self.branch_id,
-            "exchangeId": self.exchange_id,
-            "position": self.position,
-            "trigger": self.trigger,
-            "initiator": self.initiator,
-            "settings": self.settings.to_json(),
-            "userVariant": self.user_variant,
-            "answerVariant": self.answer_variant,
-            "profile": list(self.profile) if self.profile else None,
-            "session": self.session,
-            "clientRequestId": self.client_request_id,
-        }
-
-    @classmethod
-    def from_json(cls, turn_id: str, data: Mapping[str, Any], created_at: datetime, deadline_at: datetime) -> Self:
-        return cls(
-            id=turn_id,
-            branch_id=data["branchId"],
-            exchange_id=data["exchangeId"],
-            position=data["position"],
-            trigger=Trigger(data["trigger"]),
-            initiator=data["initiator"],
-            settings=ChatSettings.from_json(data["settings"]),
-            user_variant=data["userVariant"],
-            answer_variant=data["answerVariant"],
-            created_at=created_at,
-            deadline_at=deadline_at,
-            profile=TurnProfile(*data["profile"]) if data["profile"] else None,
-            session=data["session"],
-            client_request_id=data["clientRequestId"],
-        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Attempts of a call: those that failed although they may have been billed, which travel with the conversation, and the
 one in flight."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 
@@ -12,14 +12,6 @@ class FailedAttempts(NamedTuple):
     number: int
     code: ProbeErrorCode
     message: str
-
-    def to_json(self) -> list[Any]:
-        return [self.number, self.code, self.message]
-
-    @classmethod
-    def from_json(cls, data: list[Any]) -> "FailedAttempts":
-        number, code, message = data
-        return cls(number, ProbeErrorCode(code), message)
 
 
 class AttemptInFlight(NamedTuple):

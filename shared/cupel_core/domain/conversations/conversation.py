@@ -19,9 +19,10 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import Imported
 from cupel_core.domain.conversations.attempts import FailedAttempts
 from cupel_core.domain.conversations.model_request import Message, MessageRole, RequestParameter, Usage
 from cupel_core.domain.conversations.replies import ReplyRecord, ReplyVerdict
@@ -29,8 +30,10 @@ from cupel_core.domain.conversations.spend import Spend, added_costs
 from cupel_core.domain.conversations.tools import ToolCall
 from cupel_core.domain.scoring.assertions import AssertionResult
 
-if TYPE_CHECKING:  # Few conversations have a pipeline, and most functions read conversations.
+if TYPE_CHECKING:
     from cupel_core.domain.pipeline.turns import PipelineState
+else:  # Few conversations have a pipeline, and most functions read conversations.
+    PipelineState = Annotated[Any, Imported("cupel_core.domain.pipeline.turns", "PipelineState")]
 
 DEFAULT_MAX_MESSAGES = 10
 
@@ -63,25 +66,10 @@ class Verdict:
     reasoning: str
     raw_response: str
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "successMet": self.success_met,
-            "failureMet": self.failure_met,
-            "confidence": self.confidence,
-            "reasoning": self.reasoning,
-            "rawResponse": self.raw_response,
-        }
-
     @property
     def of_reply(self) -> ReplyVerdict:
         """Return the verdict without what the judge replied word for word."""
         return ReplyVerdict(self.success_met, self.failure_met, self.confidence, self.reasoning)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Verdict":
-        return cls(
-            data["successMet"], data["failureMet"], data["confidence"], data["reasoning"], data.get("rawResponse", "")
-        )
 
 
 @dataclass(frozen=True)
@@ -179,7 +167,7 @@ class ConversationState:
     open_rounds: int = 0
     """This many of these replies belong to the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
-    pipeline: "PipelineState | None" = None
+    pipeline: PipelineState | None = None
     """It is the state of the run's operation profile; None without one."""
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
     """They record the target's calls, in order, without the verdict on the last answer."""

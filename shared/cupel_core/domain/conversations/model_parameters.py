@@ -46,14 +46,6 @@ class ResponseFormat:
     def of_schema(cls, schema: Mapping[str, Any]) -> "ResponseFormat":
         return cls(FormatType.JSON_SCHEMA, dict(schema))
 
-    def to_json(self) -> dict[str, Any]:
-        own = {"schema": self.schema, "name": self.name} if self.schema is not None else {}
-        return {"type": self.type.value, **own}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ResponseFormat":
-        return cls(FormatType(data["type"]), data.get("schema"), data.get("name") or "answer")
-
 
 @dataclass(frozen=True)
 class ModelParameters:
@@ -75,26 +67,6 @@ class ModelParameters:
     """If true, reasoning in the text stays part of the answer. It is not sent: it says how the answer is read."""
     extra_body: Mapping[str, object] | None = None
     """The request's body has these further fields, for servers of the user's own."""
-
-    @classmethod
-    def from_json(cls, data: ParameterFields) -> "ModelParameters":
-        effort, reply_format, choice = data.get("reasoningEffort"), data.get("responseFormat"), data.get("toolChoice")
-        return cls(
-            temperature=data.get("temperature"),
-            top_p=data.get("topP"),
-            top_k=data.get("topK"),
-            max_output_tokens=data.get("maxOutputTokens"),
-            stop=tuple(data.get("stop") or ()),
-            seed=data.get("seed"),
-            frequency_penalty=data.get("frequencyPenalty"),
-            presence_penalty=data.get("presencePenalty"),
-            reasoning_effort=ReasoningEffort(effort) if effort else None,
-            response_format=ResponseFormat.from_json(reply_format) if reply_format else None,
-            tools=tuple(map(Tool.from_json, data.get("tools") or ())),
-            tool_choice=ToolChoice.from_json(choice) if choice else None,
-            keep_reasoning=data.get("keepReasoning"),
-            extra_body=data.get("extraBody"),
-        )
 
     @property
     def names(self) -> frozenset[str]:

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import WRITTEN, decode_all, encode
 from cupel_core.domain.conversations.model_parameters import FormatType, ModelParameters
 from cupel_core.domain.conversations.parts import (
     FilePart,
@@ -89,7 +90,7 @@ class Message:
     def to_json(self) -> dict[str, Any]:
         """Return the message as stored items have it; fields besides role and content are left out if they are
         empty."""
-        calls = {"toolCalls": [call.to_json() for call in self.tool_calls]} if self.tool_calls else {}
+        calls = {"toolCalls": [encode(call) for call in self.tool_calls]} if self.tool_calls else {}
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
         failed = {"isError": True} if self.is_error else {}
         content = [part.to_json() for part in self.parts] if self.parts else self.content
@@ -101,7 +102,7 @@ class Message:
         role, content = MessageRole(data["role"]), data.get("content", "")
         if not isinstance(content, str):
             return cls.of_parts(role, map(part_from_json, content))
-        calls = tuple(map(ToolCall.from_json, data.get("toolCalls") or ()))
+        calls = decode_all(ToolCall, data.get("toolCalls") or ())
         failed, reasoning = data.get("isError", False), data.get("reasoning", "")
         return cls(role, content, calls, data.get("toolCallId"), failed, reasoning=reasoning)
 
@@ -241,8 +242,8 @@ def _joined(first: Message, second: Message) -> Message:
 class Usage:
     """`input_tokens` are all tokens of the prompt; those that its provider's cache had, or stored, are among them."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: Annotated[int, WRITTEN] = 0
+    output_tokens: Annotated[int, WRITTEN] = 0
     cached_input_tokens: int = 0
     """This many tokens were read from the cache, which costs less."""
     cache_write_tokens: int = 0
@@ -258,18 +259,6 @@ class Usage:
             self.cache_write_tokens + other.cache_write_tokens,
             self.unreported_calls + other.unreported_calls,
         )
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Usage":
-        """Read the usage from a document with `inputTokens`, `outputTokens` and perhaps more."""
-        cached, written = data.get("cacheTokens", (0, 0))
-        return cls(data["inputTokens"], data["outputTokens"], cached, written, data.get("unreportedCalls", 0))
-
-    def to_json(self) -> dict[str, Any]:
-        """Omit counts that are zero, as they are in most documents."""
-        cached = {"cacheTokens": [self.cached_input_tokens, self.cache_write_tokens]} if self.uses_cache else {}
-        unreported = {"unreportedCalls": self.unreported_calls} if self.unreported_calls else {}
-        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, **cached, **unreported}
 
     @property
     def uses_cache(self) -> bool:

@@ -1,10 +1,10 @@
 """A `ReplyRecord` says what a single reply of a target used and took, and what a judge decided on it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import INLINE, ROW
 from cupel_core.domain.conversations.model_request import Usage
 
 
@@ -19,21 +19,12 @@ class ReplyVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ReplyRecord:
-    usage: Usage
+    usage: Annotated[Usage, INLINE]
     duration_ms: int
     cost_usd: float | None
     """It is None for a model without a known price."""
-    verdict: ReplyVerdict | None = None
+    verdict: Annotated[ReplyVerdict, ROW] | None = None
     """It is None for replies that no judge was asked about."""
 
     def judged(self, verdict: ReplyVerdict) -> "ReplyRecord":
         return replace(self, verdict=verdict)
-
-    def to_json(self) -> dict[str, Any]:
-        verdict = {"verdict": list(self.verdict)} if self.verdict else {}
-        return {**self.usage.to_json(), "durationMs": self.duration_ms, "costUsd": self.cost_usd, **verdict}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ReplyRecord":
-        verdict = ReplyVerdict(*data["verdict"]) if "verdict" in data else None
-        return cls(Usage.from_json(data), data["durationMs"], data["costUsd"], verdict)

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import INLINE, ROW, WRITTEN
 from cupel_core.domain.conversations.model_request import Usage
 
 
@@ -36,15 +37,15 @@ class Spend:
     """It sums up the use of models other than the target (judge, simulated user); `cost_usd` is None once any price is
     unknown."""
 
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
+    calls: Annotated[int, WRITTEN] = 0
+    usage: Annotated[Usage, INLINE] = field(default_factory=Usage)
+    cost_usd: Annotated[float | None, WRITTEN] = 0.0
     cached_calls: int = 0
     """This many of the calls were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in
     process use such a cache."""
     cached_cost_usd: float | None = 0.0
     """The cached answers cost this much when they were made."""
-    models: Mapping[str, ModelCalls] = field(default_factory=dict, compare=False)
+    models: Mapping[str, Annotated[ModelCalls, ROW]] = field(default_factory=dict, compare=False)
     """It maps each model to what was used of it."""
     uncertain_usd: float = 0.0
     """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
@@ -60,22 +61,6 @@ class Spend:
             added_uses(self.models, other.models),
             self.uncertain_usd + other.uncertain_usd,
         )
-
-    def to_json(self, *, by_model: bool = False) -> dict[str, Any]:
-        models = {model: list(use) for model, use in sorted(self.models.items())} if by_model else {}
-        return {
-            "calls": self.calls,
-            **self.usage.to_json(),
-            "costUsd": self.cost_usd,
-            **({"models": models} if models else {}),
-            **({"uncertainUsd": self.uncertain_usd} if self.uncertain_usd else {}),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        models = {model: ModelCalls(*use) for model, use in (data.get("models") or {}).items()}
-        uncertain = data.get("uncertainUsd", 0.0)
-        return cls(data["calls"], Usage.from_json(data), data["costUsd"], models=models, uncertain_usd=uncertain)
 
     @property
     def has_calls(self) -> bool:

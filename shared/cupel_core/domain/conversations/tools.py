@@ -28,14 +28,6 @@ class Tool:
         """Return the schema of the function's arguments: an object without properties if none is given."""
         return self.parameters or {"type": "object", "properties": {}}
 
-    def to_json(self) -> dict[str, Any]:
-        own = {"description": self.description, "parameters": dict(self.parameters) or None, "strict": self.strict}
-        return {"name": self.name, **{name: value for name, value in own.items() if value is not None}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Tool":
-        return cls(data["name"], data.get("description"), data.get("parameters") or {}, data.get("strict"))
-
 
 class ToolMode(StrEnum):
     AUTO = "auto"
@@ -83,11 +75,3 @@ class ToolCall:
         except (ValueError, RecursionError):
             return {}
         return arguments if isinstance(arguments, dict) else {}
-
-    def to_json(self) -> dict[str, str]:
-        own = {"signature": self.signature} if self.signature else {}
-        return {"id": self.id, "name": self.name, "arguments": self.arguments, **own}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, str]) -> "ToolCall":
-        return cls(data["id"], data["name"], data["arguments"], data.get("signature"))

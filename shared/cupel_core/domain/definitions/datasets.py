@@ -1,7 +1,6 @@
 """Defines formats of dataset files, how their expected answers are compared, and which rows and columns are read."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
@@ -59,11 +58,3 @@ class DatasetOptions:
     @property
     def has_checks(self) -> bool:
         return self.is_checked_elsewhere or bool(self.assertions)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "assertions": [dict(each) for each in self.assertions]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "DatasetOptions":
-        columns = ColumnMapping(**data["columns"])
-        return cls(columns, data["limit"], data["offset"], tuple(data["assertions"]), data["is_checked_elsewhere"])

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.conversations.tool_results import ScriptedResult
@@ -95,7 +96,7 @@ class Content:
             derivedMetrics=[metric._asdict() for metric in self.derived_metrics],
             prompts=[prompt.to_json() for prompt in self.prompts],
             params=dict(self.params),
-            toolResults=[result.to_json() for result in self.tool_results],
+            toolResults=[encode(result) for result in self.tool_results],
         )
 
     @classmethod

@@ -88,15 +88,6 @@ class ImportReport:
     changed: ImportNotes = field(default_factory=ImportNotes)
     skipped: ImportNotes = field(default_factory=ImportNotes)
 
-    def to_json(self) -> dict[str, Any]:
-        notes = {"changed": self.changed.to_json(), "skipped": self.skipped.to_json()}
-        return {"imported": dict(self.imported), **notes}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ImportReport":
-        changed, skipped = (ImportNotes.from_json(data[name]) for name in ("changed", "skipped"))
-        return cls(Counter(data["imported"]), changed, skipped)
-
     def reasons(self) -> str:
         """Why something was skipped, in words for the author of a file from which nothing is left."""
         notes = list(self.skipped)
@@ -130,21 +121,6 @@ class DefinitionDraft:
         """Return the models that its checks need and none of them names; a run must name these."""
         return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "content": dict(self.content),
-            "scenarios": [scenario.to_json() for scenario in self.scenarios],
-            "models": self.models,
-            "tags": self.tags,
-            "targets": [dict(target) for target in self.targets],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "DefinitionDraft":
-        scenarios, targets = tuple(map(Scenario.from_json, data["scenarios"])), tuple(data["targets"])
-        return cls(data["name"], data["content"], scenarios, tuple(data["models"]), tuple(data["tags"]), targets)
-
 
 @dataclass(frozen=True)
 class ConnectorDraft:
@@ -157,7 +133,7 @@ class ConnectorDraft:
     """Headers to set; their values are only references to environment variables, such as `Bearer ${TOKEN}`."""
 
     def to_json(self) -> dict[str, Any]:
-        """As the body of a request that creates it, and in a definition file."""
+        """Return the body of a request that creates it, which a definition file has, too."""
         return {
             "name": self.name,
             "type": "http",
@@ -184,23 +160,6 @@ class ImportedSuite:
     """Images and PDFs of the file's text, by the ids that messages name."""
     places: tuple[str, ...] = ()
     """Where in a table the scenarios of its draft are, such as `row 3 (line 4)`. Only the reader of the file has it."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "drafts": [draft.to_json() for draft in self.drafts],
-            "report": self.report.to_json(),
-            "repeats": self.repeats,
-            "temperature": self.temperature,
-            "connectors": [connector.to_json() for connector in self.connectors],
-            "dataUrls": dict(self.data_urls),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ImportedSuite":
-        drafts = tuple(map(DefinitionDraft.from_json, data["drafts"]))
-        connectors = tuple(map(ConnectorDraft.from_json, data["connectors"]))
-        report, urls = ImportReport.from_json(data["report"]), data["dataUrls"]
-        return cls(drafts, report, data["repeats"], data["temperature"], connectors, urls)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import ROW, encode
 from cupel_core.domain.conversations.conversation import Criteria, FailureCriteriaMode
 from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.conversations.parts import LargestFiles, largest_files
@@ -90,7 +91,7 @@ class Scenario:
                 for prompt_id, messages in self.messages_by_prompt.items()
             }
             or None,
-            "toolResults": [result.to_json() for result in self.tool_results] or None,
+            "toolResults": [encode(result) for result in self.tool_results] or None,
             "leftOutChecks": dict(self.left_out_checks) or None,
         }
         return {
@@ -161,7 +162,7 @@ class ScenarioPage:
 
     key: str
     count: int
-    personas: tuple[PersonaSpan, ...] | None = ()
+    personas: tuple[Annotated[PersonaSpan, ROW], ...] | None = ()
     """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
     """Whether any of them compares the answers of several targets."""
@@ -178,28 +179,6 @@ class ScenarioPage:
     def mean_size(self) -> float:
         """About how many bytes the JSON of one of its scenarios has."""
         return self.size / self.count
-
-    def to_json(self) -> list[object]:
-        """Return a list, because a manifest with MAX_PAGES is one item of at most 400 KB."""
-        spans = None if self.personas is None else [[span.length, list(span.persona_ids)] for span in self.personas]
-        models = None if self.models is None else list(self.models)
-        files = [list(each) for each in self.largest_files]
-        return [self.key, self.count, self.size, spans, self.needs_selection, self.needs_models, models, files]
-
-    @classmethod
-    def from_json(cls, data: Sequence[Any]) -> "ScenarioPage":
-        key, count, size, spans, needs_selection, needs_models, models, files = data
-        personas = None if spans is None else tuple(PersonaSpan(length, tuple(ids)) for length, ids in spans)
-        return cls(
-            key,
-            count,
-            personas,
-            needs_selection,
-            needs_models,
-            None if models is None else tuple(models),
-            tuple((file_format, largest) for file_format, largest in files),
-            size,
-        )
 
 
 MAX_TEXT_LENGTH = 500_000
@@ -255,7 +234,7 @@ class Manifest:
     revision: int = 0
     """Number of changes of the definition's scenarios up to this manifest, which identifies it within the definition.
     """
-    pages: tuple[ScenarioPage, ...] = ()
+    pages: tuple[Annotated[ScenarioPage, ROW], ...] = ()
     next_ordinal: int = 1
     first_ordinals: tuple[int, ...] = ()
     """Of each page; empty as long as no scenario between others was deleted, because ordinals then have no gaps."""
@@ -314,16 +293,3 @@ class Manifest:
     def size_at(self, position: int) -> float:
         """About how many bytes the scenario's JSON has: the mean of its page."""
         return self.locate(position).page.mean_size
-
-    def to_json(self) -> dict[str, object]:
-        data: dict[str, object] = {
-            "revision": self.revision,
-            "pages": [page.to_json() for page in self.pages],
-            "nextOrdinal": self.next_ordinal,
-        }
-        return {**data, "firstOrdinals": list(self.first_ordinals)} if self.first_ordinals else data
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Manifest":
-        pages = tuple(map(ScenarioPage.from_json, data["pages"]))
-        return cls(data["revision"], pages, data["nextOrdinal"], tuple(data.get("firstOrdinals") or ()))

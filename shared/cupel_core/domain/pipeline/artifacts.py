@@ -1,8 +1,6 @@
 """What an operation stores under its tag, and where that stands in the prompt."""
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Self
 
 from cupel_core.base.deferred import dataclass
 
@@ -68,13 +66,6 @@ class Inclusion:
     template: str | None = None
     """Renders the value; the value as text if None."""
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        role = data.get("role")
-        return cls(
-            PromptPlace(data["at"]), data.get("depthFromEnd"), PromptRole(role) if role else None, data.get("template")
-        )
-
 
 @dataclass(frozen=True)
 class HistoryLimit:
@@ -83,10 +74,6 @@ class HistoryLimit:
     max_versions: int = DEFAULT_VERSIONS
     max_age_days: int | None = None
     """None for no limit."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["maxVersions"], data.get("maxAgeDays"))
 
 
 @dataclass(frozen=True)
@@ -103,18 +90,3 @@ class ArtifactSpec:
     title: str | None = None
     retention: HistoryLimit | None = None
     inclusion: Inclusion | None = None
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        retention, inclusion = data.get("retention"), data.get("inclusion")
-        return cls(
-            tag=data["tag"],
-            format=ArtifactFormat(data["format"]),
-            persistence=ArtifactPersistence(data["persistence"]),
-            usage=ArtifactUsage(data["usage"]),
-            semantics=data["semantics"],
-            write_mode=WriteMode(data["writeMode"]),
-            title=data.get("title"),
-            retention=HistoryLimit.from_json(retention) if retention else None,
-            inclusion=Inclusion.from_json(inclusion) if inclusion else None,
-        )

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode, decode_all
 from cupel_core.domain.pipeline.artifacts import ArtifactSpec, PromptRole
 from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplateParams
 
@@ -44,10 +45,6 @@ class RunCondition:
     operation_id: str
     output: str
     operator: ConditionOperator
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["operationId"], data["output"], ConditionOperator(data["operator"]))
 
 
 class EffectType(StrEnum):
@@ -94,17 +91,6 @@ class OperationEffect:
     depth_from_end: int | None = None
     template: str | None = None
     """Renders the value; the value as text if None."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        mode, role = data.get("mode"), data.get("role")
-        return cls(
-            type=EffectType(data["type"]),
-            mode=SystemUpdate(mode) if mode else None,
-            role=PromptRole(role) if role else None,
-            depth_from_end=data.get("depthFromEnd"),
-            template=data.get("template"),
-        )
 
 
 type OperationParams = TemplateParams | LlmParams | GuardParams
@@ -182,13 +168,13 @@ class ProfileOperation:
             name=data["name"],
             order=data["order"],
             hooks=tuple(map(Hook, data["hooks"])),
-            params=_PARAMS[OperationKind(data["kind"])].from_json(data["params"]),
-            artifact=ArtifactSpec.from_json(data["artifact"]),
+            params=decode(_PARAMS[OperationKind(data["kind"])], data["params"]),
+            artifact=decode(ArtifactSpec, data["artifact"]),
             triggers=tuple(map(Trigger, data["triggers"])),
             enabled=data["enabled"],
             required=data["required"],
             depends_on=tuple(data["dependsOn"]),
-            run_conditions=tuple(map(RunCondition.from_json, data["runConditions"])),
-            effects=tuple(map(OperationEffect.from_json, data["effects"])),
+            run_conditions=decode_all(RunCondition, data["runConditions"]),
+            effects=decode_all(OperationEffect, data["effects"]),
             is_debugged=data.get("debug", {}).get("enabled", False),
         )

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import INLINE, decode, decode_all
 from cupel_core.domain.runs.targets import Target
 
 
@@ -37,16 +38,6 @@ class OutputSpec:
     def is_list(self) -> bool:
         return self.mode is OutputMode.JSON and self.schema is not None and self.schema.get("type") == "array"
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        extract = data.get("extract")
-        return cls(
-            OutputMode(data["mode"]),
-            data.get("schema"),
-            OutputExtraction(extract) if extract else None,
-            data.get("pattern"),
-        )
-
 
 @dataclass(frozen=True)
 class TemplateParams:
@@ -65,10 +56,6 @@ class TemplateParams:
         """By their fields."""
         return {"template": self.template}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["template"], data["strictVariables"], data["skipWhenBlank"])
-
 
 @dataclass(frozen=True)
 class ModelCall:
@@ -85,32 +72,17 @@ class ModelCall:
     def templates(self) -> dict[str, str]:
         return {"prompt": self.prompt, **({"system": self.system} if self.system is not None else {})}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            target=Target.from_json(data["target"]),
-            prompt=data["prompt"],
-            system=data.get("system"),
-            strict_variables=data["strictVariables"],
-            max_input_tokens=data.get("maxInputTokens"),
-            max_cost_usd=data.get("maxCostUsd"),
-        )
-
 
 @dataclass(frozen=True)
 class LlmParams:
     """Calls a model once."""
 
-    call: ModelCall
+    call: Annotated[ModelCall, INLINE]
     output: OutputSpec = OutputSpec()
 
     @property
     def templates(self) -> dict[str, str]:
         return self.call.templates
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(ModelCall.from_json(data), OutputSpec.from_json(data["output"]))
 
 
 class GuardEngine(StrEnum):
@@ -135,10 +107,6 @@ class GuardOutput:
     description: str | None = None
     when: str | None = None
     """An expression, true or false by its truth; only with the engine RULES."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["key"], data["title"], data.get("description"), data.get("when"))
 
 
 @dataclass(frozen=True)
@@ -171,8 +139,8 @@ class GuardParams:
         has_call = data.get("target") is not None and data.get("prompt") is not None
         return cls(
             engine=GuardEngine(data["engine"]),
-            outputs=tuple(map(GuardOutput.from_json, data["outputs"])),
+            outputs=decode_all(GuardOutput, data["outputs"]),
             on_error=GuardErrorPolicy(data["onError"]),
             strict_variables=data["strictVariables"],
-            call=ModelCall.from_json(data) if has_call else None,
+            call=decode(ModelCall, data) if has_call else None,
         )

@@ -9,9 +9,10 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import Name, decode
 from cupel_core.domain.pipeline.artifacts import ArtifactUsage, PromptPlace
 from cupel_core.domain.pipeline.operations import EffectType, Hook, OperationKind, ProfileOperation
 
@@ -45,7 +46,7 @@ class ProfileIssue(NamedTuple):
 class Pipeline:
     """What a version of a profile has: operations, and how they are executed."""
 
-    mode: ExecutionMode = ExecutionMode.CONCURRENT
+    mode: Annotated[ExecutionMode, Name("executionMode")] = ExecutionMode.CONCURRENT
     operations: tuple[ProfileOperation, ...] = ()
 
     @cached_property
@@ -63,10 +64,6 @@ class Pipeline:
     def dependencies(self, operation: ProfileOperation) -> frozenset[str]:
         """The ids of all operations that an operation depends on, directly or not; its own if there is a cycle."""
         return reachable({each.id: each.depends_on for each in self.operations}, operation.id)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(ExecutionMode(data["executionMode"]), tuple(map(ProfileOperation.from_json, data["operations"])))
 
 
 def reachable(edges: Mapping[str, Sequence[str]], start: str) -> frozenset[str]:
@@ -91,7 +88,7 @@ class ProfileVersion:
 
     @property
     def pipeline(self) -> Pipeline:
-        return Pipeline.from_json(self.content)
+        return decode(Pipeline, self.content)
 
 
 @dataclass(frozen=True)

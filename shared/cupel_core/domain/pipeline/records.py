@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cupel_core.base.deferred import replace
+from cupel_core.domain.codec import encode
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan
 from cupel_core.domain.pipeline.results import StepResult
@@ -51,7 +53,7 @@ def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> 
         "skippedReason": result.skip_reason,
         "skippedDetails": dict(result.details) or None,
         "error": result.error and result.error._asdict(),
-        "spend": result.spend.to_json() if result.spend.has_calls else None,
+        "spend": encode(replace(result.spend, models={})) if result.spend.has_calls else None,
         "startedAt": result.started_at or None,
         "inputs": result.call.get("inputs"),
         "outputs": result.call.get("outputs") or None,

@@ -63,13 +63,6 @@ class PaidAnswer(NamedTuple):
     spend: Spend
     call: CallSummary = MappingProxyType({})
 
-    def to_json(self) -> dict[str, Any]:
-        return {"text": self.text, "spend": self.spend.to_json(), "call": dict(self.call)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(data["text"], Spend.from_json(data["spend"]), data.get("call", {}))
-
 
 @dataclass(frozen=True)
 class StepResult:
@@ -112,39 +105,6 @@ class StepResult:
     ) -> Self:
         error = StepError(code, storable(message, MAX_ERROR_LENGTH))
         return cls(StepStatus.ERROR, error=error, details=details, spend=spend or _NOTHING, call=call or {})
-
-    def to_json(self) -> dict[str, Any]:
-        """As in a checkpoint."""
-        return {
-            "status": self.status,
-            "value": self.value,
-            "payloads": [list(payload) for payload in self.payloads],
-            "inclusion": self.inclusion and list(self.inclusion),
-            "skipReason": self.skip_reason,
-            "details": dict(self.details),
-            "error": self.error and list(self.error),
-            "spend": self.spend.to_json(),
-            "durationMs": self.duration_ms,
-            "startedAt": self.started_at,
-            "call": dict(self.call),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        reason, inclusion, error = data["skipReason"], data["inclusion"], data["error"]
-        return cls(
-            status=StepStatus(data["status"]),
-            value=data["value"],
-            payloads=tuple(EffectText(*each) for each in data["payloads"]),
-            inclusion=EffectText(*inclusion) if inclusion else None,
-            skip_reason=SkipReason(reason) if reason else None,
-            details=data["details"],
-            error=StepError(*error) if error else None,
-            spend=Spend.from_json(data["spend"]),
-            duration_ms=data["durationMs"],
-            started_at=data.get("startedAt", ""),
-            call=data.get("call", {}),
-        )
 
     def timed(self, started_at: str, duration_ms: int) -> Self:
         return replace(self, started_at=started_at, duration_ms=duration_ms)

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.operations import Hook, ProfileOperation, Trigger
 from cupel_core.domain.pipeline.planning import PipelinePlan, plan_turn
 from cupel_core.domain.pipeline.profiles import Pipeline
@@ -77,4 +78,4 @@ class RunProfile:
         """Of `{id, name, version, enabled, content}`; None without one, and for one that is not enabled."""
         if data is None or not data["enabled"]:
             return None
-        return cls(data["id"], data["name"], data["version"], Pipeline.from_json(data["content"]))
+        return cls(data["id"], data["name"], data["version"], decode(Pipeline, data["content"]))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.pipeline.artifacts import ArtifactPersistence, ArtifactSpec, HistoryLimit, WriteMode
 from cupel_core.domain.pipeline.operations import EffectType, Hook, ProfileOperation
@@ -52,37 +53,6 @@ class StoredArtifact:
         recent = [each for each in aged if datetime.fromisoformat(each[1]) >= earliest]
         history, times = ([each[part] for each in recent] for part in (0, 1))
         return replace(self, history=tuple(history), history_times=tuple(times))
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "value": self.value,
-            "inclusion": self.inclusion,
-            "history": list(self.history),
-            "writtenAt": self.written_at,
-            "historyTimes": list(self.history_times),
-            "firstAt": self.first_at,
-            "maxAgeDays": self.max_age_days,
-            "version": self.version,
-            "writer": dict(self.writer),
-            "turnId": self.turn_id,
-            "position": self.position,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            data["value"],
-            data["inclusion"],
-            tuple(data["history"]),
-            data["writtenAt"],
-            tuple(data["historyTimes"]),
-            data["firstAt"],
-            data["maxAgeDays"],
-            data["version"],
-            data["writer"],
-            data["turnId"],
-            data["position"],
-        )
 
 
 type Artifacts = Mapping[str, StoredArtifact]
@@ -137,23 +107,6 @@ class OpenTurn:
             return replace(self, before=results, answers=left, is_prepared=are_all or self.is_prepared)
         return replace(self, after=results, answers=left, is_reviewed=are_all or self.is_reviewed)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "now": self.now,
-            "before": {name: result.to_json() for name, result in self.before.items()},
-            "after": {name: result.to_json() for name, result in self.after.items()},
-            "answers": {name: answer.to_json() for name, answer in self.answers.items()},
-            "flags": [self.is_prepared, self.is_answered, self.is_reviewed],
-            "promptHash": self.prompt_hash,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        before, after = (_results(data[name]) for name in ("before", "after"))
-        answers = {name: PaidAnswer.from_json(each) for name, each in data.get("answers", {}).items()}
-        is_prepared, is_answered, is_reviewed = data["flags"]
-        return cls(data["now"], before, after, answers, is_prepared, is_answered, is_reviewed, data["promptHash"])
-
 
 @dataclass(frozen=True)
 class PipelineState:
@@ -176,7 +129,7 @@ class PipelineState:
     @property
     def length(self) -> int:
         """About how many characters past turns have left."""
-        stored = (*self.records, *(artifact.to_json() for artifact in self.artifacts.values()))
+        stored = (*self.records, *(encode(artifact) for artifact in self.artifacts.values()))
         return sum(map(value_length, stored))
 
     def with_turn(self, turn: OpenTurn) -> "PipelineState":
@@ -186,26 +139,9 @@ class PipelineState:
         """What was spent, and nothing that was said."""
         return replace(self, artifacts={}, records=())
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "artifacts": {tag: artifact.to_json() for tag, artifact in self.artifacts.items()},
-            "pastSpend": self.past_spend.to_json(),
-            "records": list(self.records),
-            "turn": self.turn and self.turn.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            artifacts={tag: StoredArtifact.from_json(each) for tag, each in data["artifacts"].items()},
-            past_spend=Spend.from_json(data["pastSpend"]),
-            records=tuple(data["records"]),
-            turn=OpenTurn.from_json(data["turn"]) if data["turn"] else None,
-        )
-
 
 def _results(data: Mapping[str, Any]) -> dict[str, StepResult]:
-    return {name: StepResult.from_json(each) for name, each in data.items()}
+    return {name: decode(StepResult, each) for name, each in data.items()}
 
 
 def turn_changes(plan: PipelinePlan, ranked: Iterable[ProfileOperation], state: PipelineState) -> list[PromptChange]:

@@ -4,14 +4,13 @@ Both arms are run anew on the same scenarios: conversations that were chosen bec
 when they are repeated.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from math import ceil, sqrt
 from random import Random
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.analysis.distributions import normal_quantile
@@ -92,13 +91,6 @@ class Trial:
     @property
     def run_ids(self) -> tuple[str, str]:
         return self.original_run_id, self.revised_run_id
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "created_at": self.created_at.isoformat()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Trial":
-        return cls(**{**data, "created_at": datetime.fromisoformat(data["created_at"])})
 
 
 def noise_of(scenarios: Iterable[Trials]) -> float:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode, decode_all, encode
 from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.resources.connectors import target_of_connector
 from cupel_core.domain.runs.targets import Target
@@ -38,7 +39,7 @@ class Eval:
         """Without the fields that every named resource has: id, name and times."""
         only = self.only_target
         connector_id = only.connector_id if only else None
-        several = {} if only else {"targets": [target.to_json() for target in self.targets]}
+        several = {} if only else {"targets": [encode(target) for target in self.targets]}
         return {
             "definitionId": self.definition_id,
             "scenarioIds": list(self.scenario_ids),
@@ -46,7 +47,7 @@ class Eval:
             "model": only.model if only and connector_id is None else None,
             **several,
             **({"params": dict(self.params)} if self.params else {}),
-            "graderConfig": self.grader_config.to_json(),
+            "graderConfig": encode(self.grader_config),
         }
 
     @classmethod
@@ -62,13 +63,13 @@ class Eval:
             updated_at=updated_at,
             targets=_targets(data),
             params=data.get("params") or {},
-            grader_config=GraderConfig.from_json(data["graderConfig"]),
+            grader_config=decode(GraderConfig, data["graderConfig"]),
         )
 
 
 def _targets(data: Mapping[str, Any]) -> tuple[Target, ...]:
     if "targets" in data:
-        return tuple(map(Target.from_json, data["targets"]))
+        return decode_all(Target, data["targets"])
     connector_id = data.get("connectorId")
     return (Target(data["model"] if connector_id is None else target_of_connector(connector_id)),)
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Self
+from typing import Annotated
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import WRITTEN
 
 MetadataValue = str | int | float | bool
 
@@ -18,16 +19,13 @@ def metadata_entry(key: str, value: MetadataValue) -> str:
 
 @dataclass(frozen=True)
 class RunLabels:
-    name: str | None = None
-    tags: tuple[str, ...] = ()
+    name: Annotated[str | None, WRITTEN] = None
+    tags: Annotated[tuple[str, ...], WRITTEN] = ()
     """Sorted, without duplicates."""
-    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    metadata: Annotated[Mapping[str, MetadataValue], WRITTEN] = field(default_factory=dict)
 
     def metadata_entries(self) -> frozenset[str]:
         return frozenset(metadata_entry(key, value) for key, value in self.metadata.items())
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "tags": list(self.tags), "metadata": dict(self.metadata)}
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,3 @@ class LabelChanges:
             tags=labels.tags if self.tags is None else tuple(sorted(set(self.tags))),
             metadata=labels.metadata if self.metadata is None else dict(self.metadata),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Without what is kept."""
-        tags = None if self.tags is None else list(self.tags)
-        metadata = None if self.metadata is None else dict(self.metadata)
-        fields = {"name": self.name, "tags": tags, "metadata": metadata}
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        tags = data.get("tags")
-        return cls(data.get("name"), None if tags is None else tuple(tags), data.get("metadata"))

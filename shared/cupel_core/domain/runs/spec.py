@@ -1,10 +1,11 @@
 """Requests to start runs: by the API, a schedule, an eval or the playground."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, field, replace
-from typing import Any, Self
+from dataclasses import field
+from typing import Annotated
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import WRITTEN
 from cupel_core.domain.conversations.model_parameters import ParameterFields
 from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import Pace, Stagger
@@ -72,31 +73,6 @@ class RunSpec:
     def pace(self) -> Pace:
         return Pace(self.max_concurrency, self.stagger_ms)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON that is stored with an idempotency key and in a schedule."""
-        return asdict(replace(self, targets=())) | {
-            "labels": self.labels.to_json(),
-            "grader_config": self.grader_config.to_json(),
-            "targets": [target.to_json() for target in self.targets],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        persona_ids = data["persona_ids"]
-        return cls(
-            **{
-                **data,
-                "targets": tuple(map(Target.from_json, data["targets"])),
-                "priority": Priority(data["priority"]),
-                "grader_config": GraderConfig.from_json(data["grader_config"]),
-                "scenario_ids": tuple(data["scenario_ids"]),
-                "disabled_graders": tuple(data["disabled_graders"]),
-                "persona_ids": None if persona_ids is None else tuple(persona_ids),
-                "labels": LabelChanges.from_json(data["labels"]),
-                "stagger_ms": _stagger(data),
-            }
-        )
-
 
 @dataclass(frozen=True)
 class EvalRunOptions:
@@ -128,25 +104,7 @@ class EvalRunSpec:
     """A requested run of an eval as it is when the run starts."""
 
     eval_id: str
-    options: EvalRunOptions = field(default_factory=EvalRunOptions)
-
-    def to_json(self) -> dict[str, Any]:
-        labels, grader_config = self.options.labels.to_json(), self.options.grader_config.to_json()
-        options = asdict(self.options) | {"labels": labels, "grader_config": grader_config}
-        return {"eval_id": self.eval_id, "eval_options": options}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        options = data["eval_options"]
-        changed = {
-            **options,
-            "priority": Priority(options["priority"]),
-            "grader_config": GraderConfig.from_json(options["grader_config"]),
-            "disabled_graders": tuple(options["disabled_graders"]),
-            "labels": LabelChanges.from_json(options["labels"]),
-            "stagger_ms": _stagger(options),
-        }
-        return cls(data["eval_id"], EvalRunOptions(**changed))
+    options: Annotated[EvalRunOptions, WRITTEN] = field(default_factory=EvalRunOptions)
 
 
 @dataclass(frozen=True)
@@ -157,8 +115,3 @@ class PlaygroundSpec:
     target: Target
     persona_id: str | None = None
     definition_id: str | None = None
-
-
-def _stagger(data: Mapping[str, Any]) -> Stagger | None:
-    gaps = data["stagger_ms"]
-    return (gaps[0], gaps[1]) if gaps else None

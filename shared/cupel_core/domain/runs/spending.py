@@ -1,8 +1,6 @@
 """What the model calls of one probe cost, by what they were for. Every paid call is counted, also in errored probes."""
 
-from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.conversation import ConversationState
@@ -42,18 +40,6 @@ class Spending:
         """Only the roles with calls."""
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         return role_costs({name: (spend.calls, spend.cost_usd) for name, spend in parts.items()})
-
-    def to_json(self) -> dict[str, Any] | None:
-        """Only the kinds of which calls were made; None if none was."""
-        return {
-            each.name: spend.to_json(by_model=True)
-            for each in fields(self)
-            if (spend := getattr(self, each.name)).has_calls
-        } or None
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any] | None) -> "Spending":
-        return cls(**{name: Spend.from_json(spend) for name, spend in (data or {}).items()})
 
 
 def conversation_spending(state: ConversationState) -> Spending:

@@ -1,8 +1,6 @@
 """Targets: what a run's probes talk to."""
 
-from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_parameters import ParameterFields
@@ -41,28 +39,6 @@ class Target:
     @property
     def connector_id(self) -> str | None:
         return connector_of_target(self.model)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return its model, and the fields that are set."""
-        own = {
-            "label": self.label,
-            "params": dict(self.params) or None,
-            "maxAttempts": self.max_attempts,
-            "callTimeoutSeconds": self.call_timeout_seconds,
-            "agentName": self.agent_name,
-        }
-        return {"model": self.model} | {name: value for name, value in own.items() if value is not None}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Target":
-        return cls(
-            data["model"],
-            data.get("label"),
-            data.get("params") or {},
-            data.get("maxAttempts"),
-            data.get("callTimeoutSeconds"),
-            data.get("agentName"),
-        )
 
 
 def plain_targets(*models: str) -> tuple[Target, ...]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import INLINE, WRITTEN
 from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.scoring.unscored import UnscoredCause
 
@@ -105,15 +106,8 @@ class JudgeReply:
     """The reply of a judge whose prompt the assertion's author wrote, as JSON text, and what it used."""
 
     text: str
-    usage: Usage
-    finish_reason: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {"text": self.text, **self.usage.to_json(), "finishReason": self.finish_reason}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "JudgeReply":
-        return cls(data["text"], Usage.from_json(data), data.get("finishReason"))
+    usage: Annotated[Usage, INLINE]
+    finish_reason: Annotated[str | None, WRITTEN] = None
 
 
 class UnusableJudgement(NamedTuple):
@@ -132,12 +126,12 @@ class AssertionResult:
     score: float | None
     """From 0 to 1."""
     reason: str
-    weight: float = 1.0
+    weight: Annotated[float, WRITTEN] = 1.0
     metric: str | None = None
     tag: str | None = None
     """Set only for a failure."""
     error: str | None = None
-    source: str = "cupel"
+    source: Annotated[str, WRITTEN] = "cupel"
     """`cupel`, or `external` for a result of an external evaluator."""
     parts: tuple["AssertionResult", ...] = ()
     judge_reply: JudgeReply | None = None
@@ -150,38 +144,6 @@ class AssertionResult:
     def __post_init__(self) -> None:
         if (self.passed is None) is (self.cause is None):
             raise ValueError(f"the result of {self.type} needs either an outcome or the cause why it has none")
-
-    def to_json(self) -> dict[str, Any]:
-        fields = {
-            "metric": self.metric,
-            "tag": self.tag,
-            "error": self.error,
-            "parts": [part.to_json() for part in self.parts] or None,
-            "judgeReply": self.judge_reply.to_json() if self.judge_reply else None,
-            "cause": self.cause.to_json() if self.cause else None,
-            "unusableReply": self.unusable_reply._asdict() if self.unusable_reply else None,
-        }
-        return {
-            "type": self.type,
-            "passed": self.passed,
-            "score": self.score,
-            "reason": self.reason,
-            "weight": self.weight,
-            "source": self.source,
-            **{name: value for name, value in fields.items() if value is not None},
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "AssertionResult":
-        read = ("judgeReply", "unusableReply", "cause")
-        fields = {name: value for name, value in data.items() if name not in read}
-        reply, unusable, cause = map(data.get, read)
-        return cls(
-            **{**fields, "parts": tuple(map(cls.from_json, data.get("parts") or ()))},
-            judge_reply=JudgeReply.from_json(reply) if reply else None,
-            unusable_reply=UnusableJudgement(**unusable) if unusable else None,
-            cause=UnscoredCause.from_json(cause) if cause else None,
-        )
 
     @classmethod
     def uncomputed(

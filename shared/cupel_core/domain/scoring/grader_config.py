@@ -1,8 +1,7 @@
 """The models and the external evaluator that grade a run's conversations."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, replace
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 
@@ -42,27 +41,3 @@ class GraderConfig:
         if "evaluator_url" in removed:
             removed["evaluator_headers_version"] = None
         return replace(self, **removed)
-
-    def to_json(self) -> dict[str, Any]:
-        fields = {
-            "judgeModel": self.judge_model,
-            "personaModel": self.persona_model,
-            "embeddingModel": self.embedding_model,
-            "evaluatorUrl": self.evaluator_url,
-            "evaluatorHeadersVersion": self.evaluator_headers_version,
-            "summarizerModel": self.summarizer_model,
-            "judgeMaxOutputTokens": self.judge_max_output_tokens,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "GraderConfig":
-        return cls(
-            data.get("judgeModel"),
-            data.get("personaModel"),
-            data.get("embeddingModel"),
-            data.get("evaluatorUrl"),
-            data.get("evaluatorHeadersVersion"),
-            data.get("summarizerModel"),
-            data.get("judgeMaxOutputTokens"),
-        )

@@ -63,28 +63,6 @@ class RescoreConfig:
         """Whether criteria are judged again; otherwise the run's verdicts are reused."""
         return self.criteria is not None or self.judge_model not in (None, run_config.judge_model)
 
-    def to_json(self) -> dict[str, Any]:
-        criteria = self.criteria and {"success": self.criteria.success, "failure": self.criteria.failure}
-        fields = {
-            "assertions": None if self.assertions is None else [assertion.to_json() for assertion in self.assertions],
-            "judgeModel": self.judge_model,
-            "embeddingModel": self.embedding_model,
-            "evaluatorUrl": self.evaluator_url,
-            "criteria": criteria and {name: text for name, text in criteria.items() if text},
-        }
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "RescoreConfig":
-        assertions, criteria = data.get("assertions"), data.get("criteria")
-        return cls(
-            assertions=None if assertions is None else tuple(map(Assertion.from_json, assertions)),
-            judge_model=data.get("judgeModel"),
-            embedding_model=data.get("embeddingModel"),
-            evaluator_url=data.get("evaluatorUrl"),
-            criteria=Criteria(criteria.get("success"), criteria.get("failure")) if criteria else None,
-        )
-
 
 @dataclass(frozen=True)
 class RescoreCounts:

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.scoring.assertions import COMPARISONS, Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutChecks
@@ -48,22 +49,6 @@ class Scoring:
     left_out: LeftOutChecks = field(default_factory=dict)
     """Checks of the scenario's author that its import left out, so that they decided nothing."""
 
-    def to_json(self) -> dict[str, Any]:
-        optional = {
-            "evaluatorNote": self.evaluator_note,
-            "verdict": self.verdict and self.verdict.to_json(),
-            "leftOutChecks": dict(self.left_out) or None,
-        }
-        return {
-            "success": self.success,
-            "score": self.score,
-            "reason": self.reason,
-            "results": [result.to_json() for result in self.results],
-            "tags": list(self.tags),
-            "metrics": dict(self.metrics),
-            **{name: value for name, value in optional.items() if value is not None},
-        }
-
     def digest(self) -> dict[str, Any]:
         """The fields that a run's statistics need; None and empty values are omitted."""
         fields = {
@@ -72,7 +57,7 @@ class Scoring:
             "metrics": dict(self.metrics),
             "metricWeights": dict(self.metric_weights),
             "tags": list(self.tags),
-            "cause": self.cause and self.cause.to_json(),
+            "cause": self.cause and encode(self.cause),
             "checks": check_results(self.results),
             "leftOut": dict(self.left_out),
         }
@@ -107,25 +92,9 @@ class Scoring:
             reason="",
             tags=tuple(data.get("tags") or ()),
             metrics=data.get("metrics") or {},
-            recorded_cause=UnscoredCause.from_json(cause) if (cause := data.get("cause")) else None,
+            recorded_cause=decode(UnscoredCause, cause) if (cause := data.get("cause")) else None,
             left_out=data.get("leftOut") or {},
             metric_weights=data.get("metricWeights") or {},
-        )
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Scoring":
-        verdict, results = data.get("verdict"), tuple(map(AssertionResult.from_json, data.get("results") or ()))
-        return cls(
-            success=data["success"],
-            score=data["score"],
-            reason=data["reason"],
-            results=results,
-            tags=tuple(data.get("tags") or ()),
-            metrics=data.get("metrics") or {},
-            metric_weights=metric_weights(results),
-            evaluator_note=data.get("evaluatorNote"),
-            verdict=Verdict.from_json(verdict) if verdict else None,
-            left_out=data.get("leftOutChecks") or {},
         )
 
 

@@ -5,9 +5,8 @@ made once for each case, repeat and such assertion. It is stored before it is ap
 crash in between neither calls the judge again nor produces two winners.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.spend import Spend
@@ -44,29 +43,6 @@ class Selection:
     def without_content(self) -> "Selection":
         """Without the judge's reason, which may quote any of the answers."""
         return replace(self, reason=QUOTATION_DELETED, error=self.error and QUOTATION_DELETED)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "candidates": list(self.candidates),
-            "retryRound": self.retry_round,
-            "winner": self.winner,
-            "reason": self.reason,
-            "error": self.error,
-            "spend": self.spend.to_json(by_model=True),
-            **({"cause": self.cause.to_json()} if self.cause else {}),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Selection":
-        return cls(
-            candidates=tuple(data["candidates"]),
-            retry_round=data["retryRound"],
-            winner=data["winner"],
-            reason=data["reason"],
-            error=data["error"],
-            spend=Spend.from_json(data["spend"]),
-            cause=UnscoredCause.from_json(data["cause"]) if data.get("cause") else None,
-        )
 
 
 def comparisons(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class UnscoredCode(StrEnum):
@@ -71,14 +71,6 @@ class UnscoredCause(NamedTuple):
     """It is the judge or embedding model; None if no model was to be called."""
     provider_code: str | None = None
     """It is the error code of the failed call (`ProbeErrorCode`), and is set for JUDGE_FAILED only."""
-
-    def to_json(self) -> dict[str, str]:
-        fields = {"code": str(self.code), "model": self.model, "providerCode": self.provider_code}
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "UnscoredCause":
-        return cls(UnscoredCode(data["code"]), data.get("model"), data.get("providerCode"))
 
     @property
     def sort_key(self) -> tuple[str, str, str]:

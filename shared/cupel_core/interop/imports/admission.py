@@ -16,6 +16,7 @@ from cupel_core.contract.parameters import TargetInput
 from cupel_core.contract.scenarios import CreateScenario
 from cupel_core.definitions.assertions import assertion_errors
 from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.codec import encode
 from cupel_core.domain.definitions.drafts import ConnectorDraft, DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
@@ -115,7 +116,7 @@ def _is_admitted_connector(connector: ConnectorDraft, report: ImportReport) -> b
 
 
 def _connector_problems(connector: ConnectorDraft) -> Iterator[str]:
-    yield from _shape_problems(CreateConnector, connector.to_json())
+    yield from _shape_problems(CreateConnector, encode(connector))
     for name, message in config_errors(ConnectorType.HTTP, dict(connector.config)):
         yield f"config.{name} {message}"
     for name, message in header_errors(dict(connector.headers)):

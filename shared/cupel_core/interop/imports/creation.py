@@ -11,10 +11,11 @@ from cupel_core.definitions import catalog
 from cupel_core.definitions.files import catalog as catalog_of_files
 from cupel_core.definitions.files.attachments import attach_to_scenarios
 from cupel_core.definitions.validation import validate_content
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.definitions import Labels
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedDefinition, ImportedSuite, ImportResult
-from cupel_core.domain.files.data_urls import decode
+from cupel_core.domain.files import data_urls
 from cupel_core.domain.files.formats import FileInfo
 from cupel_core.store import definition_scenarios
 
@@ -52,7 +53,7 @@ def import_dataset(
 ) -> ImportResult:
     """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
     uploads = dict(context.uploads)
-    return _import(context, "content", "read_samples", text, kind, name, scorer, options.to_json(), uploads)
+    return _import(context, "content", "read_samples", text, kind, name, scorer, encode(options), uploads)
 
 
 def _import(context: ImportContext, field: str, task: str, *arguments: object) -> ImportResult:
@@ -70,7 +71,7 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
 
 def _with_files(context: ImportContext, suite: ImportedSuite) -> list[DefinitionDraft]:
     """With what the files are, all of which are checked before any is stored."""
-    decoded = {file_id: decode(url) for file_id, url in suite.data_urls.items()}
+    decoded = {file_id: data_urls.decode(url) for file_id, url in suite.data_urls.items()}
     infos = {file_id: file.info for file_id, file in decoded.items()}
     drafts = [_with_file_infos(context, draft, infos) for draft in suite.drafts]
     for content, info in decoded.values():
@@ -92,7 +93,7 @@ def _read_in_sandbox(workspace: str, field: str, task: str, arguments: tuple[obj
         raise Invalid.field(field, f"reading it {error}") from None
     except sandbox.ExpressionError as error:
         raise Invalid.field(field, str(error)) from None
-    return ImportedSuite.from_json(read)
+    return decode(ImportedSuite, read)
 
 
 def _create(context: ImportContext, draft: DefinitionDraft) -> str:

@@ -14,6 +14,7 @@ from cupel_core.base.messages import ProbeSlice
 from cupel_core.conversations.outcomes import MAX_ERROR_LENGTH
 from cupel_core.conversations.specs import ConversationSpec
 from cupel_core.conversations.turn import MAX_WAIT_SECONDS
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_parameters import ModelParameters, merge_parameters
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode
@@ -115,7 +116,7 @@ class SliceContext:
     def _compute_opening_bound(self, index: int) -> int:
         target, prompt, account = self.target_of(index), self.prompt_of(index), self.account_of(self.model_of(index))
         params = merge_parameters(self.run.parameters_of(target), prompt.params if prompt else {})
-        parameters = ModelParameters.from_json(without_unknown(target, params))
+        parameters = decode(ModelParameters, without_unknown(target, params))
         try:
             opening = self.content.opening_of(self.scenario(index), prompt)
         except MissingValue:  # The probe's error, before any call.

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.leaf_ranges import LeafRange, leaf_ranges
 from cupel_core.domain.runs.run import RunFailure
 from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
@@ -68,7 +69,7 @@ def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
     The cause stays when the content of a result is erased.
     """
     bodies = rescore_results.list_bodies(ref, rescore.id, range(min(rescore.probe_count, PROBES_PER_BLOCK)))
-    causes = (UnscoredCause.from_json(body["cause"]) for _, body in bodies if "cause" in body)
+    causes = (decode(UnscoredCause, body["cause"]) for _, body in bodies if "cause" in body)
     cause = next(causes, UnscoredCause(UnscoredCode.DELETED))
     name = f"{cause.code}{f' of {cause.model}' if cause.model else ''}"
     provider_code = f" ({cause.provider_code})" if cause.provider_code else ""

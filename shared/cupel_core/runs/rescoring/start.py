@@ -16,6 +16,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.budgets.price_checks import needs_prices, refuse_unpriced
 from cupel_core.definitions.assertions import assertion_errors
 from cupel_core.domain.budgets.money import limit_text
+from cupel_core.domain.codec import encode
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
 from cupel_core.runs.rescoring.models import RescoreModels
@@ -37,7 +38,7 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
         rescores.create(rescore)
     else:
         budget = [] if spec.max_budget_usd is None else [spec.max_budget_usd]
-        body = orjson.dumps([run_id, rescore.config.to_json(), *budget], option=orjson.OPT_SORT_KEYS).decode()
+        body = orjson.dumps([run_id, encode(rescore.config), *budget], option=orjson.OPT_SORT_KEYS).decode()
         answer = idempotency.find_answer(workspace, idempotency_key, body, now)
         if answer is not None:
             return rescores.get(ref, answer.run_id)

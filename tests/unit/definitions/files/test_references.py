@@ -4,11 +4,12 @@ import base64
 
 import pytest
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.conversations.parts import FilePart, ImageDetail, PartType, TextPart
 from cupel_core.domain.definitions.prompts import Prompt, opening_messages
 from cupel_core.domain.definitions.scenarios import Scenario, ScenarioPage, largest_files_of
-from cupel_core.domain.files.data_urls import encode
+from cupel_core.domain.files import data_urls
 from cupel_core.domain.files.formats import FileFormat, FileInfo, digest_of, file_id
 from cupel_core.domain.files.references import References
 from tests.files_for_tests import PDF, png
@@ -69,7 +70,7 @@ def test_a_file_is_looked_up_by_its_id() -> None:
 def test_a_data_url_becomes_a_new_file() -> None:
     content = png(2, 2)
     references = References({}.get)
-    part = FilePart(PartType.IMAGE, name="a.png", data_url=encode(content, FileFormat.PNG))
+    part = FilePart(PartType.IMAGE, name="a.png", data_url=data_urls.encode(content, FileFormat.PNG))
     resolved = references.scenario(scenario(question(part)), "").messages[0].files[0]
     new_id = file_id(digest_of(content))
     assert (resolved.file_id, resolved.data_url) == (new_id, None)
@@ -81,9 +82,13 @@ def test_a_data_url_becomes_a_new_file() -> None:
     [
         (FilePart(PartType.IMAGE, "file_unknown"), "fileId", "there is no file file_unknown"),
         (FilePart(PartType.FILE, CAT_ID), "type", "must be image: it is a PNG"),
-        (FilePart(PartType.IMAGE, data_url=encode(PDF, FileFormat.PDF)), "type", "must be file: it is a PDF"),
+        (FilePart(PartType.IMAGE, data_url=data_urls.encode(PDF, FileFormat.PDF)), "type", "must be file: it is a PDF"),
         (FilePart(PartType.IMAGE, data_url="data:image/png;base64,!"), "dataUrl", "is not valid base64"),
-        (FilePart(PartType.IMAGE, data_url=encode(png(1, 1), FileFormat.GIF)), "dataUrl", "is a PNG, not image/gif"),
+        (
+            FilePart(PartType.IMAGE, data_url=data_urls.encode(png(1, 1), FileFormat.GIF)),
+            "dataUrl",
+            "is a PNG, not image/gif",
+        ),
         (
             FilePart(PartType.IMAGE, data_url=f"data:image/png;base64,{base64.b64encode(b'<svg/>').decode()}"),
             "dataUrl",
@@ -127,5 +132,5 @@ def test_a_prompt_without_the_message_does_not_get_its_files() -> None:
 def test_a_page_of_scenarios_says_which_files_are_the_largest() -> None:
     largest = largest_files_of([scenario(question(CAT_PART)), scenario(Message(MessageRole.USER, "a"))])
     page = ScenarioPage("k", 2, largest_files=tuple((str(each), size) for each, size in largest.items()))
-    assert ScenarioPage.from_json(page.to_json()) == page
-    assert page.to_json()[-1] == [["png", 2_000]]
+    assert decode(ScenarioPage, encode(page)) == page
+    assert encode(page)[-1] == [["png", 2_000]]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import (
     Manifest,
@@ -30,7 +31,7 @@ def test_a_scenario_survives_json() -> None:
 @given(pages)
 def test_a_manifest_survives_json(pages: tuple[ScenarioPage, ...]) -> None:
     manifest = Manifest(3, pages, 9)
-    assert Manifest.from_json(manifest.to_json()) == manifest
+    assert decode(Manifest, encode(manifest)) == manifest
 
 
 @given(pages)
@@ -56,7 +57,7 @@ persona_lists = st.lists(st.sampled_from([(), ("per_a",), ("per_a", "per_b")]), 
 @given(persona_lists)
 def test_a_page_has_the_personas_of_each_of_its_scenarios(persona_ids: list[tuple[str, ...]]) -> None:
     spans = persona_spans(Scenario("", "", (), persona_ids=ids) for ids in persona_ids)
-    page = ScenarioPage.from_json(json.loads(json.dumps(ScenarioPage("key", len(persona_ids), spans).to_json())))
+    page = decode(ScenarioPage, json.loads(json.dumps(encode(ScenarioPage("key", len(persona_ids), spans)))))
     assert page.personas is not None
     personas = [run.persona_ids for run in page.personas for _ in range(run.length)]
     assert personas == (persona_ids if any(persona_ids) else [])
@@ -65,19 +66,19 @@ def test_a_page_has_the_personas_of_each_of_its_scenarios(persona_ids: list[tupl
 def test_personas_that_change_all_the_time_are_only_in_the_stored_page() -> None:
     scenarios = [Scenario("", "", (), persona_ids=("per_01jd3v6k0q8f7w2m5xz9c4htbn",) * (n % 2)) for n in range(100)]
     assert persona_spans(scenarios) is None
-    assert ScenarioPage.from_json(ScenarioPage("key", 100, None, needs_selection=True).to_json()).personas is None
+    assert decode(ScenarioPage, encode(ScenarioPage("key", 100, None, needs_selection=True))).personas is None
 
 
 @pytest.mark.parametrize("needs_models", [True, False])
 def test_a_page_says_whether_its_scenarios_need_models(needs_models: bool) -> None:
     page = ScenarioPage("key", 100, needs_models=needs_models)
-    assert ScenarioPage.from_json(page.to_json()) == page
+    assert decode(ScenarioPage, encode(page)) == page
 
 
 @pytest.mark.parametrize("models", [None, (), ("openai/judge", "sim/steady")])
 def test_a_page_names_the_models_of_its_assertions(models: tuple[str, ...] | None) -> None:
     page = ScenarioPage("key", 100, models=models)
-    assert ScenarioPage.from_json(json.loads(json.dumps(page.to_json()))) == page
+    assert decode(ScenarioPage, json.loads(json.dumps(encode(page)))) == page
 
 
 def test_names_of_models_too_long_for_a_manifest_stay_in_the_page() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.base.clock import to_iso
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.pipeline.context import HookBase, step_context
 from cupel_core.domain.pipeline.operations import EffectType, Hook, Trigger
@@ -178,7 +179,7 @@ def test_earlier_values_that_are_too_old_are_no_part_of_a_history(
         result = StepResult(StepStatus.DONE, f"v{day}", (EffectText("x"),))
         artifacts = committed_artifacts(plan, OpenTurn(on_day(day), before={"a": result}), artifacts)
     now = days[-1] + read_after
-    read = StoredArtifact.from_json(artifacts["a"].to_json()).at(on_day(now))
+    read = decode(StoredArtifact, encode(artifacts["a"])).at(on_day(now))
     assert (read.value, read.first_at) == (f"v{days[-1]}", on_day(days[0]))
     assert list(read.history) == [f"v{day}" for day in days[:-1] if now - day <= max_age]
 
@@ -205,7 +206,7 @@ def test_a_stored_state_is_read_as_it_was(operations: list[Json], rng: Any) -> N
     before = {step.id: ended(rng, step.id) for step in plan.steps[Hook.BEFORE]}
     turn = OpenTurn("now", before, {}, is_prepared=True, prompt_hash="x")
     state = PipelineState(turn=turn, records=({"number": 1},))
-    assert PipelineState.from_json(state.to_json()) == state
+    assert decode(PipelineState, encode(state)) == state
 
 
 def _before(operations: list[Json]) -> list[Json]:

@@ -1,5 +1,6 @@
 """What the calls of a probe cost, by kind."""
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import Usage
 from cupel_core.domain.conversations.spend import Spend
@@ -23,9 +24,9 @@ def test_a_conversation_without_an_answer_has_spent_nothing_whatever_the_price()
 
 def test_what_is_stored_is_read() -> None:
     spending = Spending(TARGET, persona=JUDGE)
-    assert Spending.from_json(spending.to_json()) == spending
+    assert decode(Spending, encode(spending)) == spending
 
 
 def test_nothing_is_stored_of_a_probe_without_calls() -> None:
-    assert Spending().to_json() is None
-    assert Spending.from_json(None) == Spending()
+    assert encode(Spending()) == {}
+    assert decode(Spending, {}) == Spending()

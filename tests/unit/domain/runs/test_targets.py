@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.model_parameters import ModelParameters, merge_parameters
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.prompts import MissingValue, Prompt, opening_messages, prompt_errors, prompt_ids
@@ -22,12 +23,12 @@ ASKED = Scenario(
 
 
 def test_a_target_is_stored_without_what_it_does_not_have() -> None:
-    assert Target("a/x").to_json() == {"model": "a/x"}
+    assert encode(Target("a/x")) == {"model": "a/x"}
 
 
 @pytest.mark.parametrize("target", [Target("a/x"), LABELLED])
 def test_a_stored_target_is_read_as_it_was(target: Target) -> None:
-    assert Target.from_json(target.to_json()) == target
+    assert decode(Target, encode(target)) == target
 
 
 def test_a_target_is_called_by_its_label() -> None:
@@ -41,8 +42,9 @@ def test_null_removes_a_default_and_later_layers_take_precedence() -> None:
 
 
 def test_parameters_are_read_from_the_contracts_names() -> None:
-    parameters = ModelParameters.from_json(
-        {"topP": 0.5, "stop": ["END"], "toolChoice": {"name": "f"}, "tools": [{"name": "f"}], "reasoningEffort": "low"}
+    parameters = decode(
+        ModelParameters,
+        {"topP": 0.5, "stop": ["END"], "toolChoice": {"name": "f"}, "tools": [{"name": "f"}], "reasoningEffort": "low"},
     )
     assert (parameters.top_p, parameters.stop, parameters.tools[0].name) == (0.5, ("END",), "f")
     assert parameters.names == {"topP", "stop", "toolChoice", "tools", "reasoningEffort"}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.analysis.counts import RunCounts, count, scenario_cases
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.definitions import Content, content_errors
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.targets import plain_targets
@@ -138,7 +139,7 @@ def test_derived_metrics_sum_scores_by_their_weights_as_in_promptfoo() -> None:
     expected = {"m": 0.75, "two": 1.0, "zero": 0.0, "sum": 5.0, "mean": pytest.approx(5 / 3), "next": 2.0}
     assert metrics_of([WeightedMetrics(each.metrics, each.metric_weights) for each in scorings], derived) == expected
     plan = Plan(plain_targets("sim/a"), (3,))
-    stored = [Scoring.from_json(each.to_json()) for each in scorings[1:]]
+    stored = [decode(Scoring, encode(each)) for each in scorings[1:]]
     read_again = [Scoring.from_digest(scorings[0].digest()), *stored]
     outcomes = [
         CountedOutcome(n, True, success=True, metrics=each.metrics, metric_weights=each.metric_weights)

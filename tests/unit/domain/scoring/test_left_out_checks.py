@@ -4,6 +4,7 @@ import pytest
 
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, add_checks, describe_checks, left_out_message
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
@@ -28,7 +29,7 @@ def test_a_message_counts_conversations(of: int, words: str) -> None:
 def test_a_scoring_has_them_and_they_decide_nothing() -> None:
     scoring = build_scoring(None, None, (PASSED,), left_out=LEFT_OUT)
     assert (scoring.success, scoring.is_unscored, scoring.left_out) == (True, False, LEFT_OUT)
-    assert Scoring.from_json(scoring.to_json()) == scoring
+    assert decode(Scoring, encode(scoring)) == scoring
     assert Scoring.from_digest(scoring.digest()).left_out == LEFT_OUT
     assert with_selection_results(scoring, []).left_out == LEFT_OUT
 

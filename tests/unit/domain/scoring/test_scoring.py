@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring, combine, failure_tag, metrics
@@ -185,5 +186,5 @@ def test_a_scoring_survives_json() -> None:
     scoring = build_scoring(
         ConversationOutcome.FAILED, VERDICT, [passed(parts=(failed(tag="A", metric="m"),)), broken()], "unreachable"
     )
-    assert Scoring.from_json(scoring.to_json()) == scoring
-    assert Scoring.from_json(build_scoring(None, None, []).to_json()) == build_scoring(None, None, [])
+    assert decode(Scoring, encode(scoring)) == scoring
+    assert decode(Scoring, encode(build_scoring(None, None, []))) == build_scoring(None, None, [])

@@ -4,6 +4,7 @@ import pytest
 
 from cupel_core.domain.analysis.column_totals import MAX_NAMES, CauseCount, ColumnTotals, ErrorCount
 from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS, UnscoredCause, UnscoredCode
@@ -30,15 +31,15 @@ def test_every_code_is_described() -> None:
 
 @pytest.mark.parametrize("cause", [REPLY, REFUSED_KEY, NO_PRICE])
 def test_a_cause_is_read_as_it_was_stored(cause: UnscoredCause) -> None:
-    assert UnscoredCause.from_json(cause.to_json()) == cause
-    assert AssertionResult.from_json(uncomputed(cause).to_json()) == uncomputed(cause)
+    assert decode(UnscoredCause, encode(cause)) == cause
+    assert decode(AssertionResult, encode(uncomputed(cause))) == uncomputed(cause)
 
 
 def test_the_first_weighted_check_without_a_result_is_the_cause() -> None:
     passed = AssertionResult("contains", True, 1.0, "")
     scoring = build_scoring(None, None, (uncomputed(NO_PRICE, 0.0), passed, uncomputed(REPLY), uncomputed(REFUSED_KEY)))
     assert (scoring.cause, scoring.unscored_error, scoring.is_unscored) == (REPLY, "no verdict", True)
-    assert Scoring.from_json(scoring.to_json()).cause == REPLY
+    assert decode(Scoring, encode(scoring)).cause == REPLY
 
 
 def test_a_scored_answer_has_no_cause() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from cupel.imported_suites import MAX_LISTED, grouped_notes
 from cupel_core.contract.imports import ImportReportResponse
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.drafts import MAX_CAUSES, MAX_PLACES, ImportReport
 from tests.unit.interop.imports.reading import read_suite
 
@@ -43,7 +44,7 @@ def test_a_report_is_the_same_after_the_sandbox() -> None:
     for number in range(300):
         report.skip(f"tests.{number}.x", "x", "not supported")
         report.note_change(f"tests.{number}", "y", f"why {number % 2}")
-    assert ImportReport.from_json(report.to_json()) == report
+    assert decode(ImportReport, encode(report)) == report
 
 
 def test_equal_notes_are_one_line_with_their_number() -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.parts import FilePart, ImageDetail, PartType, TextPart
 from cupel_core.domain.definitions.datasets import DatasetFormat
 from cupel_core.domain.definitions.drafts import ImportedSuite
 from cupel_core.domain.definitions.scenarios import Scenario
-from cupel_core.domain.files.data_urls import encode
+from cupel_core.domain.files import data_urls
 from cupel_core.domain.files.formats import FileFormat, digest_of, file_id
 from cupel_core.interop.imports.datasets import read_dataset
 from cupel_core.interop.imports.files import InMemoryFiles
@@ -18,8 +19,8 @@ from cupel_core.interop.imports.promptfoo import read_config
 from tests.files_for_tests import PDF, png
 
 CAT = png(4, 3)
-CAT_URL, CAT_ID = encode(CAT, FileFormat.PNG), file_id(digest_of(CAT))
-PDF_URL, PDF_ID = encode(PDF, FileFormat.PDF), file_id(digest_of(PDF))
+CAT_URL, CAT_ID = data_urls.encode(CAT, FileFormat.PNG), file_id(digest_of(CAT))
+PDF_URL, PDF_ID = data_urls.encode(PDF, FileFormat.PDF), file_id(digest_of(PDF))
 SENT = "file_" + "a" * 32
 FILES = InMemoryFiles({}, {"images/cat.png": SENT, "terms.pdf": SENT})
 
@@ -160,8 +161,8 @@ def test_prompts_for_bedrock_and_google_have_images_too(part: Any) -> None:
 def test_the_content_of_a_data_url_is_in_the_suite_once_and_not_in_the_variables() -> None:
     suite = suite_of(CAT_URL)
     assert suite.data_urls == {CAT_ID: CAT_URL}
-    assert json.dumps(suite.to_json()).count(CAT_URL) == 1
-    assert ImportedSuite.from_json(suite.to_json()) == suite
+    assert json.dumps(encode(suite)).count(CAT_URL) == 1
+    assert decode(ImportedSuite, encode(suite)) == suite
 
 
 @pytest.mark.parametrize(

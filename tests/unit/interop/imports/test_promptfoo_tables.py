@@ -7,6 +7,7 @@ import pytest
 
 from cupel import local_files
 from cupel.local_files import FolderFiles
+from cupel_core.domain.codec import encode
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.promptfoo import read_config
 from cupel_core.interop.imports.promptfoo.tabular_tests import read_records
@@ -100,7 +101,7 @@ def messages_by_prompt(config: dict[str, object], table: str) -> list[str]:
 def test_byte_order_marks_are_no_part_of_a_text() -> None:
     path = config_path("byte_order_marks")
     suite = read_config(path.read_text(), FolderFiles(path.parent))
-    assert "\ufeff" not in json.dumps(suite.to_json(), ensure_ascii=False)
+    assert "\ufeff" not in json.dumps(encode(suite), ensure_ascii=False)
     [draft] = suite.drafts
     first = draft.scenarios[0].messages_by_prompt
     assert [messages[0].content for messages in first.values()][:3] == [

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.base.errors import Invalid
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetScorer
 from cupel_core.domain.definitions.drafts import ImportedSuite
 from cupel_core.interop.imports import creation
@@ -92,4 +93,4 @@ def test_a_suite_is_the_same_after_the_sandbox() -> None:
         }
     )
     assert suite.report.skipped
-    assert ImportedSuite.from_json(suite.to_json()) == suite
+    assert decode(ImportedSuite, encode(suite)) == suite

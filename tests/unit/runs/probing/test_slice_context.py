@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from cupel_core.conversations.tool_connector import ConnectorTools
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, RequestParameter
 from cupel_core.domain.definitions.definitions import Content
@@ -128,7 +129,7 @@ def test_a_conversation_sets_aside_what_its_first_call_does(params: dict[str, in
     )
     spec = asked.conversation_spec(0, 1, GRADERS)
     assert spec.opening_messages[-1].content == "Answer: Hello"
-    first = ModelRequest(spec.opening_messages, ModelParameters.from_json(params))
+    first = ModelRequest(spec.opening_messages, decode(ModelParameters, params))
     assert asked.opening_bound(0) == bound_of_call(PRICED, "custom/m", first).nano_usd > 0
 
 

@@ -14,6 +14,7 @@ from cupel_core.accounts import keys as accounts
 from cupel_core.base.errors import Conflict, Invalid
 from cupel_core.budgets import charged_calls
 from cupel_core.budgets.patient_calls import PatientCalls
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import Criteria, Verdict
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.conversations.roles import ModelRole
@@ -402,7 +403,7 @@ async def test_a_workflow_that_gives_up_says_where_and_why(cloud: Settings) -> N
 
 @pytest.mark.parametrize("config", [RescoreConfig(), RescoreConfig((YES,), JUDGE, JUDGE, "http://a", Criteria("b"))])
 def test_a_configuration_is_stored_unchanged(config: RescoreConfig) -> None:
-    assert RescoreConfig.from_json(config.to_json()) == config
+    assert decode(RescoreConfig, encode(config)) == config
 
 
 def test_omitted_fields_are_those_of_the_run() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cupel_core.domain.codec import decode, encode
 from cupel_core.domain.conversations.conversation import ConversationState, Criteria
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, Reply
 from cupel_core.domain.runs.transcripts import Transcript
@@ -198,7 +199,7 @@ async def test_an_unusable_reply_is_stored_cut() -> None:
         "it has no JSON object",
         MAX_STORED_LENGTH,
     )
-    assert type(result).from_json(json.loads(json.dumps(result.to_json()))) == result
+    assert decode(type(result), json.loads(json.dumps(encode(result)))) == result
 
 
 async def test_an_object_of_another_shape_is_named() -> None:

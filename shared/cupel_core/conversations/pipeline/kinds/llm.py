@@ -8,6 +8,7 @@ from cupel_core.conversations.pipeline.kinds.call_summaries import summarize_rep
 from cupel_core.conversations.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed, rendered
 from cupel_core.conversations.pipeline.outputs import UnusableOutput, read_output
 from cupel_core.domain.budgets.money import amount_text
+from cupel_core.domain.codec import decode
 from cupel_core.domain.conversations.model_parameters import FormatType, ModelParameters, ResponseFormat
 from cupel_core.domain.conversations.model_request import (
     Message,
@@ -44,7 +45,7 @@ async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: 
 
 async def _ask(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> PaidAnswer:
     messages = await _messages(call, context)
-    parameters = ModelParameters.from_json(call.target.params)
+    parameters = decode(ModelParameters, call.target.params)
     request = ModelRequest(
         messages,
         replace(parameters, response_format=_response_format(output)),
