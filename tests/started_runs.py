@@ -82,7 +82,8 @@ class RunSetup:
             estimated_usd=self.estimated_usd,
             budget=self.budget,
             params=self.params,
-            pace=self.pace,
+            max_concurrency=self.pace.max_concurrency,
+            stagger_ms=self.pace.stagger_ms,
         )
         prices = load_own_prices(self.workspace)
         snapshot = Snapshot(self.content, manifest, selection, profile=self.profile, prices=prices, price_list="test")

@@ -19,7 +19,6 @@ from pydantic import TypeAdapter
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.private_folder import make_folder_of
-from cupel_core.domain.pipeline.turns import PipelineState
 from cupel_core.domain.runs.spending import Spending
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 
@@ -219,16 +218,9 @@ def _drop_unfinished_line(path: Path) -> None:
 
 @cache
 def _transcripts() -> TypeAdapter[Transcript]:
-    return _adapter(Transcript)
+    return TypeAdapter(Transcript)
 
 
 @cache
 def _errors() -> TypeAdapter[ProbeError]:
-    return _adapter(ProbeError)
-
-
-def _adapter[T](kind: type[T]) -> TypeAdapter[T]:
-    """Return an adapter that knows the type that conversations name without importing it."""
-    adapter = TypeAdapter(kind)
-    adapter.rebuild(_types_namespace={PipelineState.__name__: PipelineState})
-    return adapter
+    return TypeAdapter(ProbeError)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, eq=True):
+    def dataclass(cls=None, /, *, frozen=False, eq=True, kw_only=False):
         """Like `dataclasses.dataclass`. A class that needs another option, or has its own `__init__`, uses that one.
 
         The methods are generated with the first object of the class, or when its fields are first asked for (by
@@ -26,10 +26,10 @@ else:
         class then, and not when its module is imported.
         """
         if cls is None:
-            return lambda decorated: dataclass(decorated, frozen=frozen, eq=eq)
+            return lambda decorated: dataclass(decorated, frozen=frozen, eq=eq, kw_only=kw_only)
         if "__init__" in vars(cls):
             raise TypeError(f"{cls.__qualname__} has an __init__ of its own: use dataclasses.dataclass")
-        _defer(cls, frozen=frozen, eq=eq)
+        _defer(cls, frozen=frozen, eq=eq, kw_only=kw_only)
         return cls
 
     def replace(instance, /, **changes):
@@ -56,7 +56,7 @@ def _field_names(cls: type) -> frozenset[str]:
 _generating = threading.RLock()
 
 
-def _defer(cls: Any, *, frozen: bool, eq: bool) -> None:
+def _defer(cls: Any, *, frozen: bool, eq: bool, kw_only: bool) -> None:
     def initialize(instance: object, /, *arguments: Any, **values: Any) -> None:
         generate()
         cls.__init__(instance, *arguments, **values)
@@ -67,10 +67,10 @@ def _defer(cls: Any, *, frozen: bool, eq: bool) -> None:
                 return
             if threading.active_count() == 1:
                 del cls.__init__
-                dataclasses.dataclass(cls, frozen=frozen, eq=eq)
+                dataclasses.dataclass(cls, frozen=frozen, eq=eq, kw_only=kw_only)
                 return
             # Twice the work, but until the last step an object that another thread makes waits in `initialize`.
-            dataclasses.dataclass(cls, frozen=frozen, eq=eq)
+            dataclasses.dataclass(cls, frozen=frozen, eq=eq, kw_only=kw_only)
             cls.__init__ = _generated_init(cls, frozen=frozen)
 
     cls.__init__ = initialize

@@ -70,6 +70,14 @@ def with_defaults[Model: BaseModel](model: type[Model]) -> Model:
     return model.model_construct()
 
 
+def same_fields(source: object, names: Iterable[str]) -> dict[str, Any]:
+    """The values of those of the names that the source has as fields, or as properties if it is no model."""
+    known = type(source).model_fields if isinstance(source, BaseModel) else None
+    return {
+        name: getattr(source, name) for name in names if (hasattr(source, name) if known is None else name in known)
+    }
+
+
 def require_one(model: BaseModel, *names: str) -> None:
     """For validators of a model: raises an error of these fields unless exactly one of them is given.
 

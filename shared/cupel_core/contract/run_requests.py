@@ -13,6 +13,7 @@ from cupel_core.contract.common import (
     fields_error,
     forbid_both,
     require_one,
+    same_fields,
     with_defaults,
 )
 from cupel_core.contract.estimates import EstimateResponse
@@ -39,7 +40,8 @@ from cupel_core.contract.runs import RunResponse, WritesReport
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Priority, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
-from cupel_core.domain.runs.spec import EvalRunOptions, PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.settings import RunSettings, setting_names
+from cupel_core.domain.runs.spec import PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -117,22 +119,20 @@ class RunConfigInput(CallOptions, ProfileChoice):
     ] = None
     judge_max_output_tokens: OutputTokens | None = None
 
-    def options(self) -> dict[str, Any]:
-        """As the specifications of runs and of runs of evals name them."""
+    def settings(self) -> dict[str, Any]:
+        """The values of the fields of `RunSettings` that these fields set."""
         given = self.model_fields_set.intersection(GRADER_FIELDS)
         return {
+            **same_fields(self, setting_names()),
             "params": self.parameters(),
-            "max_attempts": self.max_attempts,
-            "retry_delay_seconds": self.retry_delay_seconds,
-            "call_timeout_seconds": self.call_timeout_seconds,
-            "max_turns": self.max_turns,
-            "max_concurrency": self.max_concurrency,
-            "stagger_ms": self.stagger_ms,
-            "profile_id": self.profile_id,
-            "profile_version": self.profile_version,
-            "grader_config": GraderConfig(**{name: getattr(self, name) for name in GRADER_FIELDS}),
+            "grader_config": GraderConfig(**same_fields(self, GRADER_FIELDS)),
             "disabled_graders": tuple(sorted(name for name in given if getattr(self, name) is None)),
         }
+
+
+def _settings(request: "CreateRun | EvalRunFields") -> dict[str, Any]:
+    """The values of the fields of `RunSettings` that a start sets."""
+    return {**same_fields(request, setting_names()), **request.config.settings(), "labels": request.labels()}
 
 
 class CreateRun(LabelFields, BudgetFields):
@@ -179,15 +179,7 @@ class CreateRun(LabelFields, BudgetFields):
             targets=targets_of(self.models, self.targets),
             sample_percentage=self.sample_percentage,
             sample_seed=self.sample_seed,
-            priority=self.priority,
-            experiment_id=self.experiment_id,
-            repeats=self.repeats,
-            **self.config.options(),
-            labels=self.labels(),
-            report=self.report,
-            max_budget_usd=self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
+            **_settings(self),
         )
 
 
@@ -203,26 +195,14 @@ class EvalRunFields(LabelFields, BudgetFields):
     experiment_id: ExperimentId = None
     config: RunConfigInput = with_defaults(RunConfigInput)
 
-    def options(self) -> EvalRunOptions:
-        return EvalRunOptions(
-            priority=self.priority,
-            repeats=self.repeats,
-            experiment_id=self.experiment_id,
-            **self.config.options(),
-            labels=self.labels(),
-            max_budget_usd=self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
-        )
+    def settings(self) -> RunSettings:
+        return RunSettings(**_settings(self))
 
 
 class CreateEvalRun(EvalRunFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
     report: WritesReport = False
-
-    def options(self) -> EvalRunOptions:
-        return replace(super().options(), report=self.report)
 
 
 class EstimateEvalRun(CreateEvalRun):

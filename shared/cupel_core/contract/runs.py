@@ -8,7 +8,7 @@ from pydantic import Field, PrivateAttr
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
-from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.common import ResponseModel, Time, same_fields
 from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
@@ -89,34 +89,22 @@ class RunConfigResponse(ResponseModel):
 
     @classmethod
     def of(cls, view: RunView) -> "RunConfigResponse":
-        run, graders = view.run, view.run.grader_config
-        return cls(
-            models=list(run.models),
-            targets=[TargetResponse.of(target) for target in run.plan.targets],
-            prompt_ids=list(run.plan.prompt_ids),
-            sample_percentage=run.sample_percentage,
-            sample_seed=run.sample_seed,
-            repeats=run.plan.repeats,
-            temperature=run.params.get("temperature"),
-            params=dict(run.params),
-            max_attempts=run.max_attempts,
-            retry_delay_seconds=run.retry_delay_seconds,
-            call_timeout_seconds=run.call_timeout_seconds,
-            max_turns=run.max_turns,
-            max_concurrency=run.pace.max_concurrency,
-            stagger_ms=None if run.pace.stagger_ms is None else list(run.pace.stagger_ms),
-            profile_id=run.profile.id if run.profile else None,
-            profile_version=run.profile.version if run.profile else None,
-            judge_model=graders.judge_model,
-            persona_model=graders.persona_model,
-            embedding_model=graders.embedding_model,
-            evaluator_url=graders.evaluator_url,
-            summarizer_model=graders.summarizer_model,
-            judge_max_output_tokens=graders.judge_max_output_tokens,
-            evaluators=dict(run.evaluators),
-            definition_snapshot=view.definition_snapshot,
-            price_list=view.price_list,
-        )
+        run = view.run
+        own = {
+            "models": list(run.models),
+            "targets": [TargetResponse.of(target) for target in run.plan.targets],
+            "prompt_ids": list(run.plan.prompt_ids),
+            "repeats": run.plan.repeats,
+            "temperature": run.params.get("temperature"),
+            "profile_id": run.profile.id if run.profile else None,
+            "profile_version": run.profile.version if run.profile else None,
+        }
+        copied = {
+            name: value
+            for each in (run, run.grader_config, view)
+            for name, value in same_fields(each, cls.model_fields).items()
+        }
+        return cls.model_validate({**copied, **own})
 
 
 class RunProgressResponse(ResponseModel):

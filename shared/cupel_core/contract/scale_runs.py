@@ -6,7 +6,15 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
 from cupel_core.contract.budgets import BudgetFields
-from cupel_core.contract.common import RequestModel, example, fields_error, require_any, require_one, with_defaults
+from cupel_core.contract.common import (
+    RequestModel,
+    example,
+    fields_error,
+    require_any,
+    require_one,
+    same_fields,
+    with_defaults,
+)
 from cupel_core.contract.fields import CompleteUrl, Count100, Flag, Id, LongText, ModelId
 from cupel_core.contract.parameters import (
     JsonSchema,
@@ -25,12 +33,14 @@ from cupel_core.contract.run_requests import ExperimentId
 from cupel_core.contract.runs import TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
 from cupel_core.domain.limits.scale_runs import MAX_COUNT
-from cupel_core.domain.runs.pace import SCALE_RUN_PACE, Pace
+from cupel_core.domain.runs.pace import SCALE_RUN_PACE
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.scale_runs import ScaleRun
+from cupel_core.domain.runs.settings import RunSettings, setting_names
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 
 _GRADERS = ("judge_model", "persona_model", "summarizer_model")
@@ -211,7 +221,6 @@ class CreateScaleRun(LabelFields, BudgetFields):
         return self
 
     def scale_run(self) -> ScaleRun:
-        params = {"temperature": self.temperature, "maxOutputTokens": self.max_output_tokens}
         return ScaleRun(
             targets=self._targets(),
             count=self.count,
@@ -219,22 +228,10 @@ class CreateScaleRun(LabelFields, BudgetFields):
             opening=self.user_message,
             goal=self.goal,
             persona_ids=tuple(self.persona_ids),
-            max_turns=self.max_turns,
-            params={name: value for name, value in params.items() if value is not None},
-            max_attempts=self.max_attempts,
-            retry_delay_seconds=self.retry_delay_seconds,
-            pace=Pace(self.max_concurrency, self.stagger_ms),
-            graders=self._graders(),
+            settings=RunSettings(**self._settings()),
             choices=self.evaluators.choices(),
             format_checks=tuple(self.format.checks()) if self.format else (),
-            priority=self.priority,
-            experiment_id=self.experiment_id,
-            labels=self.labels(),
-            report=self.report,
             trial=self.trial,
-            max_budget_usd=self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
             is_of_connector=self.connector_id is not None,
         )
 
@@ -242,6 +239,16 @@ class CreateScaleRun(LabelFields, BudgetFields):
         if self.connector_id is not None:
             return (target_of(None, self.connector_id),)
         return targets_of(self.models, self.targets)
+
+    def _settings(self) -> dict[str, Any]:
+        params, graders = {"temperature": self.temperature, "maxOutputTokens": self.max_output_tokens}, self._graders()
+        return {
+            **same_fields(self, setting_names()),
+            "params": {name: value for name, value in params.items() if value is not None},
+            "grader_config": GraderConfig(**graders),
+            "disabled_graders": tuple(sorted(name for name, value in graders.items() if value is None)),
+            "labels": self.labels(),
+        }
 
     def _graders(self) -> dict[str, Any]:
         """Fields of GraderConfig that the request sets; None for those that it switches off."""

@@ -7,14 +7,15 @@ import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one, same_fields
 from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
-from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, RunSpec
+from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 
 _EXPRESSION = (
     "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
@@ -27,7 +28,7 @@ class CreateScheduledEvalRun(CreateEvalRun):
     eval_id: Id
 
     def spec(self) -> EvalRunSpec:
-        return EvalRunSpec(self.eval_id, self.options())
+        return EvalRunSpec(self.eval_id, **self.settings().setting_values)
 
 
 ScheduledRunInput = Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
@@ -111,22 +112,11 @@ class ScheduledRunConfigResponse(ResponseModel):
     judge_max_output_tokens: int | None = None
 
     @classmethod
-    def of(cls, spec: RunSpec | EvalRunOptions) -> "ScheduledRunConfigResponse":
+    def of(cls, spec: RunSettings) -> "ScheduledRunConfigResponse":
         graders = {name: getattr(spec.grader_config, name) for name in GRADER_FIELDS}
         own = {name: value for name, value in graders.items() if value is not None or name in spec.disabled_graders}
-        return cls(
-            temperature=spec.params.get("temperature"),
-            params=dict(spec.params),
-            max_attempts=spec.max_attempts,
-            retry_delay_seconds=spec.retry_delay_seconds,
-            call_timeout_seconds=spec.call_timeout_seconds,
-            max_turns=spec.max_turns,
-            max_concurrency=spec.max_concurrency,
-            stagger_ms=None if spec.stagger_ms is None else list(spec.stagger_ms),
-            profile_id=spec.profile_id,
-            profile_version=spec.profile_version,
-            **own,
-        )
+        temperature = spec.params.get("temperature")
+        return cls.model_validate({**same_fields(spec, cls.model_fields), "temperature": temperature, **own})
 
     # A lambda, because the OpenAPI document would take an annotated return type as the schema.
     _serialize = model_serializer(mode="wrap")(lambda self, serialize: _own_fields(self, serialize))
@@ -171,23 +161,11 @@ class ScheduledRunResponse(ResponseModel):
 
     @classmethod
     def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
-        return cls(
-            definition_id=spec.definition_id,
-            definition_version=spec.definition_version,
-            **vars(spec.labels.apply_to(RunLabels())),
-            models=list(dict.fromkeys(target.model for target in spec.targets)),
-            targets=[TargetResponse.of(target) for target in spec.targets],
-            sample_percentage=spec.sample_percentage,
-            sample_seed=spec.sample_seed,
-            priority=spec.priority,
-            experiment_id=spec.experiment_id,
-            repeats=spec.repeats,
-            max_budget_usd=spec.max_budget_usd,
-            allow_unpriced=spec.allow_unpriced,
-            confirmed_usd=spec.confirmed_usd,
-            report=spec.report,
-            config=ScheduledRunConfigResponse.of(spec),
-        )
+        own = {
+            "models": list(dict.fromkeys(target.model for target in spec.targets)),
+            "targets": [TargetResponse.of(target) for target in spec.targets],
+        }
+        return cls.model_validate({**_scheduled(cls, spec), **own})
 
 
 class ScheduledEvalRunResponse(ResponseModel):
@@ -206,18 +184,12 @@ class ScheduledEvalRunResponse(ResponseModel):
 
     @classmethod
     def of(cls, spec: EvalRunSpec) -> "ScheduledEvalRunResponse":
-        return cls(
-            eval_id=spec.eval_id,
-            **vars(spec.options.labels.apply_to(RunLabels())),
-            priority=spec.options.priority,
-            experiment_id=spec.options.experiment_id,
-            repeats=spec.options.repeats,
-            max_budget_usd=spec.options.max_budget_usd,
-            allow_unpriced=spec.options.allow_unpriced,
-            confirmed_usd=spec.options.confirmed_usd,
-            report=spec.options.report,
-            config=ScheduledRunConfigResponse.of(spec.options),
-        )
+        return cls.model_validate(_scheduled(cls, spec))
+
+
+def _scheduled(model: type[ResponseModel], spec: RunSpec | EvalRunSpec) -> dict[str, Any]:
+    labels, config = vars(spec.labels.apply_to(RunLabels())), ScheduledRunConfigResponse.of(spec)
+    return {**same_fields(spec, model.model_fields), **labels, "config": config}
 
 
 class ScheduleFiringResponse(ResponseModel):
@@ -252,7 +224,7 @@ class ScheduleResponse(ResponseModel):
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
         data = orjson.loads(schedule.run)
-        is_eval = "options" in data
+        is_eval = "definitionId" not in data
         return cls(
             id=schedule.id,
             name=schedule.name,

@@ -41,6 +41,14 @@ class Imported(NamedTuple):
     module: str
     name: str
 
+    @property
+    def kind(self) -> Any:
+        return getattr(import_module(self.module), self.name)
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: Any) -> Any:
+        """Let Pydantic validate such a value, too."""
+        return handler.generate_schema(self.kind)
+
 
 class _Shape(Enum):
     INLINE = "inline"
@@ -128,10 +136,7 @@ def _annotated(kind: Any, *marks: Any) -> Codec:
 
 
 def _imported(imported: Imported) -> Codec:
-    def decode_value(data: Any) -> Any:
-        return decode(getattr(import_module(imported.module), imported.name), data)
-
-    return Codec(encode, decode_value)
+    return Codec(encode, lambda data: _codec(imported.kind).decode(data))
 
 
 def _of_class(kind: type) -> Codec:

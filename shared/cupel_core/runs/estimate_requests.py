@@ -32,7 +32,7 @@ def estimate_scale_run(workspace: str, scale_run: ScaleRun, now: datetime) -> Bu
     """The same for a scale run."""
     checks = ModelChecks(workspace, tolerates_missing_access=True)
     estimated = scaling.estimate_scale_run(workspace, scale_run, now, checks)
-    return BudgetedEstimate(estimated, fit_of(workspace, scale_run, estimated, now), checks.missing_access)
+    return BudgetedEstimate(estimated, fit_of(workspace, scale_run.settings, estimated, now), checks.missing_access)
 
 
 def estimate_run_again(run: Run) -> RunEstimate:

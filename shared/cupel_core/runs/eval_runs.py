@@ -1,12 +1,13 @@
 """Run specifications of evals and of the playground."""
 
 from cupel_core.base.errors import Invalid
-from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.runs.spec import EvalRunSpec, PlaygroundSpec, RunSpec
 from cupel_core.resources import evals, references
 from cupel_core.runs.requested_fields import as_of_playground
 
 
-def eval_run_spec(workspace: str, eval_id: str, options: EvalRunOptions) -> RunSpec:
+def eval_run_spec(workspace: str, eval_id: str, settings: RunSettings) -> RunSpec:
     """A run of the eval's scenarios, each with its own personas. NotFound for an unknown eval."""
     stored = evals.get(workspace, eval_id)
     return RunSpec(
@@ -14,7 +15,7 @@ def eval_run_spec(workspace: str, eval_id: str, options: EvalRunOptions) -> RunS
         targets=stored.targets,
         scenario_ids=stored.scenario_ids,
         eval_id=stored.id,
-        **{**vars(options), "params": {**stored.params, **options.params}},
+        **{**settings.setting_values, "params": {**stored.params, **settings.params}},
     )
 
 
@@ -22,10 +23,10 @@ def current_spec(workspace: str, requested: RunSpec | EvalRunSpec) -> RunSpec:
     """The specification of a run that starts now. NotFound if its eval was deleted."""
     if isinstance(requested, RunSpec):
         return requested
-    return eval_run_spec(workspace, requested.eval_id, requested.options)
+    return eval_run_spec(workspace, requested.eval_id, requested)
 
 
-def playground_run_spec(workspace: str, playground: PlaygroundSpec, options: EvalRunOptions) -> RunSpec:
+def playground_run_spec(workspace: str, playground: PlaygroundSpec, settings: RunSettings) -> RunSpec:
     """A run of one scenario against one target. Invalid for an unknown scenario; starting the run checks the rest."""
     try:
         definition_id = references.resolve_definition_id(workspace, playground.definition_id, [playground.scenario_id])
@@ -37,5 +38,5 @@ def playground_run_spec(workspace: str, playground: PlaygroundSpec, options: Eva
         scenario_ids=(playground.scenario_id,),
         persona_ids=(playground.persona_id,) if playground.persona_id else (),
         playground=True,
-        **vars(options),
+        **settings.setting_values,
     )

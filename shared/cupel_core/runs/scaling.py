@@ -82,16 +82,23 @@ def _estimate(workspace: str, scale_run: ScaleRun, checked: _CheckedScaleRun, no
     terms = RunTerms(
         checked.content,
         checked.grader_config,
-        scale_run.max_turns,
+        scale_run.settings.max_turns,
         columns=columns,
-        pace=scale_run.pace,
-        has_report=scale_run.report,
+        pace=scale_run.settings.pace,
+        has_report=scale_run.settings.report,
     )
     cases = [SampledCase(checked.scenario, bool(scale_run.persona_ids))]
-    estimate = estimate_cases(workspace, terms, checked.plan, scale_run.params, cases)
+    estimate = estimate_cases(workspace, terms, checked.plan, scale_run.settings.params, cases)
     definition_id, exists = _find(workspace, scale_run, checked.evaluators)
     if exists:
-        own = (checked.grader_config, scale_run.max_turns, None, scale_run.params, checked.plan, frozenset((0,)))
+        own = (
+            checked.grader_config,
+            scale_run.settings.max_turns,
+            None,
+            scale_run.settings.params,
+            checked.plan,
+            frozenset((0,)),
+        )
         estimate = from_history(estimate, ComparableRuns(workspace, definition_id, 1, None, *own, before=now))
     return with_trial(estimate, 1, checked.plan.cases * columns) if scale_run.trial else estimate
 
@@ -99,7 +106,7 @@ def _estimate(workspace: str, scale_run: ScaleRun, checked: _CheckedScaleRun, no
 def _check(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChecks) -> _CheckedScaleRun:
     settings = get_settings(workspace)
     defaults = settings.grader_config
-    if exceeded := settings.scale_runs.violations(scale_run.count, scale_run.pace.max_concurrency):
+    if exceeded := settings.scale_runs.violations(scale_run.count, scale_run.settings.pace.max_concurrency):
         raise Invalid.fields(FieldError(*each) for each in exceeded.items())
     evaluators = scale_run.evaluators(defaults)
     try:

@@ -20,4 +20,4 @@ def spec_from_text(text: str) -> RunSpec:
 def scheduled_from_text(text: str) -> RunSpec | EvalRunSpec:
     """What a schedule starts."""
     data = orjson.loads(text)
-    return decode(EvalRunSpec, data) if "options" in data else decode(RunSpec, data)
+    return decode(RunSpec, data) if "definitionId" in data else decode(EvalRunSpec, data)

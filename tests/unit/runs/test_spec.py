@@ -3,7 +3,7 @@
 import pytest
 
 from cupel_core.domain.runs.labels import LabelChanges
-from cupel_core.domain.runs.spec import EvalRunOptions, EvalRunSpec, RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.runs.spec import scheduled_from_text, spec_from_text, spec_to_text
@@ -23,7 +23,7 @@ def test_a_specification_is_read_as_it_was_stored(spec: RunSpec) -> None:
     assert scheduled_from_text(spec_to_text(spec)) == spec
 
 
-def test_the_options_of_a_run_of_an_eval_are_read_as_they_were_stored() -> None:
-    options = EvalRunOptions(grader_config=GRADERS, labels=LabelChanges("nightly", ("a",)), stagger_ms=(200, 400))
-    spec = EvalRunSpec("evl_1", options)
+def test_the_settings_of_a_run_of_an_eval_are_read_as_they_were_stored() -> None:
+    labels = LabelChanges("nightly", ("a",))
+    spec = EvalRunSpec("evl_1", grader_config=GRADERS, labels=labels, stagger_ms=(200, 400))
     assert scheduled_from_text(spec_to_text(spec)) == spec

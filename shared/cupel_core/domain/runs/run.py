@@ -13,13 +13,12 @@ from cupel_core.domain.conversations.model_parameters import ParameterFields, me
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.resources.webhooks import CallbackScope
 from cupel_core.domain.runs.labels import RunLabels
-from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.priority import Priority as Priority
 from cupel_core.domain.runs.run_spend import RunSpend
+from cupel_core.domain.runs.settings import RunConfig
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
-from cupel_core.domain.scoring.grader_config import GraderConfig
 
 
 class RunStatus(StrEnum):
@@ -229,7 +228,7 @@ class RetryScope:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(RunConfig):
     """One execution of a definition, as stored. Its definition and sampled cases are stored under `snapshot_key`."""
 
     workspace: str
@@ -248,7 +247,6 @@ class Run:
     """Number of scenarios that the run has."""
     scenario_total: int
     """Number of scenarios that the definition's version has."""
-    priority: Priority = Priority.NORMAL
     status: RunStatus = RunStatus.PENDING
     fencing_token: int = 1
     retry_round: int = 1
@@ -260,7 +258,6 @@ class Run:
     """Which probes the current retry round runs again."""
     event_seq: int = 0
     """The `seq` of the run's newest event."""
-    experiment_id: str | None = None
     schedule_id: str | None = None
     """The schedule that started it; None if it was started through the API."""
     eval_id: str | None = None
@@ -268,17 +265,6 @@ class Run:
     """Sequence number among the workspace's eval runs."""
     playground: bool = False
     """Whether it is a one-scenario trial from the playground."""
-    grader_config: GraderConfig = field(default_factory=GraderConfig)
-    params: ParameterFields = field(default_factory=dict)
-    """Of the definition, the eval and the request together; those of a target take precedence."""
-    max_attempts: int | None = None
-    """Of one call to a target; the default if None."""
-    retry_delay_seconds: float | None = None
-    """This is the longest wait before the second attempt of a call to a target; None is the default."""
-    call_timeout_seconds: float | None = None
-    """Of one call to a target; the stack's if None."""
-    max_turns: int | None = None
-    pace: Pace = UNLIMITED
     profile: ProfileRef | None = None
     """The operation profile of its turns; its content is in the snapshot."""
     pause_reason: PauseReason | None = None
@@ -302,8 +288,6 @@ class Run:
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
     """Of a scale run: its default evaluators."""
-    report: bool = False
-    """Whether a report is written when it completes."""
     trial: bool = False
     """Whether the revised prompt of that report is tried."""
     scale: bool = False

@@ -5,11 +5,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from cupel_core.base.deferred import dataclass
-from cupel_core.domain.conversations.model_parameters import ParameterFields
-from cupel_core.domain.runs.labels import LabelChanges
-from cupel_core.domain.runs.pace import SCALE_RUN_PACE, Pace
-from cupel_core.domain.runs.run import Priority
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
@@ -32,23 +29,11 @@ class ScaleRun:
     """The user's first message; without it, the simulated user begins."""
     goal: str | None = None
     persona_ids: tuple[str, ...] = ()
-    max_turns: int | None = None
-    params: ParameterFields = field(default_factory=dict)
-    max_attempts: int | None = None
-    retry_delay_seconds: float | None = None
-    pace: Pace = SCALE_RUN_PACE
-    graders: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of GraderConfig that it sets; None for those that it switches off."""
+    settings: RunSettings = RunSettings()
+    """The repeats follow from `count`."""
     choices: Mapping[EvaluatorName, EvaluatorChoice] = field(default_factory=dict)
     format_checks: tuple[Assertion, ...] = ()
-    priority: Priority = Priority.NORMAL
-    experiment_id: str | None = None
-    labels: LabelChanges = field(default_factory=LabelChanges)
-    report: bool = False
     trial: bool = False
-    max_budget_usd: float | None = None
-    allow_unpriced: bool = False
-    confirmed_usd: float | None = None
     is_of_connector: bool = False
     """It says whether the request named one connector instead of a list of targets."""
 
@@ -66,7 +51,7 @@ class ScaleRun:
 
     def evaluators(self, defaults: GraderConfig) -> DefaultEvaluators:
         """`defaults` are those of the workspace."""
-        judge = self.graders.get("judge_model", defaults.judge_model)
+        judge = self.settings.graders(defaults).judge_model
         return DefaultEvaluators(self.goal, self.format_checks, self.choices, judge)
 
     def content(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
@@ -94,31 +79,15 @@ class ScaleRun:
 
     def spec(self, definition_id: str, evaluators: DefaultEvaluators) -> RunSpec:
         """The run's. Its definition's first version has the content; people may have made others since."""
-        fields = {**self.graders, "judge_model": evaluators.criteria_judge}
         return RunSpec(
             definition_id=definition_id,
             definition_version=1,
             targets=self.targets,
-            repeats=self.repeats,
             persona_ids=self.persona_ids or None,
-            params=self.params,
-            max_attempts=self.max_attempts,
-            retry_delay_seconds=self.retry_delay_seconds,
-            max_turns=self.max_turns,
-            max_concurrency=self.pace.max_concurrency,
-            stagger_ms=self.pace.stagger_ms,
-            grader_config=GraderConfig(**{name: value for name, value in fields.items() if value is not None}),
-            disabled_graders=tuple(sorted(name for name, value in fields.items() if value is None)),
-            priority=self.priority,
-            experiment_id=self.experiment_id,
-            labels=self.labels,
             evaluators={str(name): str(status) for name, status in evaluators.statuses().items()},
-            report=self.report,
             trial=self.trial,
             scale=True,
-            max_budget_usd=self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
+            **replace(self.settings.with_judge(evaluators.criteria_judge), repeats=self.repeats).setting_values,
         )
 
 

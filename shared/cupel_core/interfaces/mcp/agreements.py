@@ -15,7 +15,7 @@ from cupel_core.domain.budgets.confirmation import needs_confirmation
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.generations import GenerationMode
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.scale_runs import ScaleRun
+from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
 from cupel_core.domain.text.figures import format_usd
 
@@ -42,16 +42,16 @@ def _check_eval_run(call: Call, values: Values) -> None:
     from cupel_core.runs.eval_runs import eval_run_spec
     from cupel_core.runs.spec import spec_to_text
 
-    eval_id, options = values["eval_id"], values["body"].options()
-    requested = spec_to_text(EvalRunSpec(eval_id, options))
-    _check_start(call, eval_run_spec(call.workspace, eval_id, options), requested)
+    eval_id, settings = values["eval_id"], values["body"].settings()
+    requested = spec_to_text(EvalRunSpec(eval_id, **settings.setting_values))
+    _check_start(call, eval_run_spec(call.workspace, eval_id, settings), requested)
 
 
 def _check_playground_run(call: Call, values: Values) -> None:
     from cupel_core.runs.eval_runs import playground_run_spec
 
     body = values["body"]
-    _check_start(call, playground_run_spec(call.workspace, body.playground(), body.options()))
+    _check_start(call, playground_run_spec(call.workspace, body.playground(), body.settings()))
 
 
 def _check_start(call: Call, spec: RunSpec, requested: str | None = None) -> None:
@@ -73,17 +73,17 @@ def _check_scale_run(call: Call, values: Values) -> None:
     body, key = values["body"], call.idempotency_key
     described, scale_run = f"createScaleRun\n{body.model_dump_json(exclude_unset=True)}", body.scale_run()
     if key is None or start.find_started(call.workspace, key, described, call.now) is None:
-        unpriced = replace(scale_run, allow_unpriced=True)
-        _check_spec(scale_run, lambda: estimate_scale_run(call.workspace, unpriced, call.now).estimate)
+        unpriced = replace(scale_run, settings=replace(scale_run.settings, allow_unpriced=True))
+        _check_spec(scale_run.settings, lambda: estimate_scale_run(call.workspace, unpriced, call.now).estimate)
 
 
-def _check_spec(spec: RunSpec | ScaleRun, expected: Callable[[], RunEstimate]) -> None:
+def _check_spec(spec: RunSettings, expected: Callable[[], RunEstimate]) -> None:
     """A run with a budget costs no more than that, unless prices are unknown, which a start refuses."""
     if spec.max_budget_usd is None and (refusal := _refusal(spec, expected())) is not None:
         raise refusal
 
 
-def _refusal(spec: RunSpec | ScaleRun, expected: RunEstimate) -> AppError | None:
+def _refusal(spec: RunSettings, expected: RunEstimate) -> AppError | None:
     if expected.unpriced and not spec.allow_unpriced:
         names = ", ".join(expected.unpriced)
         return Invalid.field("allowUnpriced", f"must be true if the user agrees: the price of {names} is unknown")

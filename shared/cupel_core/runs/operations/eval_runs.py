@@ -22,9 +22,9 @@ from cupel_core.runs.starters import started_by
     replay=Replay.STARTED,
 )
 def create_eval_run(call: Call, eval_id: str, body: CreateEvalRun = with_defaults(CreateEvalRun)) -> RunStartedResponse:
-    workspace, options = call.workspace, body.options()
-    requested = spec_to_text(EvalRunSpec(eval_id, options))
-    return _start(call, workspace, eval_run_spec(workspace, eval_id, options), requested)
+    workspace, settings = call.workspace, body.settings()
+    requested = spec_to_text(EvalRunSpec(eval_id, **settings.setting_values))
+    return _start(call, workspace, eval_run_spec(workspace, eval_id, settings), requested)
 
 
 @operation(
@@ -40,7 +40,7 @@ def estimate_eval_run(
     """Takes the body of a start, checks all that a start checks, and writes nothing."""
     from cupel_core.runs.estimate_requests import estimate
 
-    spec = eval_run_spec(call.workspace, eval_id, body.options())
+    spec = eval_run_spec(call.workspace, eval_id, body.settings())
     estimated = estimate(call.workspace, spec, call.now)
     return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)
 
@@ -57,7 +57,7 @@ def estimate_eval_run(
 )
 def create_playground_run(call: Call, body: CreatePlaygroundRun) -> RunStartedResponse:
     workspace = call.workspace
-    return _start(call, workspace, playground_run_spec(workspace, body.playground(), body.options()))
+    return _start(call, workspace, playground_run_spec(workspace, body.playground(), body.settings()))
 
 
 def _start(call: Call, workspace: str, spec: RunSpec, requested: str | None = None) -> RunStartedResponse:

@@ -6,7 +6,6 @@ import pytest
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.limits.provider_status import ProviderStatus, SuspendedModel
 from cupel_core.domain.runs.delays import Delay, DelayReason, delays_of
-from cupel_core.domain.runs.pace import Pace
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import PauseCause, Priority, Run, RunStatus
 from cupel_core.domain.runs.targets import plain_targets
@@ -118,13 +117,13 @@ def test_slots_reserved_for_chats_slow_runs_down_that_could_use_them() -> None:
 
 @pytest.mark.parametrize(("queued", "running", "limit"), [(1, 3, 3), (1, 4, 3), (1, 2, None), (0, 3, None)])
 def test_a_run_limits_itself_while_probes_are_queued(queued: int, running: int, limit: int | None) -> None:
-    own = replace(RUN, pace=Pace(3))
+    own = replace(RUN, max_concurrency=3)
     expected = (Delay(DelayReason.RUN_LIMIT, limit=limit),) if limit else ()
     assert delays_of(own, "a/x", {"a": FREE}, queued=queued, running=running) == expected
 
 
 def test_a_learned_limit_does_not_slow_a_run_down_that_limits_itself() -> None:
-    own, learned = replace(RUN, pace=Pace(3)), replace(FREE, learned_limit=1)
+    own, learned = replace(RUN, max_concurrency=3), replace(FREE, learned_limit=1)
     assert [each.reason for each in delays_of(own, "a/x", {"a": learned}, queued=9, running=3)] == [
         DelayReason.RUN_LIMIT
     ]
@@ -134,7 +133,7 @@ def test_a_learned_limit_does_not_slow_a_run_down_that_limits_itself() -> None:
 
 
 def test_gaps_between_starts_hold_up_every_queued_probe() -> None:
-    own = replace(RUN, pace=Pace(None, (200, 400)))
+    own = replace(RUN, stagger_ms=(200, 400))
     assert delays_of(own, "a/x", {"a": FREE}, queued=1) == (Delay(DelayReason.RUN_LIMIT, stagger_ms=(200, 400)),)
 
 

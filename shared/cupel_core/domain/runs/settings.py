@@ -1,0 +1,92 @@
+"""What a run can be configured with, whatever starts it: a request, a schedule, an eval or a scale run."""
+
+from collections.abc import Mapping
+from dataclasses import field, fields
+from functools import cache
+from typing import Any, Self
+
+from cupel_core.base.deferred import dataclass, replace
+from cupel_core.domain.conversations.model_parameters import ParameterFields
+from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.pace import Pace, Stagger
+from cupel_core.domain.runs.priority import Priority
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """The configuration of a run: as requested in a specification, and with all defaults in the run itself."""
+
+    priority: Priority = Priority.NORMAL
+    experiment_id: str | None = None
+    params: ParameterFields = field(default_factory=dict)
+    """Those of a request take precedence over the eval's, which take precedence over the definition's; null removes
+    one. Those of a target take precedence over the run's."""
+    max_attempts: int | None = None
+    """This many attempts of one call to a target are made; the default if None."""
+    retry_delay_seconds: float | None = None
+    """This is the longest wait before the second attempt of a call to a target; None is the default."""
+    call_timeout_seconds: float | None = None
+    """One call to a target may take this long; the stack's limit if None."""
+    max_turns: int | None = None
+    max_concurrency: int | None = None
+    stagger_ms: Stagger | None = None
+    grader_config: GraderConfig = field(default_factory=GraderConfig)
+    """That of a request takes precedence over the eval's, which takes precedence over the workspace's."""
+    report: bool = False
+    """If true, a report is written when the run completes."""
+
+    @property
+    def pace(self) -> Pace:
+        return Pace(self.max_concurrency, self.stagger_ms)
+
+    @property
+    def config_values(self) -> Mapping[str, Any]:
+        """The values of these fields by name, also of a class that has more."""
+        return {name: getattr(self, name) for name in config_names()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(RunConfig):
+    """Everything that a request can set of a run besides what it runs."""
+
+    repeats: int = 1
+    disabled_graders: tuple[str, ...] = ()
+    """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
+    labels: LabelChanges = field(default_factory=LabelChanges)
+    """A rerun has those of the run that it repeats, except for these."""
+    max_budget_usd: float | None = None
+    """The run may spend this much; no limit if None."""
+    allow_unpriced: bool = False
+    """If true, a run with a budget may call models whose price is unknown."""
+    confirmed_usd: float | None = None
+    """The caller has agreed to an expected cost of at most this, although it exceeds the budget."""
+    profile_id: str | None = None
+    profile_version: int | None = None
+    """The newest when the run starts if None."""
+
+    def graders(self, defaults: GraderConfig) -> GraderConfig:
+        """Return the grading models of the run if those of the eval and the workspace are the defaults."""
+        return self.grader_config.with_defaults(defaults).without(self.disabled_graders)
+
+    def with_judge(self, model: str | None) -> Self:
+        """Return the settings with this judge; None for none."""
+        others = {name for name in self.disabled_graders if name != "judge_model"}
+        disabled = others if model is not None else {*others, "judge_model"}
+        config = replace(self.grader_config, judge_model=model)
+        return replace(self, grader_config=config, disabled_graders=tuple(sorted(disabled)))
+
+    @property
+    def setting_values(self) -> Mapping[str, Any]:
+        """The values of the settings by name, also of a specification that has more."""
+        return {name: getattr(self, name) for name in setting_names()}
+
+
+@cache
+def config_names() -> frozenset[str]:
+    return frozenset(each.name for each in fields(RunConfig))
+
+
+@cache
+def setting_names() -> frozenset[str]:
+    return frozenset(each.name for each in fields(RunSettings))

@@ -1,0 +1,46 @@
+from cupel_core.contract.run_requests import CreateRun, EvalRunFields, RunConfigInput
+from cupel_core.contract.runs import RunConfigResponse
+from cupel_core.contract.schedules import ScheduledEvalRunResponse, ScheduledRunConfigResponse
+from cupel_core.domain.runs.settings import RunSettings, config_names, setting_names
+from cupel_core.domain.scoring.grader_config import GraderConfig
+
+NAMES_OF_LABELS = {"name", "tags", "metadata"}
+MADE_OF_OTHERS = {"labels", "grader_config", "disabled_graders"}
+"""These settings are made of several fields of a request."""
+
+
+def test_every_setting_is_a_field_of_each_request_of_a_start() -> None:
+    for request in (CreateRun, EvalRunFields):
+        own = {*request.model_fields, *RunConfigInput.model_fields}
+        missing = setting_names() - MADE_OF_OTHERS - own
+        assert missing <= {"report"} and own >= NAMES_OF_LABELS, request
+
+
+def test_every_setting_is_shown_of_a_schedule() -> None:
+    shown = {*ScheduledEvalRunResponse.model_fields, *ScheduledRunConfigResponse.model_fields}
+    assert setting_names() - MADE_OF_OTHERS <= shown
+
+
+def test_what_a_run_keeps_of_its_settings_is_shown_with_it() -> None:
+    of_the_run_itself = {"priority", "experiment_id", "report", "grader_config"}
+    assert config_names() - of_the_run_itself <= RunConfigResponse.model_fields.keys()
+
+
+def test_the_values_of_a_specification_are_those_of_its_settings() -> None:
+    settings = RunSettings(repeats=3, max_turns=4, stagger_ms=(200, 400))
+    assert RunSettings(**settings.setting_values) == settings
+    assert settings.pace.stagger_ms == (200, 400)
+    assert "repeats" not in settings.config_values
+
+
+def test_a_judge_that_is_set_is_no_longer_switched_off() -> None:
+    off = RunSettings(grader_config=GraderConfig("a/judge", "a/user")).with_judge(None)
+    assert (off.grader_config.judge_model, off.disabled_graders) == (None, ("judge_model",))
+    on = off.with_judge("b/judge")
+    assert (on.grader_config, on.disabled_graders) == (GraderConfig("b/judge", "a/user"), ())
+
+
+def test_a_grader_that_is_switched_off_takes_no_default() -> None:
+    defaults = GraderConfig("w/judge", "w/user", summarizer_model="w/writer")
+    settings = RunSettings(grader_config=GraderConfig(persona_model="a/user"), disabled_graders=("summarizer_model",))
+    assert settings.graders(defaults) == GraderConfig("w/judge", "a/user")
