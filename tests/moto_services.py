@@ -32,6 +32,7 @@ from moto.sqs.models import Queue, sqs_backends
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.store.settings import Lane
+from tests import direct_calls
 
 _REQUEST_ID = "0" * 52
 _LANES = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
@@ -97,6 +98,7 @@ def handle_one_request_at_a_time() -> None:
             return process(self, request)
 
     BotocoreStubber.process_request = process_alone  # type: ignore[method-assign]
+    direct_calls.install(lock)
 
 
 def save_only_the_items_of_a_transaction() -> None:
