@@ -22,6 +22,7 @@ from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler
 from moto.s3.models import s3_backends
@@ -32,6 +33,7 @@ from moto.sqs.models import Queue, sqs_backends
 from cupel_core.domain.runs.run import Priority
 from cupel_core.providers import PROVIDERS
 from cupel_core.store.settings import Lane
+from tests import direct_calls
 
 _REQUEST_ID = "0" * 52
 _LANES = [f"probe_{Lane(*each).name}" for each in product(PROVIDERS, Priority)]
@@ -97,6 +99,7 @@ def handle_one_request_at_a_time() -> None:
             return process(self, request)
 
     BotocoreStubber.process_request = process_alone  # type: ignore[method-assign]
+    direct_calls.install(lock)
 
 
 def save_only_the_items_of_a_transaction() -> None:
@@ -135,6 +138,8 @@ def answer_sooner() -> None:
     # Moto copies a parsed expression before it changes it.
     UpdateExpressionParser.make = lru_cache(1_000)(UpdateExpressionParser.make)
     _remember_what_does_not_change()
+    _compare_texts_as_they_are()
+    _walk_expressions_sooner()
     _skip_absent_members_of_values()
     MockAWS._enable_patching = _answer_botocore_only  # type: ignore[method-assign]
     botocore.handlers.BUILTIN_HANDLERS.append(("choose-signer.dynamodb", _sign_only_for_a_stack))
@@ -178,6 +183,47 @@ def _remember_what_does_not_change() -> None:
     EndpointRulesetResolver.construct_endpoint = construct_once
     responses.gen_amzn_requestid_long = _add_request_id
     sqs_models.camelcase_to_underscores = cache(sqs_models.camelcase_to_underscores)
+
+
+def _compare_texts_as_they_are() -> None:
+    """Each query sorts all items of its table by their keys; moto asked six times of what type each of them is."""
+    cast = DynamoType.cast_value.fget  # type: ignore[attr-defined]
+
+    def cast_value(self: DynamoType) -> Any:
+        return self.value if self.type == "S" else cast(self)
+
+    def is_equal(self: DynamoType, other: DynamoType) -> bool:
+        if self.type != other.type:
+            return False
+        return bool(self.value == other.value if self.type == "S" else cast(self) == cast(other))
+
+    def is_less(self: DynamoType, other: DynamoType) -> bool:
+        return bool(cast_value(self) < cast_value(other))
+
+    DynamoType.cast_value = property(cast_value)  # type: ignore[assignment, method-assign]
+    DynamoType.__eq__ = is_equal  # type: ignore[assignment, method-assign]
+    DynamoType.__lt__ = is_less  # type: ignore[method-assign]
+    DynamoType.__hash__ = lambda self: hash((self.type, cast_value(self)))  # type: ignore[method-assign]
+
+
+def _walk_expressions_sooner() -> None:
+    """Moto walks ten times through each expression of an update, and asked each part for its abstract class."""
+    is_kind = lru_cache(10_000)(issubclass)
+
+    def walk(self: Any, node: Any, position: int, kinds: tuple[type, ...]) -> Any:
+        if is_kind(type(node), Node):
+            parent = node.parent
+            for each, child in enumerate(node.children or ()):
+                self.pre_processing_of_child(node, each)
+                walk(self, child, each, kinds)
+            if is_kind(type(node), kinds):
+                node = self.process(node)
+                node.parent = parent
+                if parent:
+                    parent.children[position] = node
+        return node
+
+    DepthFirstTraverser.traverse = lambda self, node: walk(self, node, -1, self.nodes_to_be_processed())
 
 
 def _skip_absent_members_of_values() -> None:

@@ -6,7 +6,6 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
 import typer.main
 from typer.core import TyperGroup
 
@@ -17,6 +16,7 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.run import TRANSITIONS
 from cupel_core.store.settings import Settings
 from tests.conftest import ROOT, template
+from tests.in_one_test import in_one_test
 from tests.unit.api.client import Client
 
 README = ROOT / "README.md"
@@ -70,14 +70,14 @@ def defines(sources: str, name: str) -> bool:
     return re.search(rf"^\s*(?:{keyword} {name}\b|{name}(?:: .+)? = |{name}:$)", sources, re.MULTILINE) is not None
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+@in_one_test("path", DOCUMENTS, ids=name_of)
 def test_every_relative_link_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
     targets = {path.parent / link for link in links} - GENERATED
     assert [target for target in targets if not target.exists()] == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+@in_one_test("path", DOCUMENTS, ids=name_of)
 def test_prose_has_at_most_120_characters_per_line(path: Path) -> None:
     assert [line for line in prose(path) if len(line) > 120] == []
 
@@ -116,7 +116,7 @@ def test_the_table_of_changes_has_a_row_for_the_usual_ones() -> None:
     assert len(places_of_changes()) >= 12
 
 
-@pytest.mark.parametrize("change", places_of_changes())
+@in_one_test("change", places_of_changes())
 def test_what_a_change_concerns_is_where_the_table_says(change: str) -> None:
     words = re.findall(r"`([^`]+)`", places_of_changes()[change])
     paths = [ROOT / word for word in words if "/" in word or "." in word]
@@ -176,14 +176,17 @@ def documented_commands() -> list[str]:
     return sorted({match.strip() for match in re.findall(r"(?:^|`)cupel ((?:[a-z][a-z-]* ?)+)", text, re.MULTILINE)})
 
 
-@pytest.mark.parametrize("call", documented_commands())
-def test_documented_commands_exist(call: str) -> None:
-    current: object = typer.main.get_command(command)
-    for word in call.split():
-        if not isinstance(current, TyperGroup):
-            return  # an argument
-        assert word in current.commands, f"cupel {call}"
-        current = current.commands[word]
+def test_documented_commands_exist() -> None:
+    whole = typer.main.get_command(command)
+    assert documented_commands()
+    assert [f"cupel {call}" for call in documented_commands() if not _exists(whole, call.split())] == []
+
+
+def _exists(current: object, words: list[str]) -> bool:
+    """Whether the words are commands, one within the other, up to an argument."""
+    if not words or not isinstance(current, TyperGroup):
+        return True
+    return words[0] in current.commands and _exists(current.commands[words[0]], words[1:])
 
 
 def test_the_readme_lists_every_command() -> None:

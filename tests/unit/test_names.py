@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from tests.in_one_test import in_one_test
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "shared/cupel_core"
@@ -116,7 +116,7 @@ def test_every_capability_folder_is_in_the_glossary() -> None:
     assert packages <= {place.partition("/")[0] for place in places}
 
 
-@pytest.mark.parametrize("term", glossary() if GLOSSARY.exists() else [], ids=lambda term: term.term)
+@in_one_test("term", glossary() if GLOSSARY.exists() else [], ids=lambda term: term.term)
 def test_what_the_glossary_names_exists(term: Term) -> None:
     known = {each.name for each in classes()} | {f"{name}/" for name in capabilities()}
     assert term.places

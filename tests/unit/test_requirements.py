@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.in_one_test import in_one_test
+
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = {"scale-requirements": 83, "turn-requirements": 90}
 ROWS = [
@@ -32,12 +34,12 @@ def test_each_requirement_is_in_one_row(name: str) -> None:
     assert found == list(range(1, REQUIREMENTS[name] + 1))
 
 
-@pytest.mark.parametrize("row", [row for _, row in ROWS], ids=[f"{name} {row[0]}" for name, row in ROWS])
+@in_one_test("row", [row for _, row in ROWS], ids=[f"{name} {row[0]}" for name, row in ROWS])
 def test_a_requirement_has_a_test_or_is_not_built(row: list[str]) -> None:
     assert "::" in row[-1] or ".py`" in row[-1] or row[-1].startswith("Not built: ")
 
 
-@pytest.mark.parametrize(("number", "test"), [*TESTS, *(("web", f"web/{flow}") for flow in FLOWS)])
+@in_one_test(("number", "test"), [*TESTS, *(("web", f"web/{flow}") for flow in FLOWS)])
 def test_the_named_test_exists(number: str, test: str) -> None:
     file, _, name = test.partition("::")
     path = ROOT / "tests" / file

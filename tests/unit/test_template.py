@@ -18,6 +18,7 @@ from cupel_core.store.queues import MAX_DELAY_SECONDS
 from cupel_core.store.settings import Lane, Settings
 from cupel_core.workspace.sweeping.sweep import DeadLetterCounts
 from tests.conftest import ROOT, template
+from tests.in_one_test import in_one_test
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}
 README = ROOT / "README.md"
@@ -169,7 +170,7 @@ def test_no_pattern_of_a_policy_matches_queues_of_a_stack_with_a_similar_name(ot
     assert not [name for name, pattern in product(names, patterns) if fnmatchcase(name, pattern)]
 
 
-@pytest.mark.parametrize("queue", sorted(set(queues()) - set(dead_letters())))
+@in_one_test("queue", sorted(set(queues()) - set(dead_letters())))
 def test_a_queue_has_dead_letters_named_after_it(queue: str) -> None:
     properties = queues()[queue]["Properties"]
     dead_letter_queue = dead_letters()[target(properties["RedrivePolicy"]["deadLetterTargetArn"])]["Properties"]
@@ -269,7 +270,7 @@ def test_every_work_queue_has_one_event_source() -> None:
 SOURCE = "AWS::Lambda::EventSourceMapping"
 
 
-@pytest.mark.parametrize("source", sorted(of_type(SOURCE)))
+@in_one_test("source", sorted(of_type(SOURCE)))
 def test_a_source_reports_partial_failures_and_bounds_concurrency(source: str) -> None:
     properties = of_type(SOURCE)[source]["Properties"]
     assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -281,7 +282,7 @@ def test_allowed_numbers_of_probe_workers_match_the_mapping() -> None:
     assert template()["Mappings"]["ProbeConcurrency"] == {each: {"Number": int(each)} for each in allowed}
 
 
-@pytest.mark.parametrize("source", sorted(of_type(SOURCE)))
+@in_one_test("source", sorted(of_type(SOURCE)))
 def test_visibility_timeouts_exceed_function_timeouts(source: str) -> None:
     properties = of_type(SOURCE)[source]["Properties"]
     timeout = resources()[target(properties["FunctionName"])]["Properties"]["Timeout"]

@@ -1,8 +1,7 @@
 """The Location of what was created."""
 
-import pytest
-
 from cupel_core.interfaces.routes import routes_at
+from tests.in_one_test import in_one_test
 from tests.operations import OPERATIONS
 from tests.unit.api.client import Client
 
@@ -33,7 +32,7 @@ def test_a_refused_request_has_no_location(client: Client) -> None:
     assert "Location" not in client.post("/v1/definitions", {}).headers
 
 
-@pytest.mark.parametrize("operation", [one for one in OPERATIONS.values() if one.location], ids=lambda one: one.id)
+@in_one_test("operation", [one for one in OPERATIONS.values() if one.location], ids=lambda one: one.id)
 def test_every_location_is_the_path_of_an_operation(operation: object) -> None:
     location = getattr(operation, "location").replace("{", "").replace("}", "")  # noqa: B009
     assert routes_at(location)

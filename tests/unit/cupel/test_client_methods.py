@@ -14,6 +14,7 @@ import tools.client
 from cupel.client import Client
 from cupel.errors import ApiProblem
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 from tests.operations import OPERATIONS
 from tools.openapi_changes import resolve
 
@@ -114,7 +115,7 @@ _BY_METHOD = {each.function.__name__: each for each in OPERATIONS.values()}
 _WITH_A_KEY = methods_with("Idempotency-Key")
 
 
-@pytest.mark.parametrize("method", sorted(described()))
+@in_one_test("method", sorted(described()))
 def test_a_method_sends_its_operation_with_a_key_and_repeats_what_may_be_repeated(method: str) -> None:
     (sent,) = sent_by(method)
     assert sent.verb == described()[method].verb

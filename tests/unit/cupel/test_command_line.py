@@ -17,6 +17,7 @@ from cupel.commands.suggestions import complete_choice, complete_model, complete
 from cupel.session import PlainTextConsole, Session
 from cupel_core.domain.runs.run import RunStatus
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 from tests.unit.cupel.fake_api import Connect, Cupel, FakeApi, an_error
 
 COMMANDS = typer.main.get_command(app)
@@ -43,13 +44,13 @@ def test_h_is_help(cupel: Cupel, arguments: tuple[str, ...]) -> None:
     assert (result.exit_code, "Usage: " in result.stdout) == (0, True)
 
 
-@pytest.mark.parametrize("path", EVERY_COMMAND, ids=" ".join)
+@in_one_test("path", EVERY_COMMAND, ids=" ".join)
 def test_arguments_are_named_in_capitals(path: tuple[str, ...]) -> None:
     arguments = [each for each in EVERY_COMMAND[path].params if isinstance(each, TyperArgument)]
     assert [each.metavar for each in arguments if not re.fullmatch(r"[A-Z]+(\.\.\.)?", each.metavar or "")] == []
 
 
-@pytest.mark.parametrize("path", EVERY_COMMAND, ids=" ".join)
+@in_one_test("path", EVERY_COMMAND, ids=" ".join)
 def test_commands_and_their_parameters_have_help(path: tuple[str, ...]) -> None:
     command = EVERY_COMMAND[path]
     assert command.help

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLSchema,
     OperationDefinitionNode,
     SelectionSetNode,
     build_schema,
@@ -35,12 +37,6 @@ from tests.unit.graphqlapi.test_tenancy import ids as ids  # a fixture
 JSON_VALUES = sampled_from(["1", "-2.5", "true", "null", '"x"', "[]", '[1, "x"]', "{}", '{a: {b: ["c"]}}'])
 REQUESTS = 2
 """Per field of Query and Mutation, and mode: as many as take half a minute for all of them."""
-SCHEMA = build_schema(printed())
-# Deletions come last, so that the other mutations find existing things.
-OPERATIONS = sorted(
-    (each.ok() for each in schemathesis.graphql.from_file(printed()).get_all_operations()),
-    key=lambda each: "delete" in each.label,
-)
 SCALARS: dict[str, Any] = {"Boolean": bool, "Float": (int, float), "ID": str, "Int": int, "String": str}
 _VALUE = r'(?:"(?:[^"\\]|\\.)*"|-?\d+)'
 _ID = re.compile(rf"\b(\w*?)([iI]d): {_VALUE}")
@@ -48,6 +44,18 @@ _PAGE = re.compile(r"\b(limit|first): -?\d+")
 
 
 schemathesis.graphql.scalar("JSON", JSON_VALUES.map(parse_value))
+
+
+@cache
+def whole_schema() -> GraphQLSchema:
+    return build_schema(printed())
+
+
+@cache
+def operations() -> list[Any]:
+    """Deletions come last, so that the other mutations find existing things."""
+    found = (each.ok() for each in schemathesis.graphql.from_file(printed()).get_all_operations())
+    return sorted(found, key=lambda each: "delete" in each.label)
 
 
 @pytest.mark.parametrize("root", ["Query", "Mutation"])
@@ -64,7 +72,7 @@ def test_every_answer_is_described(client: GraphqlClient, ids: dict[str, str], r
 
 
 def queries(root: str, ids: dict[str, str]) -> Iterator[str]:
-    for operation in OPERATIONS:
+    for operation in operations():
         if operation.label.startswith(f"{root}."):
             for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
                 for query, is_existing in examples(operation, mode):
@@ -114,7 +122,7 @@ def check(query: str, answer: Answer) -> None:
         assert "data" not in body
     else:
         (operation,) = (each for each in parse(query).definitions if isinstance(each, OperationDefinitionNode))
-        root = SCHEMA.get_root_type(operation.operation)
+        root = whole_schema().get_root_type(operation.operation)
         assert root is not None
         if body["data"] is None:
             assert body["errors"]
@@ -127,7 +135,7 @@ def check_object(found: dict[str, Any], kind: GraphQLObjectType, selection: Sele
     fields = [each for each in selection.selections if isinstance(each, FieldNode)]
     assert {(each.alias or each.name).value for each in fields} == set(found)
     for each in fields:
-        declared = GraphQLNonNull(SCHEMA.type_map["String"]) if each.name.value == "__typename" else None
+        declared = GraphQLNonNull(whole_schema().type_map["String"]) if each.name.value == "__typename" else None
         value_type = declared or kind.fields[each.name.value].type
         check_value(found[(each.alias or each.name).value], value_type, each.selection_set)
 

@@ -16,6 +16,7 @@ from cupel_core.interfaces.graphql.schema import schema
 from cupel_core.interfaces.index import INDEX
 from cupel_core.interfaces.routes import ROUTES, load
 from cupel_core.store import audit_log
+from tests.in_one_test import in_one_test
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_queries import completed_run
 
@@ -25,7 +26,7 @@ _READ_BY_POSITION = {"limit", "cursor"}
 _HEADERS = {"last_event_id", "_ticket"}
 
 
-@pytest.mark.parametrize("route", ROUTES_OF_CUPEL, ids=lambda route: route.id)
+@in_one_test("route", ROUTES_OF_CUPEL, ids=lambda route: route.id)
 def test_every_operation_has_a_field_or_a_reason_for_none(route: Route) -> None:
     derived = [each for each in ROOT_FIELDS.values() if each.route.id == route.id]
     elsewhere = [table for table in (OTHER_FIELDS, WITHOUT_FIELD) if route.id in table]
@@ -45,7 +46,7 @@ def test_overrides_are_of_operations_with_a_derived_field() -> None:
     assert set(OVERRIDES) <= {each.route.id for each in ROOT_FIELDS.values()}
 
 
-@pytest.mark.parametrize("operation_id", OTHER_FIELDS)
+@in_one_test("operation_id", OTHER_FIELDS)
 def test_the_field_of_an_operation_without_a_derived_one_is_resolved_for_it(operation_id: str) -> None:
     field = OTHER_FIELDS[operation_id]
     assert field in {each for fields in FIELDS.values() for each in fields}
@@ -54,7 +55,7 @@ def test_the_field_of_an_operation_without_a_derived_one_is_resolved_for_it(oper
     assert found.operation.id == operation_id
 
 
-@pytest.mark.parametrize("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
+@in_one_test("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
 def test_arguments_are_those_of_the_operation(field: RootField) -> None:
     """Published arguments that replace the derived ones are read by a function of their own."""
     if field.override.arguments:
@@ -184,7 +185,7 @@ def test_items_that_variables_name_have_costs(client: GraphqlClient) -> None:
     assert set(client.data(query, {"indexes": [1]}).values()) == {None}
 
 
-@pytest.mark.parametrize("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
+@in_one_test("field", ROOT_FIELDS.values(), ids=ROOT_FIELDS)
 def test_only_lists_that_are_read_in_parts_take_a_limit(field: RootField) -> None:
     names = set(_declared(field))
     is_page = load(field.route).is_list and not field.override.is_connection

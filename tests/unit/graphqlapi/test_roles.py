@@ -13,6 +13,7 @@ from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.interfaces.graphql.registry import MODULES, find_resolver
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.interfaces.graphql.schema import schema
+from tests.in_one_test import in_one_test
 from tests.started_runs import NOW
 
 READING = [field for field in MODULES if not field.startswith("Mutation.")]
@@ -35,8 +36,8 @@ def read(field: str, role: AccessRole) -> None:
     asyncio.run(kind.fields[name].resolve({}, info))
 
 
-@pytest.mark.parametrize("role", AccessRole)
-@pytest.mark.parametrize("field", READING)
+@in_one_test("role", AccessRole)
+@in_one_test("field", READING)
 def test_a_field_is_read_by_the_roles_of_its_operation(
     field: str, role: AccessRole, monkeypatch: pytest.MonkeyPatch
 ) -> None:

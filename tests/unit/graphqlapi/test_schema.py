@@ -29,6 +29,7 @@ from cupel_core.interfaces.graphql.registry import MODULES, Resolver, find_resol
 from cupel_core.interfaces.graphql.resolvers import FIELDS
 from cupel_core.interfaces.graphql.schema import FOLDER, schema, sdl
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 from tools.refresh import graphql_typescript
 
 ROOTS = ("Query", "Mutation")
@@ -157,7 +158,7 @@ def _fields(name: str) -> dict[str, Any]:
     return dict(kind.fields)
 
 
-@pytest.mark.parametrize("field", extended_fields())
+@in_one_test("field", extended_fields())
 def test_every_field_that_no_model_has_is_resolved(field: str) -> None:
     assert field in MODULES
 

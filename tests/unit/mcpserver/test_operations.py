@@ -18,6 +18,7 @@ from cupel_core.interfaces.mcp.schemas import field_paths, full_arguments
 from cupel_core.interfaces.mcp.search import read_operations, search
 from cupel_core.interfaces.mcp.selection import fields_of, select
 from cupel_core.store import audit_log, callback_log
+from tests.in_one_test import in_one_test
 from tests.operations import OPENAI_OPERATIONS, OPERATIONS
 from tests.unit.mcpserver.cases import CONTENT, World
 from tests.unit.mcpserver.conftest import McpClient
@@ -47,7 +48,7 @@ def test_every_operation_is_called_or_is_an_exception_with_a_reason() -> None:
     assert all(refusal(each) for each in OPENAI_OPERATIONS.values())
 
 
-@pytest.mark.parametrize("name", CALLABLE)
+@in_one_test("name", CALLABLE)
 def test_an_operation_has_a_schema_of_its_arguments_and_the_fields_of_its_result(name: str) -> None:
     operation = OPERATIONS[name]
     schema = full_arguments(operation)
@@ -119,13 +120,15 @@ TIMES = ("lastAccessedAt", "lastUsedAt", "readAt")
 READABLE = [name for name in CALLABLE if OPERATIONS[name].is_read and set(OPERATIONS[name].path_names) <= set(WORLD)]
 
 
-@pytest.mark.parametrize("name", READABLE)
+@in_one_test("name", READABLE)
 def test_what_an_operation_returns_is_what_the_api_responds_with(world: World, name: str) -> None:
     """The operator's own operations, and what the workspace does not have, are refused by both alike."""
     operation = OPERATIONS[name]
     arguments = {each: WORLD[each](world) for each in operation.path_names}
-    rest = world.client.get(operation.path.format(**arguments))
-    result = world.client.call("call_operation", {"operation": name, "arguments": arguments, "fields": []})
+    token = world.client.issue()  # A token may send 100 requests at once.
+    rest = world.client.get(operation.path.format(**arguments), token=token)
+    called = {"operation": name, "arguments": arguments, "fields": []}
+    result = world.client.call("call_operation", called, token=token)
     if rest.status != 200:
         assert json.loads(result["content"][0]["text"])["status"] == rest.status
         return

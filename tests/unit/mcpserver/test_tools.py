@@ -15,6 +15,7 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.mcp.registry import MODULES, AnyTool, McpTool, list_all_tools
 from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 from tests.unit.mcpserver.cases import CASES, CONTENT, World
 from tests.unit.mcpserver.conftest import McpClient
 
@@ -140,8 +141,10 @@ def test_a_page_of_20_runs_or_definitions_has_at_most_2000_tokens(client: McpCli
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_matches_its_schema_and_its_text(world: World, name: str) -> None:
-    result = world.client.call(name, CASES[name](world))
+def test_the_lowest_role_that_may_call_a_tool_gets_a_result_of_its_schema(world: World, name: str) -> None:
+    ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN, AccessRole.OPERATOR)
+    role = next(each for each in ascending if TOOLS[name].operation.permits(each))
+    result = world.client.call(name, CASES[name](world), token=world.client.issue(role=role))
     assert not result["isError"], result["content"]
     (described,) = [each for each in world.client.result("tools/list", query=ALL)["tools"] if each["name"] == name]
     Draft202012Validator(described["outputSchema"]).validate(result["structuredContent"])
@@ -151,7 +154,7 @@ def test_a_result_matches_its_schema_and_its_text(world: World, name: str) -> No
     assert len(content["text"].encode()) <= TOOLS[name].max_bytes
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test("name", NAMES)
 def test_another_workspace_gets_nothing(world: World, stranger: str, name: str) -> None:
     result = world.client.call(name, CASES[name](world), token=stranger)
     assert world.run.id not in json.dumps(result.get("structuredContent", {}))
@@ -176,15 +179,7 @@ def test_tools_refuse_the_roles_that_may_not_call_them(world: World) -> None:
         assert (name, role, result["isError"], status) == (name, role, True, 403)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_tool_takes_calls_of_the_lowest_role_that_may_call_it(world: World, name: str) -> None:
-    ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN, AccessRole.OPERATOR)
-    role = next(each for each in ascending if TOOLS[name].operation.permits(each))
-    result = world.client.call(name, CASES[name](world), token=world.client.issue(role=role))
-    assert not result["isError"], result["content"]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test("name", NAMES)
 def test_hostile_arguments_are_refused_in_words(world: World, name: str) -> None:
     arguments = CASES[name](world)
     for argument in TOOLS[name].argument_names:

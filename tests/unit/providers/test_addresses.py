@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import ip_addresses
 
 from cupel_core.providers.addresses import header_errors, is_non_public_address, redact, url_error
+from tests.in_one_test import in_one_test
 
 NON_PUBLIC = {
     "loopback": "127.0.0.1 127.255.255.254 ::1",
@@ -40,19 +41,19 @@ IPv4 address: `::ffff:0:0/96` and `64:ff9b::/96`."""
 PUBLIC = ("1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1")
 
 
-@pytest.mark.parametrize("address", [address for group in NON_PUBLIC.values() for address in group.split()])
+@in_one_test("address", [address for group in NON_PUBLIC.values() for address in group.split()])
 def test_an_address_outside_public_networks_is_not_public(address: str) -> None:
     assert is_non_public_address(address)
 
 
-@pytest.mark.parametrize("block", REGISTRIES)
+@in_one_test("block", REGISTRIES)
 def test_no_address_with_a_special_purpose_is_public(block: str) -> None:
     network = ip_network(block)
     middle = network[network.num_addresses // 2]
     assert all(is_non_public_address(str(each)) for each in (network[0], middle, network[-1]))
 
 
-@pytest.mark.parametrize("block", REGISTRIES)
+@in_one_test("block", REGISTRIES)
 def test_the_neighbours_of_a_special_block_are_public_unless_they_are_special_themselves(block: str) -> None:
     network = ip_network(block)
     first, last = int(network[0]), int(network[-1])

@@ -13,6 +13,7 @@ from cupel_core.providers.completion import MAX_MESSAGE_LENGTH, complete
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import WireRequest
+from tests.in_one_test import in_one_test
 from tests.unit.providers.answers import Answering, answering
 
 KEY = "sk-very-secret"
@@ -97,7 +98,7 @@ async def test_a_long_error_is_truncated() -> None:
     assert len((await failure(Answering(500, b"x" * 5000))).message) == MAX_MESSAGE_LENGTH
 
 
-@pytest.mark.parametrize("before", range(MAX_MESSAGE_LENGTH - 30, MAX_MESSAGE_LENGTH))
+@in_one_test("before", range(MAX_MESSAGE_LENGTH - 30, MAX_MESSAGE_LENGTH))
 async def test_no_part_of_the_key_remains_where_an_error_is_truncated(before: int) -> None:
     error = await failure(Answering(500, b"x" * before + KEY.encode()))
     assert "sk-" not in error.message

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-import pytest
 from multidict import CIMultiDict
 
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError, error_from_response
+from tests.in_one_test import in_one_test
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def google(code: int, message: str, status: str, *details: dict[str, Any]) -> di
     return {"error": {"code": code, "message": message, "status": status, "details": list(details)}}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("status", "body", "code"),
     [
         (401, openai("Incorrect API key provided", "invalid_request_error", "invalid_api_key"), ProbeErrorCode.AUTH),

@@ -13,6 +13,7 @@ from cupel_core.providers import http, safe_http, streaming
 from cupel_core.providers.account import Account
 from cupel_core.providers.errors import ProviderError
 from cupel_core.providers.streaming import StreamSupport, complete_streaming
+from tests.in_one_test import in_one_test
 from tests.unit.providers.streamed import FORMATS, Answer, sse
 
 HELLO = ModelRequest((Message(MessageRole.USER, "Hello"),))
@@ -140,8 +141,8 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("piece", MALFORMED.values(), ids=MALFORMED)
-@pytest.mark.parametrize("end", [b"", WHOLE], ids=["alone", "before an answer"])
+@in_one_test("piece", MALFORMED.values(), ids=MALFORMED)
+@in_one_test("end", [b"", WHOLE], ids=["alone", "before an answer"])
 async def test_a_malformed_piece_is_an_answer_without_it_or_an_error(piece: bytes, end: bytes) -> None:
     texts: list[str] = []
     try:

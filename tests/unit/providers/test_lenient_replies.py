@@ -18,6 +18,7 @@ from cupel_core.providers.http import parse_response
 from cupel_core.providers.reply_content import decompressed, read_json, read_json_or_text
 from cupel_core.providers.safe_http import HttpResponse
 from cupel_core.providers.wire_format import WireRequest
+from tests.in_one_test import in_one_test
 from tests.unit.providers.streamed import FORMATS, Answer, sse
 
 type Json = dict[str, Any]
@@ -258,7 +259,7 @@ PARTS: dict[str, object] = {
 }
 
 
-@pytest.mark.parametrize(("name", "shape"), tuple(itertools.product(PARSERS, PARTS)))
+@in_one_test(("name", "shape"), tuple(itertools.product(PARSERS, PARTS)))
 def test_a_text_is_read_in_every_shape(name: str, shape: str) -> None:
     parse, build = PARSERS[name]
     content = PARTS[shape]

@@ -13,6 +13,7 @@ from cupel_core.domain.scoring.derived_metrics import DerivedMetric, derive, exp
 from cupel_core.providers.connectors.expressions import evaluate_expressions, expression_error
 from cupel_core.sandbox.templating.errors import RenderError
 from cupel_core.sandbox.templating.operation_templates import is_quick, render, template_errors
+from tests.in_one_test import in_one_test
 
 CONTEXT: dict[str, Any] = {
     "user": {"text": "hello", "original": "hello"}, "messages": [{"role": "user", "content": "hello"}],
@@ -72,7 +73,7 @@ async def rendered(template: str) -> str:
     )
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@in_one_test("template", TEMPLATES)
 async def test_no_template_reaches_python(template: str) -> None:
     try:
         output = await rendered(template)
@@ -101,7 +102,7 @@ EXPRESSIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS, ids=range(len(EXPRESSIONS)))
+@in_one_test("expression", EXPRESSIONS, ids=range(len(EXPRESSIONS)))
 async def test_no_expression_reaches_python(expression: str) -> None:
     if expression_error(expression) is not None:
         return
@@ -121,7 +122,7 @@ FORMULAS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=range(len(FORMULAS)))
+@in_one_test("formula", FORMULAS, ids=range(len(FORMULAS)))
 def test_a_formula_gives_a_finite_number_or_none(formula: str) -> None:
     if expression_issue(formula) is not None:
         return

@@ -10,6 +10,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.numerals import find_numbers, read_numeral
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.score import score
+from tests.in_one_test import in_one_test
 from tests.unit.scoring.conftest import ScriptedGrader
 
 
@@ -19,7 +20,7 @@ async def passes(output: str, **written: Any) -> bool | None:
     return scored.results[0].passed
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("output", "target", "passed"),
     [
         ("ANSWER: B", "B", True),

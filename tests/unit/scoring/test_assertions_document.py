@@ -3,10 +3,9 @@
 import json
 import re
 
-import pytest
-
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, assertion_issues
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 
 DOCUMENT = (ROOT / "docs/assertions.md").read_text()
 TABLE = DOCUMENT.partition("| type | value |")[2].partition("\n\n")[0]
@@ -21,7 +20,7 @@ def test_the_table_has_every_type_and_no_other() -> None:
     assert list(ROWS) == list(ASSERTION_KINDS)
 
 
-@pytest.mark.parametrize("kind", ASSERTION_KINDS)
+@in_one_test("kind", ASSERTION_KINDS)
 def test_the_table_states_the_default_thresholds(kind: str) -> None:
     threshold = ASSERTION_KINDS[kind].threshold
     expected = "required" if ASSERTION_KINDS[kind].needs_threshold else "" if threshold is None else f"{threshold:g}"

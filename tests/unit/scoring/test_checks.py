@@ -18,6 +18,7 @@ from cupel_core.scoring.grading.concurrency import ConcurrencyLimiter
 from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.scoring.registry import GRADED_CHECKS
 from cupel_core.scoring.score import CHECKS, score
+from tests.in_one_test import in_one_test
 
 PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}}}
 DATED = {"properties": {"at": {"format": "date-time"}}}
@@ -105,7 +106,7 @@ def written(kind: str, value: Any, threshold: float | None) -> dict[str, Any]:
     return {name: field for name, field in fields.items() if field is not None}
 
 
-@pytest.mark.parametrize(("kind", "value", "threshold", "good", "bad"), CASES)
+@in_one_test(("kind", "value", "threshold", "good", "bad"), CASES)
 async def test_a_check_passes_what_it_should(
     kind: str, value: Any, threshold: float | None, good: str, bad: str
 ) -> None:
@@ -114,7 +115,7 @@ async def test_a_check_passes_what_it_should(
     assert (await check(assertion, bad)).passed is False
 
 
-@pytest.mark.parametrize(("kind", "value", "threshold", "good", "bad"), CASES)
+@in_one_test(("kind", "value", "threshold", "good", "bad"), CASES)
 async def test_its_opposite_fails_what_it_passes(
     kind: str, value: Any, threshold: float | None, good: str, bad: str
 ) -> None:

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-import pytest
-
 from cupel_core.domain.scoring.assertion_rules import ASSERTION_KINDS, assertion_issues
 from cupel_core.domain.scoring.assertions import NOT
 from cupel_core.domain.scoring.grader_values import StringOperation, TextMetric
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 
 TYPES: list[dict[str, Any]] = json.loads((ROOT / "web" / "src" / "lib" / "assertion_types.json").read_text())
 
@@ -17,7 +16,7 @@ def test_the_form_has_every_type() -> None:
     assert sorted(each["type"] for each in TYPES) == sorted(ASSERTION_KINDS)
 
 
-@pytest.mark.parametrize("written", TYPES, ids=lambda written: written["type"])
+@in_one_test("written", TYPES, ids=lambda written: written["type"])
 def test_the_form_knows_the_rules_of_a_type(written: dict[str, Any]) -> None:
     kind = ASSERTION_KINDS[written["type"]]
     assert written.get("threshold") == kind.threshold
@@ -31,7 +30,7 @@ def test_the_form_knows_the_rules_of_a_type(written: dict[str, Any]) -> None:
 EXAMPLES: list[dict[str, Any]] = json.loads((ROOT / "web" / "src" / "lib" / "assertion_examples.json").read_text())
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["type"])
+@in_one_test("example", EXAMPLES, ids=lambda example: example["type"])
 def test_what_the_form_writes_is_accepted(example: dict[str, Any]) -> None:
     assert assertion_issues([example], "assertions") == ()
 

@@ -10,6 +10,7 @@ from cupel_core import sandbox
 from cupel_core.conversations.pipeline.rendering import MAX_QUICK_CONTEXT, is_small, render_template
 from cupel_core.sandbox.templating.errors import RenderError
 from cupel_core.sandbox.templating.operation_templates import condition_template, is_quick, template_errors
+from tests.in_one_test import in_one_test
 from tests.profiles import pipeline_of
 
 SAMPLES = Path(__file__).parents[4] / "samples/profiles"
@@ -66,7 +67,7 @@ def test_what_templates_see_is_small_by_its_characters(value: object, expected: 
     assert is_small({"messages": [{"role": "user", "content": value}]}) is expected
 
 
-@pytest.mark.parametrize("template", GROWING)
+@in_one_test("template", GROWING)
 def test_a_template_that_can_take_long_is_not_rendered_in_the_process(template: str) -> None:
     assert not is_quick(template)
 

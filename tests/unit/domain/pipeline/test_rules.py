@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.pipeline.profiles import ProfileIssue
 from cupel_core.domain.pipeline.rules import profile_errors, secret_errors
+from tests.in_one_test import in_one_test
 from tests.profiles import (
     AFTER,
     BEFORE,
@@ -229,7 +230,7 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("case", INVALID)
+@in_one_test("case", INVALID)
 def test_a_broken_rule_names_the_field_and_what_would_be_right(case: str) -> None:
     operations, field, message = INVALID[case]
     assert errors(*operations) == [ProfileIssue(field, message)]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
+from tests.in_one_test import in_one_test
 
 
 def at(hour: int) -> datetime:
@@ -34,7 +35,7 @@ def test_a_cron_expression_is_handed_on_as_it_is(expression: str) -> None:
     assert parse_timing(expression, "Europe/Berlin") == Timing(expression, "Europe/Berlin")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "expression",
     [
         "",

@@ -16,6 +16,7 @@ from cupel_core.domain.scoring.assertion_values import (
 )
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.text.json_schema import schema_errors
+from tests.in_one_test import in_one_test
 
 GOOD: list[dict[str, Any]] = [
     {"type": "equals", "value": 4},
@@ -46,18 +47,18 @@ GOOD: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
+@in_one_test("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
 def test_a_valid_assertion_has_no_issues(assertion: dict[str, Any]) -> None:
     assert assertion_issues([assertion]) == ()
 
 
-@pytest.mark.parametrize("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
+@in_one_test("assertion", GOOD, ids=lambda assertion: str(assertion["type"]))
 def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
     read = Assertion.from_json(assertion)
     assert Assertion.from_json(read.to_json()) == read
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("assertion", "field", "words"),
     [
         ("contains: a", "0", "must be an object"),

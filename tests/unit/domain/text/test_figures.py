@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.text import figures
+from tests.in_one_test import in_one_test
 
 CASES = json.loads((Path(__file__).parents[4] / "web/src/lib/figure_cases.json").read_text())
 FORMS: dict[str, Callable[[Any], str]] = {
@@ -30,7 +31,7 @@ def test_every_kind_of_figure_has_cases() -> None:
     assert CASES.keys() == FORMS.keys()
 
 
-@pytest.mark.parametrize(("kind", "value", "text"), [(kind, *case) for kind in CASES for case in CASES[kind]])
+@in_one_test(("kind", "value", "text"), [(kind, *case) for kind in CASES for case in CASES[kind]])
 def test_a_figure_is_written_as_on_the_page(kind: str, value: Any, text: str) -> None:
     assert FORMS[kind](value) == text
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel_core.domain.text.reasoning import AnswerFilter, separate_reasoning
+from tests.in_one_test import in_one_test
 
 TAGS = (
     ("<think>", "</think>"),
@@ -69,8 +70,8 @@ def test_nothing_is_lost(thought: str, answer: str, tags: tuple[str, str]) -> No
     assert separate_reasoning(f"{tags[0]}{thought}{tags[1]}{answer}") == (answer.strip(), thought.strip())
 
 
-@pytest.mark.parametrize(("begin", "end"), TAGS)
-@pytest.mark.parametrize("size", [1, 7, 1_000])
+@in_one_test(("begin", "end"), TAGS)
+@in_one_test("size", [1, 7, 1_000])
 def test_reasoning_that_leads_a_stream_is_not_passed_on(begin: str, end: str, size: int) -> None:
     text = f"{begin}\n{THOUGHT}\n{end}\n\nThe answer is 42."
     stream = AnswerFilter()

@@ -17,6 +17,7 @@ from cupel_core.interop.imports.files import InMemoryFiles
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.promptfoo import read_config
 from tests.files_for_tests import PDF, png
+from tests.in_one_test import in_one_test
 
 CAT = png(4, 3)
 CAT_URL, CAT_ID = data_urls.encode(CAT, FileFormat.PNG), file_id(digest_of(CAT))
@@ -36,7 +37,7 @@ def only(suite: ImportedSuite) -> Scenario:
     return scenario
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("part", "expected"),
     [
         ({"type": "image_url", "image_url": {"url": CAT_URL, "detail": "low"}}, (CAT_ID, None, ImageDetail.LOW)),
@@ -53,7 +54,7 @@ def only(suite: ImportedSuite) -> Scenario:
         ({"inline_data": {"mime_type": "image/png", "data": CAT_URL.split(",")[1]}}, (CAT_ID, None, None)),
     ],
 )
-@pytest.mark.parametrize("kind", [DatasetFormat.INSPECT, DatasetFormat.JSONL, DatasetFormat.OPENAI_EVALS])
+@in_one_test("kind", [DatasetFormat.INSPECT, DatasetFormat.JSONL, DatasetFormat.OPENAI_EVALS])
 def test_an_image_is_read_in_every_common_shape(kind: DatasetFormat, part: Any, expected: tuple[Any, ...]) -> None:
     suite = sample(part, kind=kind, **({"ideal": "cat"} if kind is DatasetFormat.OPENAI_EVALS else {}))
     text, image = only(suite).messages[0].parts

@@ -8,6 +8,7 @@ from cupel_core.domain.definitions.drafts import ConnectorDraft
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.providers.connectors.config import config_errors
 from cupel_core.providers.connectors.expressions import select
+from tests.in_one_test import in_one_test
 from tests.unit.interop.imports.reading import read_suite
 
 BODY = {"messages": [{"role": "user", "content": "{{prompt}}"}]}
@@ -167,7 +168,7 @@ def test_an_authentication_is_a_header_to_set(auth: dict[str, str], headers: dic
     assert "secret" not in str(draft.to_json())
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "reason"),
     [
         ({"request": "POST / HTTP/1.1"}, "has no header Host"),

@@ -1,10 +1,11 @@
 import pytest
 
 from cupel_core.interop.imports.promptfoo.provider_services import convert
+from tests.in_one_test import in_one_test
 from tests.unit.interop.imports.reading import read_suite
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("identifier", "model"),
     [
         ("echo", "sim/echo"),
@@ -47,7 +48,7 @@ def test_a_provider_is_a_model(identifier: str, model: str) -> None:
     assert convert(identifier).model == model
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("identifier", "reason"),
     [
         ("anthropic:claude-agent-sdk", "coding agent"),

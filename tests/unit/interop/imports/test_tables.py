@@ -17,6 +17,7 @@ from cupel_core.interop.imports.rows import read_csv
 from cupel_core.interop.imports.scorers import SCORERS
 from cupel_core.interop.imports.table_rows import ANSWERS, IDS, INPUTS, normalize_column
 from cupel_core.interop.imports.text_files import decode_text
+from tests.in_one_test import in_one_test
 
 FOLDER = Path(__file__).parent / "tables"
 DOCS = Path(__file__).parents[4] / "docs" / "interop.md"
@@ -147,7 +148,7 @@ def test_every_file_has_an_expectation() -> None:
     assert {path.name for path in FOLDER.iterdir()} == READ.keys() | CHOICES.keys() | REFUSED.keys() | OTHERS
 
 
-@pytest.mark.parametrize("name", READ)
+@in_one_test("name", READ)
 def test_a_table_is_read(name: str) -> None:
     assert [(each.messages[-1].content, values(each)) for each in read_file(name)] == READ[name]
 

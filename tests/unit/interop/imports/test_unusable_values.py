@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cupel_core.interop.imports.json_documents import InvalidDocument
+from tests.in_one_test import in_one_test
 from tests.unit.interop.imports.cases import config_path
 from tests.unit.interop.imports.reading import first_assertions, read_suite, skipped
 
@@ -53,7 +54,7 @@ def test_what_promptfoo_refuses_is_refused_with_its_place(place: str, value: Any
         read_suite(config(place, value))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("place", "value"),
     [
         ("tests.0.threshold", "0.5"),

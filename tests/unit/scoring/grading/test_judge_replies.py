@@ -28,6 +28,7 @@ from cupel_core.scoring.grading.replies import UnusableReply, read_reply
 from cupel_core.scoring.grading.simulated_user import generate_persona_message, simulated_user_prompt
 from cupel_core.scoring.model_graded import _Grade, select_best
 from cupel_core.scoring.score import score
+from tests.in_one_test import in_one_test
 from tests.unit.scoring.grading.judge_replies import RUBRIC, TABLES, UNUSABLE, Case
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
@@ -160,7 +161,7 @@ READERS: dict[str, Callable[[Judge, str], Awaitable[Any]]] = {
 CASES = [pytest.param(table, case, id=f"{table}: {case.name}") for table, rows in TABLES.items() for case in rows]
 
 
-@pytest.mark.parametrize(("table", "case"), CASES)
+@in_one_test(("table", "case"), CASES)
 async def test_a_reply_is_read_as_the_table_says(table: str, case: Case) -> None:
     judge = Judge(case.reply)
     read = READERS.get(table, read_verdict)

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.conftest import ROOT
+from tests.in_one_test import in_one_test
 from tools.docs_site import api_reference, command_reference
 from tools.openapi_changes import resolve
 
@@ -43,7 +44,7 @@ def test_every_request_and_response_in_json_has_an_example(api_page: str) -> Non
     # The OpenAPI document has no schema.
 
 
-@pytest.mark.parametrize("name", [name for name, schema in SCHEMAS.items() if "properties" in schema])
+@in_one_test("name", [name for name, schema in SCHEMAS.items() if "properties" in schema])
 def test_the_example_of_a_schema_is_valid_and_complete(name: str) -> None:
     schema = {**SCHEMAS[name], "components": {"schemas": SCHEMAS}}
     example = api_reference.example_of({"$ref": name}, SCHEMAS)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cupel.stack.access import gate as gate_module
 from cupel.stack.access.gate import AccessGate
 from cupel.stack.asgi import AsgiMessage
+from tests.in_one_test import in_one_test
 from tests.unit.cupel.stack.access.requests import (
     API_PATH,
     BUCKET,
@@ -59,8 +60,8 @@ def presigned_object() -> Sent:
     return presigned("get_object", Key="files/1")
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1/runs?limit=1", "/assets/x.js", "/v1/mcp"])
-@pytest.mark.parametrize("origin", [*FOREIGN_ORIGINS, "http://127.0.0.1:4566"])
+@in_one_test("path", ["", "/", "/v1/runs?limit=1", "/assets/x.js", "/v1/mcp"])
+@in_one_test("origin", [*FOREIGN_ORIGINS, "http://127.0.0.1:4566"])
 def test_the_api_decides_itself_about_origins(path: str, origin: str) -> None:
     sent = Sent("POST", f"{API_PATH}{path}", body=b"{}").with_headers(origin=origin, sec_fetch_site="cross-site")
     answer = ask(sent)
@@ -72,9 +73,9 @@ def test_the_percent_encoded_path_of_the_api_is_the_apis() -> None:
     assert ask(Sent(target="/_aws/execute-api/cupel/%24default/v1/runs")).status == 200
 
 
-@pytest.mark.parametrize("port", PORTS)
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS", "DELETE"])
-@pytest.mark.parametrize("path", INTERNAL_PATHS)
+@in_one_test("port", PORTS)
+@in_one_test("method", ["GET", "POST", "PUT", "OPTIONS", "DELETE"])
+@in_one_test("path", INTERNAL_PATHS)
 def test_no_other_path_is_open(path: str, method: str, port: int) -> None:
     answer = ask(Sent(method, path, port=port))
     assert (answer.status, answer.reached) == (403, [])

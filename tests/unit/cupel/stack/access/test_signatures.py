@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cupel.stack.access.signatures import AccessKey, sign
+from tests.in_one_test import in_one_test
 from tests.unit.cupel.stack.access.requests import KEY, OTHER_KEY, PORTS, Sent, ask, presigned, signed_by_botocore
 
 ARN = "arn:aws:lambda:us-east-1:000000000000:function:cupel-probe"
@@ -81,8 +82,8 @@ def changes(sent: Sent) -> Mapping[str, Sent]:
     }
 
 
-@pytest.mark.parametrize("change", changes(signed_by_botocore(*CALLS["JSON"])))
-@pytest.mark.parametrize("name", CALLS)
+@in_one_test("change", changes(signed_by_botocore(*CALLS["JSON"])))
+@in_one_test("name", CALLS)
 def test_a_call_that_was_changed_is_refused(name: str, change: str) -> None:
     answer = ask(changes(signed_by_botocore(*CALLS[name]))[change])
     assert (answer.status, answer.reached) == (403, [])
