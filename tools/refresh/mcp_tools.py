@@ -16,7 +16,12 @@ from cupel_core.interfaces.routes import load_all
 
 def render() -> bytes:
     return _lines(
-        {"group": each.group, "isDefault": each.is_default, "operation": each.operation.id, "tool": _described(each)}
+        {
+            "group": each.group,
+            "isDefault": each.is_default,
+            "operation": each.operation and each.operation.id,
+            "tool": _described(each),
+        }
         for each in list_all_tools()
     )
 

@@ -13,13 +13,14 @@ from cupel_core.base.clock import utc_now
 from cupel_core.domain.access import AccessRole, AuditRecord, Caller
 from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackStatus
 from cupel_core.interfaces.mcp.arguments import argument_names
-from cupel_core.interfaces.mcp.exceptions import EXCEPTIONS, LEFT_OUT_FIELDS, refusal
+from cupel_core.interfaces.mcp.exceptions import EXCEPTIONS, LEFT_OUT_FIELDS, LEFT_OUT_RESULTS, refusal
 from cupel_core.interfaces.mcp.schemas import field_paths, full_arguments
 from cupel_core.interfaces.mcp.search import read_operations, search
 from cupel_core.interfaces.mcp.selection import fields_of, select
 from cupel_core.store import audit_log, callback_log
 from tests.in_one_test import in_one_test
 from tests.operations import OPENAI_OPERATIONS, OPERATIONS
+from tests.unit.api.test_files import upload
 from tests.unit.mcpserver.cases import CONTENT, World
 from tests.unit.mcpserver.conftest import McpClient
 
@@ -223,7 +224,7 @@ def test_a_role_calls_what_it_may_and_what_it_tries_is_recorded(client: McpClien
     assert [(each.operation, each.status) for each in records] == [("createPersona", 403)]
 
 
-@pytest.mark.parametrize("name", ["createToken", "createFile", "redeemLoginCode", "createOpenAIEval"])
+@pytest.mark.parametrize("name", ["createToken", "createFile", "redeemLoginCode", "eraseWorkspace", "createOpenAIEval"])
 def test_an_exception_is_refused_with_its_reason(client: McpClient, name: str) -> None:
     for arguments in ({"operation": name}, {"operation": name, "arguments": {}}):
         problem = client.problem("call_operation", arguments)
@@ -247,6 +248,50 @@ def test_secrets_and_destinations_of_data_are_no_arguments(
     problem = refused(client, operation, arguments)
     assert (problem["status"], [each["field"] for each in problem["errors"]]) == (422, [field])
     assert "evil" not in json.dumps(problem)
+
+
+def test_a_signed_address_is_not_returned(client: McpClient) -> None:
+    path = f"/v1/files/{upload(client)['id']}"
+    assert "X-Amz-Signature" in client.get(path).json()["downloadUrl"]
+    arguments = {"file_id": path.rpartition("/")[2]}
+    result = client.call("call_operation", {"operation": "getFile", "arguments": arguments})
+    assert (result["isError"], result["structuredContent"]["result"]["name"]) == (False, "cat.png")
+    assert "X-Amz-" not in json.dumps(result)
+    described = client.use("call_operation", {"operation": "getFile"})
+    assert [each for each in described["fields"] if "url" in each.lower()] == []
+    selected = {"operation": "getFile", "arguments": arguments, "fields": ["name", "downloadUrl"]}
+    problem = client.problem("call_operation", selected)
+    assert [each["field"] for each in problem["errors"]] == ["fields"]
+
+
+FRAGMENT = "fragment Address on FileDetail { downloadUrl }"
+
+
+@pytest.mark.parametrize(
+    "selection", ["downloadUrl", "x: downloadUrl", "... on FileDetail { downloadUrl }", "...Address"]
+)
+def test_a_signed_address_is_not_queried(client: McpClient, selection: str) -> None:
+    used = FRAGMENT if "Address" in selection else ""
+    query = f'{{ file(id: "{upload(client)["id"]}") {{ id {selection} }} }} {used}'
+    problem = client.problem("graphql_query", {"query": query})
+    assert (problem["status"], "FileDetail.downloadUrl" in problem["detail"]) == (422, True)
+
+
+SECRET = re.compile(r"(?i)(urls?|uri|link|secret|password|credentials?|signature|ticket|token|apikey)$")
+
+
+def test_no_response_has_a_field_for_a_secret() -> None:
+    """Addresses that are configured have no signature: whoever reads them cannot use them without a secret header."""
+    configured = {"baseUrl", "evaluatorUrl", "connectorUrls", "evaluator.url", "url"}
+    found = {
+        f"{name}: {path}"
+        for name in CALLABLE
+        for path in (each.partition(": ")[0] for each in field_paths(OPERATIONS[name]))
+        if SECRET.search(path) and path not in configured
+    }
+    assert sorted(found) == []
+    for name, left_out in LEFT_OUT_RESULTS.items():
+        assert left_out.keys() <= {each.serialization_alias for each in OPERATIONS[name].response.model_fields.values()}
 
 
 def test_whatever_starts_a_run_needs_the_agreement_of_the_user(client: McpClient, world: World) -> None:

@@ -81,7 +81,7 @@ def check_description(name: str, listed: dict[str, Any]) -> None:
     assert listed["description"].endswith(".")
     assert len(listed["description"]) <= 600
     assert listed["annotations"]["readOnlyHint"] == tool.changes_nothing
-    assert tool.changes_nothing or tool.operation.method != "GET" or name == "call_operation"
+    assert tool.changes_nothing or tool.operation is None or tool.operation.method != "GET"
     for schema in (listed["inputSchema"], listed["outputSchema"]):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
@@ -166,10 +166,32 @@ def test_another_workspace_gets_nothing(world: World, stranger: str, name: str) 
 @pytest.mark.parametrize("role", AccessRole)
 def test_a_role_sees_the_tools_that_it_may_call(client: McpClient, role: AccessRole) -> None:
     listed = client.result("tools/list", token=client.issue(role=role), query=ALL)["tools"]
-    assert {each["name"] for each in listed} == {name for name in NAMES if TOOLS[name].operation.permits(role)}
+    assert {each["name"] for each in listed} == {name for name in NAMES if TOOLS[name].permits(role)}
 
 
-FORBIDDEN = [(name, role) for name in NAMES for role in AccessRole if not TOOLS[name].operation.permits(role)]
+FORBIDDEN = [(name, role) for name in NAMES for role in AccessRole if not TOOLS[name].permits(role)]
+
+
+def test_an_operator_uses_the_operations_of_operators(client: McpClient) -> None:
+    """Operators read nothing within a workspace, so no other tool is for them."""
+    operator = client.issue("operators", AccessRole.OPERATOR)
+    listed = client.result("tools/list", token=operator)["tools"]
+    assert {each["name"] for each in listed} == {"search_operations", "call_operation"}
+    assert client.post("/v1/workspaces", {"name": "team-z"}, token=operator).status == 201
+    (found,) = client.use("search_operations", {"query": "get workspace", "limit": 1}, token=operator)["items"]
+    called = {"operation": found["id"], "arguments": {"name": "team-z"}}
+    assert client.use("call_operation", called, token=operator)["result"]["name"] == "team-z"
+    refused = client.problem("call_operation", {"operation": "listRuns", "arguments": {}}, token=operator)
+    assert (refused["status"], refused["detail"]) == (403, "listRuns requires the role viewer; this token has operator")
+
+
+def test_no_model_erases_a_workspace(client: McpClient) -> None:
+    operator = client.issue("operators", AccessRole.OPERATOR)
+    client.post("/v1/workspaces", {"name": "team-y"}, token=operator)
+    erasure = {"operation": "erase_workspace", "arguments": {"name": "team-y", "confirm": "team-y"}}
+    refused = client.problem("call_operation", erasure, token=operator)
+    assert (refused["status"], "cannot be undone" in refused["detail"]) == (403, True)
+    assert client.get("/v1/workspaces/team-y", token=operator).json()["erasedAt"] is None
 
 
 def test_tools_refuse_the_roles_that_may_not_call_them(world: World) -> None:

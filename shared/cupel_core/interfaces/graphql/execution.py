@@ -8,13 +8,18 @@ import orjson
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
     execute,
     parse,
     specified_rules,
     validate,
+    visit,
 )
 from graphql.execution.values import get_variable_values
 from pydantic import Field
@@ -132,8 +137,28 @@ def _check(
     known = get_variable_values(schema(), chosen.variable_definitions or (), variables, max_errors=_MAX_ERRORS)
     if isinstance(known, list):
         raise _InvalidQueries(known)
+    _check_fields(parsed, request.refused_fields)
     check_operation(schema(), parsed, chosen, known)
     return parsed, variables
+
+
+def _check_fields(document: DocumentNode, refused: Mapping[str, str]) -> None:
+    """Raise InvalidQuery if the valid document selects one of these fields."""
+    if not refused:
+        return
+    types = TypeInfo(schema())
+    visit(document, TypeInfoVisitor(types, _FieldCheck(types, refused)))
+
+
+class _FieldCheck(Visitor):
+    def __init__(self, types: TypeInfo, refused: Mapping[str, str]) -> None:
+        super().__init__()
+        self._types, self._refused = types, refused
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        name = f"{self._types.get_parent_type()}.{node.name.value}"
+        if name in self._refused:
+            raise InvalidQuery(f"{name} is not returned here: {self._refused[name]}")
 
 
 def _choose(document: DocumentNode, name: str | None) -> OperationDefinitionNode:

@@ -1,5 +1,6 @@
 """A request: who sends it, and what has been read for it."""
 
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
@@ -27,6 +28,8 @@ class Request:
     """It has the paths of lists in the response that have further items."""
     is_read_only: bool = False
     """If true, mutations are refused."""
+    refused_fields: Mapping[str, str] = field(default_factory=dict)
+    """It has the reasons for which fields, named as `FileDetail.downloadUrl`, may not be selected."""
 
     @property
     def workspace(self) -> str:

@@ -21,7 +21,7 @@ from cupel_core.contract.operation import (
 from cupel_core.interfaces.gateway.auditing import Author, record_change
 from cupel_core.interfaces.mcp.arguments import KEY, read_key, read_values
 from cupel_core.interfaces.mcp.cuts import with_marked_maps
-from cupel_core.interfaces.mcp.exceptions import refusal
+from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_RESULTS, refusal
 from cupel_core.interfaces.mcp.models import UNTRUSTED
 from cupel_core.interfaces.mcp.outcomes import names_of, unwrapped
 from cupel_core.interfaces.mcp.request import ToolRequest
@@ -53,7 +53,10 @@ def carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[str
         _record(operation, request, arguments, error)
         raise
     _record(operation, request, arguments, result)
-    return _content(result, view, values)
+    content = _content(result, view, values)
+    for name in LEFT_OUT_RESULTS.get(operation.id, ()):
+        content.pop(name, None)
+    return content
 
 
 def check_permission(operation: Operation, request: ToolRequest) -> None:

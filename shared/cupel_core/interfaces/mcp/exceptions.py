@@ -1,6 +1,6 @@
-"""Operations that models cannot call through MCP, each with the reason; all others are offered."""
+"""What models cannot use through MCP, with reasons: operations, fields of requests and fields of responses."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cupel_core.base.errors import Invalid
@@ -8,6 +8,7 @@ from cupel_core.contract.operation import Route
 
 _SECRET = "its response has a secret, which a model must not read; use the API or the command"  # noqa: S105
 _ADDRESS = "it sends secret headers to an address, which a text could suggest to a model; use the API or the command"
+_ERASURE = "it erases a whole workspace, which cannot be undone; use the API or the command"
 _UPLOAD = "it belongs to the upload of a file, whose content a model cannot send; use the API or the command"
 EXCEPTIONS = {
     "redeemLoginCode": "it belongs to signing in to the web page",
@@ -16,12 +17,13 @@ EXCEPTIONS = {
     "createToken": _SECRET,
     "createWorkspace": _SECRET,
     "setWebhook": _SECRET,
+    "eraseWorkspace": _ERASURE,
     "createConnector": _ADDRESS,
     "createFile": _UPLOAD,
     "completeFile": _UPLOAD,
     "getOpenApiDocument": "it describes HTTP; search_operations and call_operation describe operations",
 }
-"""The reasons by operation."""
+"""Operations that models cannot call, with the reasons. They can call all others that their role permits."""
 _HEADERS = "secret headers are set with the API or the command only"
 _DESTINATION = "an address that data is sent to is set with the API or the command only"
 _KEYS = "keys and addresses are set by `cupel providers set` only"
@@ -57,6 +59,9 @@ LEFT_OUT_FIELDS = {
     "updateSchedule": _IN_SCHEDULE,
 }
 """Fields of requests that models cannot send, with the reasons, by operation."""
+_SIGNED = "whoever has this signed URL can use it without a token; use the API or the command"
+LEFT_OUT_RESULTS = {"getFile": {"downloadUrl": _SIGNED}}
+"""Fields of responses that models do not receive, with the reasons, by operation. They are not nested."""
 
 
 def check_fields(route: Route, body: Mapping[str, Any]) -> None:
@@ -68,6 +73,14 @@ def check_fields(route: Route, body: Mapping[str, Any]) -> None:
             fields = fields.get(each) if isinstance(fields, Mapping) else None
         if isinstance(fields, Mapping) and name in fields:
             raise Invalid.field(path, f"is no argument: {reason}")
+
+
+def check_result_fields(route: Route, paths: Iterable[str]) -> None:
+    """Raise Invalid for a path of a field of the response that models do not receive."""
+    left_out = LEFT_OUT_RESULTS.get(route.id, {})
+    for path in paths:
+        if (reason := left_out.get(path.partition(".")[0])) is not None:
+            raise Invalid.field("fields", f"{path} is not returned to models: {reason}")
 
 
 def refusal(route: Route) -> str | None:

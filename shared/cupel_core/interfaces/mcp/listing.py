@@ -17,7 +17,8 @@ from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.routes import ROUTES
 
 _FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_tools.json"
-"""`python -m tools.generate` writes it: by tool its group, its operation and its description."""
+"""`python -m tools.generate` writes it: by tool its group, its operation and its description. The operation is null
+for a tool that every role may call."""
 
 
 def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def _select(role: AccessRole, groups: frozenset[ToolGroup] | None, *, with_outpu
     return [
         {name: value for name, value in each["tool"].items() if name not in left_out}
         for each in chosen
-        if each["operation"] in permitted
+        if each["operation"] is None or each["operation"] in permitted
     ]
 
 

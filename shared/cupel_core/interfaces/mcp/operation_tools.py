@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cupel_core.contract.operation import AsTool, Operation, ToolGroup
+from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.mcp.arguments import argument_names
 from cupel_core.interfaces.mcp.calls import View, carry_out
 from cupel_core.interfaces.mcp.request import ToolRequest
@@ -39,6 +40,9 @@ class OperationTool:
     @property
     def changes_nothing(self) -> bool:
         return self.operation.changes_nothing
+
+    def permits(self, role: AccessRole) -> bool:
+        return self.operation.permits(role)
 
     @property
     def annotations(self) -> dict[str, bool]:

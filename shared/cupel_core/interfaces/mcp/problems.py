@@ -87,7 +87,9 @@ def _tool_of(method: str, path: str) -> str | None:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((_pattern(ROUTES[each["operation"]]), each["tool"]["name"]) for each in read_tools())
+    return tuple(
+        (_pattern(ROUTES[each["operation"]]), each["tool"]["name"]) for each in read_tools() if each["operation"]
+    )
 
 
 def _pattern(route: Route) -> re.Pattern[str]:

@@ -21,6 +21,7 @@ from cupel_core.interfaces.routes import ROUTES, load, load_all
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cupel_core.domain.access import AccessRole
     from cupel_core.interfaces.mcp.models import Arguments, ToolResult
     from cupel_core.interfaces.mcp.request import ToolRequest
 
@@ -60,7 +61,7 @@ class McpTool:
     def __init__(
         self,
         function: Callable[..., Any],
-        operation: Route,
+        operation: Route | None,
         title: str,
         description: str,
         max_kb: int,
@@ -70,11 +71,11 @@ class McpTool:
         is_idempotent: bool,
         calls_models: bool,
         is_default: bool,
-        is_recorded: bool,
     ) -> None:
         self.function = function
         self.operation = operation
-        """It decides the roles that may call the tool, and the audit log names it."""
+        """It decides the roles that may call the tool, and the audit log names it. None for a tool that every role may
+        call, because it checks the role and records the change for each operation that it calls itself."""
         self.title = title
         self.description = description
         self.max_bytes = max_kb * _BYTES_PER_KB
@@ -83,7 +84,6 @@ class McpTool:
         self.is_idempotent = is_idempotent
         self.calls_models = calls_models
         self.is_default = is_default
-        self.is_recorded = is_recorded
 
     @property
     def annotations(self) -> dict[str, bool]:
@@ -116,6 +116,9 @@ class McpTool:
     def changes_nothing(self) -> bool:
         return self.effect is ToolEffect.READ
 
+    def permits(self, role: AccessRole) -> bool:
+        return self.operation is None or self.operation.permits(role)
+
     @property
     def argument_names(self) -> list[str]:
         return list(self.arguments.model_fields)
@@ -147,11 +150,11 @@ class McpTool:
 
     def _check_permission(self, request: ToolRequest) -> None:
         role = request.caller.role
-        if not self.operation.permits(role):
+        if self.operation is not None and not self.operation.permits(role):
             raise Forbidden(f"{self.name} requires the role {self.operation.minimum_role}; this token has {role}")
 
     def _record(self, request: ToolRequest, arguments: Mapping[str, Any], outcome: Any) -> None:
-        if self.is_recorded and not self.changes_nothing:
+        if self.operation is not None and not self.changes_nothing:
             record_change(self.operation, Author(request.id, request.caller, request.now), arguments, outcome)
 
 
@@ -162,7 +165,7 @@ _tools: dict[str, McpTool] = {}
 
 
 def tool[F: Callable[..., Any]](
-    operation_id: str,
+    operation_id: str | None,
     *,
     title: str,
     description: str,
@@ -172,16 +175,15 @@ def tool[F: Callable[..., Any]](
     is_idempotent: bool = True,
     calls_models: bool = False,
     is_default: bool = False,
-    is_recorded: bool = True,
 ) -> Callable[[F], F]:
-    """Registers the decorated function as a tool of its name. KeyError for an undeclared operation.
+    """Register the decorated function as a tool of its name. Raises KeyError for an undeclared operation.
 
+    `operation_id`: None for a tool that every role may call, because it checks the role for each operation it calls.
     `is_idempotent`: whether a repeated call changes nothing more.
     `calls_models`: whether it reaches model providers, or makes workers do so.
     `is_default`: whether it is listed unless the address selects groups.
-    `is_recorded`: whether the audit log names the operation when the tool changes something.
     """
-    operation = ROUTES[operation_id]
+    operation = None if operation_id is None else ROUTES[operation_id]
 
     def register(function: F) -> F:
         declared = McpTool(
@@ -195,7 +197,6 @@ def tool[F: Callable[..., Any]](
             is_idempotent=is_idempotent,
             calls_models=calls_models,
             is_default=is_default,
-            is_recorded=is_recorded,
         )
         _tools[declared.name] = declared
         return function

@@ -187,7 +187,7 @@ def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, M
 
     def read(request: ToolRequest, values: Mapping[str, str]) -> str:
         tool = find_tool(name)
-        if tool is None or not tool.operation.permits(request.caller.role):
+        if tool is None or not tool.permits(request.caller.role):
             raise NotFound("there is no such resource")
         arguments = {argument: values["id"]} if argument else {}
         # Without spaces, which would exceed the size.

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.operation import Operation, Ranged
 from cupel_core.interfaces.mcp.arguments import KEY, body_names, parameters_model
-from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS
+from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS, LEFT_OUT_RESULTS
 from cupel_core.interfaces.mcp.models import UntitledSchema
 from cupel_core.interfaces.mcp.selection import Fields
 
@@ -132,11 +132,13 @@ def _sentence(text: str) -> str:
 
 
 def response_schema(operation: Operation) -> JsonSchema:
-    """The whole schema of an operation's response, whose fields may be absent where they are null."""
+    """The schema of what models receive of an operation's response. Its fields are absent where they are null."""
     model = operation.response
     if not (isinstance(model, type) and issubclass(model, ResponseModel)):
         return {"type": "object"}
-    return _schema_of(model, "serialization")
+    schema = _schema_of(model, "serialization")
+    left_out = LEFT_OUT_RESULTS.get(operation.id, {})
+    return {**schema, "properties": {n: each for n, each in schema["properties"].items() if n not in left_out}}
 
 
 def result_schema(operation: Operation, fields: Fields, *, is_untrusted: bool) -> JsonSchema:

@@ -1,14 +1,18 @@
 """GraphQL queries: what other tools return one by one, in one call."""
 
+from functools import cache
 from typing import Annotated, Any
 
 import orjson
 from pydantic import Field
 
 from cupel_core.base.errors import FieldError, Invalid, RetryableError
+from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_RESULTS
 from cupel_core.interfaces.mcp.models import Arguments, ResultModel, UntrustedResult
 from cupel_core.interfaces.mcp.registry import tool
 from cupel_core.interfaces.mcp.request import MAX_RESULT_BYTES, ToolRequest
+from cupel_core.interfaces.routes import ROUTES, load
+from cupel_core.interfaces.schema_sharing import schema_name
 
 _OK, _UNAVAILABLE = 200, 500
 
@@ -30,7 +34,7 @@ class QueryData(UntrustedResult):
 
 
 @tool(
-    "getSession",
+    None,
     title="Query with GraphQL",
     description=(
         "Reads exactly the named fields of runs, definitions, transcripts, analyses and everything else, joined:"
@@ -45,7 +49,9 @@ def graphql_query(request: ToolRequest, arguments: GraphqlQuery) -> QueryData:
     from cupel_core.interfaces.graphql.request import Request
 
     body = GraphqlRequest(query=arguments.query, variables=arguments.variables)
-    answered = answer(body, Request(request.id, request.caller, request.now, is_read_only=True))
+    answered = answer(
+        body, Request(request.id, request.caller, request.now, is_read_only=True, refused_fields=_refused_fields())
+    )
     content = orjson.loads(answered.body)
     errors = [_error(each) for each in content.get("errors", ())]
     if answered.status >= _UNAVAILABLE:
@@ -53,6 +59,13 @@ def graphql_query(request: ToolRequest, arguments: GraphqlQuery) -> QueryData:
     if answered.status != _OK:
         raise Invalid.fields(FieldError("query", each.message) for each in errors)
     return QueryData(data=content["data"], errors=errors or None)
+
+
+@cache
+def _refused_fields() -> dict[str, str]:
+    """The fields of GraphQL types that correspond to fields of responses which models do not receive."""
+    types = {name: schema_name(load(ROUTES[name]).response.__name__) for name in LEFT_OUT_RESULTS}
+    return {f"{types[name]}.{each}": why for name, fields in LEFT_OUT_RESULTS.items() for each, why in fields.items()}
 
 
 def _error(error: dict[str, Any]) -> QueryError:

@@ -7,7 +7,7 @@ from pydantic import Field
 from cupel_core.base.errors import Forbidden, NotFound
 from cupel_core.contract.operation import Operation, ToolGroup, operation_id
 from cupel_core.interfaces.mcp.calls import View, carry_out
-from cupel_core.interfaces.mcp.exceptions import refusal
+from cupel_core.interfaces.mcp.exceptions import check_result_fields, refusal
 from cupel_core.interfaces.mcp.models import Arguments, ResultModel, ToolResult, UntrustedResult
 from cupel_core.interfaces.mcp.registry import ToolEffect, tool
 from cupel_core.interfaces.mcp.request import ToolRequest
@@ -39,7 +39,7 @@ class FoundOperations(ToolResult):
 
 
 @tool(
-    "getSession",
+    None,
     title="Search operations",
     description="Finds operations of the API by words. call_operation describes and calls one.",
     max_kb=6,
@@ -75,7 +75,7 @@ class CalledOperation(UntrustedResult):
 
 
 @tool(
-    "getSession",
+    None,
     title="Call an operation",
     description=(
         "Calls any operation of the API with the role of this token. Without `arguments` it returns the schema of the"
@@ -86,7 +86,6 @@ class CalledOperation(UntrustedResult):
     is_idempotent=False,
     calls_models=True,
     is_default=True,
-    is_recorded=False,
 )
 def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOperation:
     found = _find(arguments.operation)
@@ -94,6 +93,7 @@ def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOper
         return _describe(found)
     if arguments.fields is not None:
         paths = check_paths(arguments.fields)
+        check_result_fields(found, paths)
     else:
         paths = found.tool.result.split() if found.tool else []
     _check_selection(found, request)
