@@ -175,6 +175,22 @@ def test_fields_of_the_result_are_selected(world: World) -> None:
     assert following["items"][0]["index"] == 2
 
 
+@pytest.mark.parametrize("path", ["nope", "progress.nope", "Id", "id_", "progress.completed.nope"])
+def test_a_field_that_results_do_not_have_is_refused(client: McpClient, path: str) -> None:
+    arguments = {"operation": "listRuns", "arguments": {}, "fields": ["id", path]}
+    result = client.call("call_operation", arguments)
+    is_within = path.startswith("progress.completed.")  # It could be the key of a map.
+    assert result["isError"] == (not is_within)
+    if not is_within:
+        (error,) = json.loads(result["content"][0]["text"])["errors"]
+        assert (error["field"], path in error["message"]) == ("fields", True)
+
+
+def test_an_argument_that_is_sent_by_two_names_is_refused(client: McpClient) -> None:
+    problem = refused(client, "createPersona", {"name": "p", "system_prompt": "a", "systemPrompt": "b"})
+    assert problem["errors"] == [{"field": "system_prompt", "message": "is given twice: also as systemPrompt"}]
+
+
 def test_the_shorter_of_two_paths_wins() -> None:
     assert select({"a": {"b": 1, "c": None}, "d": 2}, fields_of(["a.b", "a"])) == {"a": {"b": 1}}
     assert select({"a": [{"b": 1, "c": 2}], "d": 2}, fields_of(["a.b"])) == {"a": [{"b": 1}]}

@@ -107,9 +107,12 @@ def _read_body(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
     if operation.body is None:
         return {}
     parameters, names = parameters_model(operation).model_fields, body_names(operation)
-    own = {name: each for name, each in sent.items() if name not in parameters}
-    aliased = {names.get(name, to_camel(name) if "_" in name else name): each for name, each in own.items()}
-    return {name: as_integer(each) for name, each in aliased.items() if each is not None}
+    own = {name: each for name, each in sent.items() if name not in parameters and each is not None}
+    aliases = {name: names.get(name, to_camel(name) if "_" in name else name) for name in own}
+    twice = [name for name, alias in aliases.items() if name != alias and alias in own]
+    if twice:
+        raise Invalid.fields(FieldError(name, f"is given twice: also as {aliases[name]}") for name in twice)
+    return {aliases[name]: as_integer(each) for name, each in own.items()}
 
 
 def read_key(arguments: Mapping[str, Any]) -> str | None:

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.base.errors import Forbidden, NotFound
+from cupel_core.base.errors import FieldError, Forbidden, Invalid, NotFound
 from cupel_core.contract.operation import Operation, ToolGroup, operation_id
+from cupel_core.domain.text.near_names import unknown_field_message
 from cupel_core.interfaces.mcp.calls import View, carry_out
 from cupel_core.interfaces.mcp.exceptions import check_result_fields, refusal
 from cupel_core.interfaces.mcp.models import Arguments, ResultModel, ToolResult, UntrustedResult
@@ -94,11 +95,29 @@ def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOper
     if arguments.fields is not None:
         paths = check_paths(arguments.fields)
         check_result_fields(found, paths)
+        if paths:
+            _check_known(found, paths)
     else:
         paths = found.tool.result.split() if found.tool else []
     _check_selection(found, request)
     view = View(fields_of(paths), _MAX_RESULT_BYTES, is_untrusted=False)
     return CalledOperation(operation=found.id, result=carry_out(found, request, arguments.arguments, view))
+
+
+def _check_known(operation: Operation, paths: list[str]) -> None:
+    """Raise Invalid for a path that the results of an operation never have, as it would select nothing."""
+    from cupel_core.interfaces.mcp.schemas import field_paths  # pydantic makes schemas slowly
+
+    known = [each.partition(": ")[0] for each in field_paths(operation)]
+    unknown = [path for path in paths if not any(_is_on_path(path, each) for each in known)]
+    if unknown and known:
+        names = list(dict.fromkeys(each.partition(".")[0] for each in known))
+        raise Invalid.fields(FieldError("fields", f"{each}: {unknown_field_message(each, names)}") for each in unknown)
+
+
+def _is_on_path(path: str, known: str) -> bool:
+    """Return whether a path is that of a known field, or of what surrounds it or is within it, such as a map's key."""
+    return path == known or known.startswith(f"{path}.") or path.startswith(f"{known}.")
 
 
 def _check_selection(operation: Operation, request: ToolRequest) -> None:
