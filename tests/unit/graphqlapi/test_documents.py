@@ -6,7 +6,7 @@ import pytest
 
 from cupel_core.analysis import jobs
 from cupel_core.base.messages import JobRequest
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run import Run, RunStatus
 from tests.compared_runs import run_of
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_mutations import CONTENT, CREATE
@@ -209,6 +209,12 @@ def test_a_run_and_lists_of_runs(client: GraphqlClient, run: Run, owner: str) ->
 def test_a_status_declared_as_a_text_is_checked_like_one_of_its_own_type(client: GraphqlClient) -> None:
     refused = client.error(LIST_RUNS, {"status": "DONE"})
     assert "'DONE' does not exist in 'RunStatus' enum" in refused["message"]
+
+
+@pytest.mark.parametrize("value", ["FINISHED", '"COMPLETED"', "7"])
+def test_a_refused_value_of_an_enum_comes_with_those_that_it_has(client: GraphqlClient, value: str) -> None:
+    message = client.error(f"{{ runs(status: {value}) {{ id }} }}")["message"]
+    assert message.endswith(f"Known values: {', '.join(RunStatus)}")
 
 
 def test_a_variable_that_is_also_used_as_a_text_stays_one(client: GraphqlClient, owner: str) -> None:

@@ -1,6 +1,7 @@
 """Carries out a GraphQL request: checked, executed within a time, and with errors as the API's problems."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from graphql import (
     DocumentNode,
     ExecutionResult,
     FieldNode,
+    GraphQLEnumType,
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
@@ -39,6 +41,8 @@ MAX_SECONDS = 25.0
 MAX_RESPONSE_BYTES = 5_000_000
 """A response may have this many bytes in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
 _MAX_ERRORS = 20
+_OF_ENUM = re.compile(r"\bin '(\w+)' enum\.|\bEnum '(\w+)' cannot represent ")
+"""It matches messages of graphql-core about a value that an enum does not have."""
 
 
 class GraphqlRequest(RequestModel):
@@ -205,8 +209,15 @@ def _cause(error: GraphQLError | AppError) -> AppError:
     while isinstance(original, GraphQLError):
         original = original.original_error
     if original is None:
-        return InvalidQuery(error.message)
+        return InvalidQuery(_with_known_values(error.message))
     return original if isinstance(original, AppError) else from_unexpected(original)
+
+
+def _with_known_values(message: str) -> str:
+    """Return the message; one about a value that an enum does not have also lists the values that it has."""
+    found = _OF_ENUM.search(message)
+    kind = schema().type_map.get(found[1] or found[2]) if found else None
+    return f"{message} Known values: {', '.join(kind.values)}" if isinstance(kind, GraphQLEnumType) else message
 
 
 def _payload_bytes(json: bytes) -> int:
