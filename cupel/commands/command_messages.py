@@ -1,14 +1,17 @@
 """Messages of errors for users of the command, and its exit codes: 1 the work failed, 2 usage error."""
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from cupel.commands.options import command_name
-from cupel.commands.request_options import option_of
+from cupel.commands.request_options import option_of, options_of
 from cupel.errors import ApiProblem, CupelError, UsageError
+from cupel.request_fields import words_of
 from cupel.session import Session
 
 _COMMANDS = (
@@ -28,7 +31,12 @@ _FIELDS_OF_RUNS = (
 )
 """Fields that only requests for runs have; their options are those of the commands that start runs."""
 _OPTIONS = {"budgets.dayUsd": "--day", "budgets.monthUsd": "--month", "budgets.timezone": "--timezone"}
+_SCHEDULE = ("--cron", "--rate", "--at")
+"""One of these options sets the `expression` of a schedule."""
+_IN_RUN = re.compile(r"(?:run|evalRun)\.(?:config\.)?(\w+)")
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
+_WORDS = "cupel.words"
+"""Key of the words after `cupel` in the data of a context."""
 _COMMANDS_ELSEWHERE = {
     "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
@@ -37,8 +45,10 @@ _COMMANDS_ELSEWHERE = {
 """It maps commands of promptfoo and Inspect that Cupel does not have to what to use instead."""
 
 
-def name_option(field: str) -> str:
-    """`config.judgeModel` is `--judge-model`; fields that no option sets keep their names."""
+def name_option(field: str, options: AbstractSet[str] = frozenset()) -> str:
+    """Return `--judge-model` for `config.judgeModel`, and the field if none of the command's options sets it."""
+    if option := _find_option(field, options):
+        return option
     if _MODELS.fullmatch(field):
         return "--models"
     if _PRICES.fullmatch(field):
@@ -49,6 +59,17 @@ def name_option(field: str) -> str:
     if name in _FIELDS_OF_RUNS or _CONFIG_FIELD.fullmatch(field):
         return option_of("CreateRun", name).names
     return field
+
+
+def _find_option(field: str, options: AbstractSet[str]) -> str | None:
+    """Return the option that sets a field, with the part of its value that is refused: `--param maxOutputTokens`."""
+    if field == "expression" and options >= {*_SCHEDULE}:
+        return " or ".join(_SCHEDULE)
+    own = _PREFIX.sub("", field)
+    name, _, rest = own.partition(".")
+    in_run = [f"--run-{words_of(name, '-')}"] if _IN_RUN.match(field) else []
+    found = next((each for each in (*in_run, *options_of(name)) if each in options), None)
+    return f"{found} {rest}" if found and rest and not rest.isdecimal() else found
 
 
 def name_commands(message: str, command: str = "cupel") -> str:
@@ -67,19 +88,39 @@ class CommandGroup(TyperGroup):
             raise UsageError(f"there is no command {name}: {hint}")
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        ctx.meta[_WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            from cupel_core.domain.text.validation_messages import field_message  # only this message needs it
+
+            error.message = field_message(error.message)
+            raise
         except CupelError as error:
-            _print_error(ctx.ensure_object(Session), error)
+            _print_error(ctx.ensure_object(Session), error, self._options_of(ctx.meta[_WORDS]))
             raise typer.Exit(error.exit_code) from error
 
+    def _options_of(self, words: Sequence[str]) -> frozenset[str]:
+        """Return the names of the options of the command that these words call."""
+        command: Any = self
+        for word in words:
+            if not isinstance(command, TyperGroup) or word not in command.commands:
+                break
+            command = command.commands[word]
+        return frozenset(name for each in command.params if isinstance(each, TyperOption) for name in each.opts)
 
-def _print_error(session: Session, error: CupelError) -> None:
+
+def _print_error(session: Session, error: CupelError, options: AbstractSet[str]) -> None:
     """Print field errors instead of the detail, which only repeats them."""
     if isinstance(error, ApiProblem) and error.errors:
         session.remark(f"cupel: {error.status} {error.title}")
-        named = ((name_option(each.field), name_commands(each.message, command_name())) for each in error.errors)
+        named = (
+            (name_option(each.field, options), name_commands(each.message, command_name())) for each in error.errors
+        )
         for option, message in dict.fromkeys(named):  # Two models of one provider lack the same key.
             session.remark(f"  {option}: {message}")
     else:

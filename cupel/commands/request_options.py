@@ -193,6 +193,12 @@ def option_of(model: str, field: str) -> FieldOption:
     return option if option.names else option._replace(names=f"--{words_of(name, '-')}")
 
 
+def options_of(name: str) -> list[str]:
+    """Return the options that set a field of this name, which may depend on the command."""
+    declared = [option.names for field, option in _OPTIONS.items() if field.rpartition(".")[2] == name]
+    return [each.split()[0] for each in (*declared, f"--{words_of(name, '-')}") if each]
+
+
 def with_settings(
     model: str,
     *,

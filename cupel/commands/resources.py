@@ -62,8 +62,9 @@ class ResourceCommands:
     """It prints one that was created or updated."""
 
     def list_by_default(self) -> None:
-        """Let the app without a subcommand list them."""
+        """Let the app without a subcommand list them, and with `list`, too, which its help does not show."""
         print_all = self._list_printer()
+        self.add_list(f"List {self.name}s.", is_hidden=True)
 
         @self.app.callback()
         def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
@@ -72,10 +73,10 @@ class ResourceCommands:
                 return
             print_all(ctx.ensure_object(Session), limit, as_json)
 
-    def add_list(self, help_text: str) -> None:
+    def add_list(self, help_text: str, *, is_hidden: bool = False) -> None:
         print_all = self._list_printer()
 
-        @self.app.command("list", help=help_text)
+        @self.app.command("list", help=help_text, hidden=is_hidden)
         def list_all(ctx: typer.Context, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
             print_all(ctx.ensure_object(Session), limit, as_json)
 

@@ -1,6 +1,7 @@
 """`cupel schedules`: runs that start on a schedule."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from cupel.markup import escape
 from cupel.request_fields import fields_of
 from cupel.resource_names import REFERENCES, ResourceNames
 from cupel.session import Session
+from cupel.source_files import renamed_fields
 from cupel.tables import table
 from cupel.target_names import TargetNames
 from cupel.terminal import NO_VALUE, format_time, shorten
@@ -94,7 +96,9 @@ def create(
             of_eval = {field: value for field, value in run.items() if field in fields_of("CreateEvalRun")}
             created = create_with("evalRun", {**of_eval, "config": run["config"], "evalId": eval_id})
         else:
-            with definition_of(session, client, [definition or ""], run) as resolved:
+            with ExitStack() as stack:
+                with renamed_fields(lambda field: f"run.{field}"):
+                    resolved = stack.enter_context(definition_of(session, client, [definition or ""], run))
                 created = create_with("run", {**run, **resolved})
     _print(session, created, as_json=as_json)
 

@@ -155,6 +155,53 @@ def test_an_invalid_field_is_named_after_its_option(field: str, named: str) -> N
     assert name_option(field) == named
 
 
+@pytest.mark.parametrize(
+    ("arguments", "field", "named"),
+    [
+        (("tokens", "create", "--name", " "), "name", "--name"),
+        (("settings", "--judge-model", "x"), "judgeModel", "--judge-model"),
+        (("rerun", "run_1", "--tag", " "), "tags.0", "--tag"),
+        (("rerun", "run_1", "--param", "topP=7"), "config.params.topP", "--param topP"),
+        (("rerun", "run_1", "--experiment", "x"), "experimentId", "--experiment"),
+        (("schedules", "update", "sch_1", "--rate", "x"), "expression", "--cron or --rate or --at"),
+        (("schedules", "update", "sch_1", "--rate", "x"), "run.models.0", "--models"),
+        (("providers", "set", "openai", "--base-url", "x"), "baseUrl", "--base-url"),
+        (("tokens", "create", "--name", "x"), "unknown.0", "unknown.0"),
+    ],
+)
+def test_a_refused_field_is_named_after_an_option_of_its_command(
+    api: FakeApi, cupel: Cupel, arguments: tuple[str, ...], field: str, named: str
+) -> None:
+    problem = {"title": "Invalid request", "errors": [{"field": field, "message": "is wrong"}]}
+    api.refusals = [httpx.Response(422, json=problem)] * 9
+    assert cupel(*arguments).stderr.splitlines()[-1] == f"  {named}: is wrong"
+
+
+def test_the_name_of_a_run_is_not_that_of_its_schedule() -> None:
+    options = {"--name", "--run-name"}
+    assert (name_option("name", options), name_option("run.name", options)) == ("--name", "--run-name")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [("--sample", "0", "must be at least 1"), ("--temperature", "3", "must be at most 2"), ("--priority", "x", "'x'")],
+)
+def test_an_invalid_value_of_an_option_is_explained_in_our_words(
+    cupel: Cupel, option: str, value: str, message: str
+) -> None:
+    shown = " ".join(cupel("run", "file.yaml", "--models", "sim/steady", option, value).stderr.split())
+    assert f"Invalid value for '{option}': {message}" in shown
+
+
+@pytest.mark.parametrize(
+    "name", ["personas", "connectors", "evals", "files", "schedules", "tokens", "chats", "profiles"]
+)
+def test_every_kind_of_resource_has_a_list(api: FakeApi, cupel: Cupel, name: str) -> None:
+    api.refusals = [httpx.Response(200, json={"items": [], "nextCursor": None})]
+    assert cupel(name, "list", "--json").exit_code == 0
+    assert [each.url.path for each in api.requests] == [f"/v1/{name}"]
+
+
 def test_a_refusal_names_the_command(api: FakeApi, cupel: Cupel) -> None:
     detail = "provider openai has no API key: PUT /v1/providers/openai sets it"
     api.refusals = [httpx.Response(409, json={"title": "Conflict", "detail": detail})]

@@ -103,7 +103,7 @@ def test_models_of_a_scheduled_eval_outside_the_price_list_are_a_warning(
 def test_an_invalid_time_is_named(client: Client, cupel: Cupel, definition_id: str) -> None:
     result = cupel("create", definition_id, "--models", "sim/steady", "--name", "x", "--rate", "often")
     assert result.exit_code == 2
-    assert "expression: a rate is" in result.stderr
+    assert "--cron or --rate or --at: a rate is" in result.stderr
 
 
 def test_the_table_shows_what_the_last_firing_started(client: Client, cupel: Cupel, definition_id: str) -> None:
