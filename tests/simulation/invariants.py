@@ -13,6 +13,8 @@ from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.analysis.records import AnalysisStatus
+from cupel_core.domain.codec import decode
+from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import MessageRole
 from cupel_core.domain.conversations.tool_results import NOT_EXECUTED
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
@@ -250,11 +252,10 @@ class Invariants:
     def _recorded_operations(self, run: Run, turn: Turn) -> set[str]:
         """Those whose results or answers are stored, of the turn that the probe's conversation is in."""
         checkpoint = self._checkpoint(run, self._index(run, turn))
-        pipeline = checkpoint.get("pipeline") if checkpoint else None
-        if not pipeline or not pipeline["turn"] or len(pipeline["records"]) != turn.number:
+        pipeline = checkpoint.pipeline if checkpoint else None
+        if pipeline is None or pipeline.turn is None or len(pipeline.records) != turn.number:
             return set()
-        stored = pipeline["turn"]
-        return {*stored["before"], *stored["after"], *stored["answers"]}
+        return {*pipeline.turn.before, *pipeline.turn.after, *pipeline.turn.answers}
 
     def _check_operations_are_recorded(self, run: Run, call: Call) -> None:
         """What an operation before the main call was answered is stored before that begins."""
@@ -283,7 +284,7 @@ class Invariants:
         if self._cloud.has_large_skew:
             return
         checkpoint = self._checkpoint(run, index)
-        results = {message.get("toolCallId") for message in checkpoint["messages"]} if checkpoint else set()
+        results = {message.tool_call_id for message in checkpoint.messages} if checkpoint else set()
         require(call_id not in results, f"3: {call_id} of probe {index} has a stored result and is executed again")
         for other in earlier:
             is_alive = not other.invocation.is_dead
@@ -325,15 +326,14 @@ class Invariants:
             is_recorded = index % FANOUT in page.logged().counted_in(run.retry_round)
             require(not is_recorded, f"3: probe {index} is recorded and its model is called again")
         if checkpoint := self._checkpoint(run, index):
-            stored_turns = int(checkpoint["turns"]) + int(checkpoint["toolRounds"][0])
+            stored_turns = checkpoint.turns + checkpoint.tool_rounds
             require(turn >= stored_turns, f"3: turn {turn} of probe {index} is stored and is called again")
 
-    def _checkpoint(self, run: Run, index: int) -> dict[str, Any]:
-        """Empty if there is none."""
+    def _checkpoint(self, run: Run, index: int) -> ConversationState | None:
         sort_key = keys.numbered_probe(index, self._round_of(run, index))
         item = self._cloud.table.item(keys.checkpoints(RunRef(run.workspace, run.id), index), sort_key)
         content: Any = item["content"]["B"] if item else None
-        return dict(orjson.loads(zlib.decompress(content))) if content else {}
+        return decode(ConversationState, orjson.loads(zlib.decompress(content))) if content else None
 
     # -- at rest
 

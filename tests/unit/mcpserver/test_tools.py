@@ -143,7 +143,7 @@ def test_a_page_of_20_runs_or_definitions_has_at_most_2000_tokens(client: McpCli
 @pytest.mark.parametrize("name", NAMES)
 def test_the_lowest_role_that_may_call_a_tool_gets_a_result_of_its_schema(world: World, name: str) -> None:
     ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN, AccessRole.OPERATOR)
-    role = next(each for each in ascending if TOOLS[name].operation.permits(each))
+    role = next(each for each in ascending if TOOLS[name].permits(each))
     result = world.client.call(name, CASES[name](world), token=world.client.issue(role=role))
     assert not result["isError"], result["content"]
     (described,) = [each for each in world.client.result("tools/list", query=ALL)["tools"] if each["name"] == name]

@@ -20,8 +20,8 @@ class RunConfig:
     priority: Priority = Priority.NORMAL
     experiment_id: str | None = None
     params: ParameterFields = field(default_factory=dict)
-    """Those of a request take precedence over the eval's, which take precedence over the definition's; null removes
-    one. Those of a target take precedence over the run's."""
+    """A request's parameters take precedence over the eval's, these over the definition's, and those of a target over
+    all of them. Null removes a parameter."""
     max_attempts: int | None = None
     """This many attempts of one call to a target are made; the default if None."""
     retry_delay_seconds: float | None = None
@@ -32,7 +32,7 @@ class RunConfig:
     max_concurrency: int | None = None
     stagger_ms: Stagger | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
-    """That of a request takes precedence over the eval's, which takes precedence over the workspace's."""
+    """A request's grading models take precedence over the eval's, and these over the workspace's."""
     report: bool = False
     """If true, a report is written when the run completes."""
 
