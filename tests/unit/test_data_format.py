@@ -31,7 +31,7 @@ def test_data_without_a_mark_are_refused_with_the_command_that_deletes_them(path
         check_data_format(paths)
 
 
-@pytest.mark.parametrize("mark", [b"2", b"", b"\xff"])
+@pytest.mark.parametrize("mark", [b"1", b"", b"\xff"])
 def test_data_with_another_mark_are_refused(paths: StackPaths, mark: bytes) -> None:
     store_something(paths)
     paths.data_format.write_bytes(mark)
@@ -41,9 +41,9 @@ def test_data_with_another_mark_are_refused(paths: StackPaths, mark: bytes) -> N
 
 def test_a_mark_that_no_data_followed_is_replaced(paths: StackPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     check_data_format(paths)
-    monkeypatch.setattr(lifecycle, "DATA_FORMAT", 2)
+    monkeypatch.setattr(lifecycle, "DATA_FORMAT", 9)
     check_data_format(paths)
-    assert paths.data_format.read_text() == "2"
+    assert paths.data_format.read_text() == "9"
 
 
 def test_nothing_is_started_with_data_in_another_format(paths: StackPaths, monkeypatch: pytest.MonkeyPatch) -> None:
