@@ -6,7 +6,7 @@ annotations say where the JSON differs:
 ```python
 @dataclass(frozen=True)
 class Reply:
-    kind: Annotated[str, Name("type")]
+    kind: Annotated[str, JsonName("type")]
     usage: Annotated[Usage, INLINE]
     models: Mapping[str, Annotated[ModelCalls, ROW]]
 ```
@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple, TypeAliasType, Union, cast, get_a
 from cupel_core.base.clock import from_iso, to_iso
 
 
-class Name(NamedTuple):
+class JsonName(NamedTuple):
     """The name of a field in JSON, if it is not that of the attribute in camelCase."""
 
     text: str
@@ -50,29 +50,29 @@ class Imported(NamedTuple):
         return handler.generate_schema(self.kind)
 
 
-class _Shape(Enum):
+class _Mark(Enum):
     INLINE = "inline"
     ROW = "row"
     WRITTEN = "written"
 
 
-INLINE = _Shape.INLINE
+INLINE = _Mark.INLINE
 """The fields of the value stand among those of the object that has it."""
-ROW = _Shape.ROW
+ROW = _Mark.ROW
 """The value is an array of its fields, in their order."""
-WRITTEN = _Shape.WRITTEN
+WRITTEN = _Mark.WRITTEN
 """The field is written even if it has its default."""
 
 
-class Codec(NamedTuple):
+class JsonCodec(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
 
 
-class _Field(NamedTuple):
+class _CodedField(NamedTuple):
     name: str
     key: str
-    codec: Codec
+    codec: JsonCodec
     default: Any
     """`dataclasses.MISSING` without one."""
     is_inline: bool
@@ -102,15 +102,15 @@ def _refuse(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has only one of to_json and from_json")
 
 
-_PLAIN = Codec(_same, _same)
+_PLAIN = JsonCodec(_same, _same)
 """The codec of what is JSON already."""
-_DATETIME = Codec(to_iso, from_iso)
-_DATE = Codec(date.isoformat, date.fromisoformat)
-_NUMBER_AS_NAME = Codec(str, int)
+_DATETIME = JsonCodec(to_iso, from_iso)
+_DATE = JsonCodec(date.isoformat, date.fromisoformat)
+_NUMBER_AS_NAME = JsonCodec(str, int)
 """The codec of integers that are names of an object."""
 
 
-def _make_codec(kind: Any) -> Codec:
+def _make_codec(kind: Any) -> JsonCodec:
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(kind, TypeAliasType):
         return _codec(kind.__value__)
@@ -125,25 +125,25 @@ def _make_codec(kind: Any) -> Codec:
     return _of_class(kind) if isinstance(kind, type) else _PLAIN
 
 
-_codec: Callable[[Any], Codec] = cache(_make_codec)
+_codec: Callable[[Any], JsonCodec] = cache(_make_codec)
 
 
-def _annotated(kind: Any, *marks: Any) -> Codec:
+def _annotated(kind: Any, *marks: Any) -> JsonCodec:
     if ROW in marks:
         return _row(kind)
     imported = next((mark for mark in marks if isinstance(mark, Imported)), None)
     return _codec(kind) if imported is None else _imported(imported)
 
 
-def _imported(imported: Imported) -> Codec:
-    return Codec(encode, lambda data: _codec(imported.kind).decode(data))
+def _imported(imported: Imported) -> JsonCodec:
+    return JsonCodec(encode, lambda data: _codec(imported.kind).decode(data))
 
 
-def _of_class(kind: type) -> Codec:
+def _of_class(kind: type) -> JsonCodec:
     if hasattr(kind, "to_json") or hasattr(kind, "from_json"):
-        return Codec(getattr(kind, "to_json", _refuse), getattr(kind, "from_json", _refuse))
+        return JsonCodec(getattr(kind, "to_json", _refuse), getattr(kind, "from_json", _refuse))
     if issubclass(kind, Enum):
-        return Codec(lambda member: member.value, kind)
+        return JsonCodec(lambda member: member.value, kind)
     if kind is datetime:
         return _DATETIME
     if kind is date:
@@ -153,7 +153,7 @@ def _of_class(kind: type) -> Codec:
     return _PLAIN
 
 
-def _optional(kinds: list[Any]) -> Codec:
+def _optional(kinds: list[Any]) -> JsonCodec:
     """The codec of a value that may be None. Of several types only those that are JSON already are possible."""
     codecs = [_codec(each) for each in kinds]
     if all(each is _PLAIN for each in codecs):
@@ -161,55 +161,55 @@ def _optional(kinds: list[Any]) -> Codec:
     if len(codecs) > 1:
         raise TypeError(f"JSON does not say which of {kinds} a value is: define to_json and from_json")
     item = codecs[0]
-    return Codec(
+    return JsonCodec(
         lambda value: None if value is None else item.encode(value),
         lambda data: None if data is None else item.decode(data),
     )
 
 
-def _mapping(origin: Any, key_kind: Any, value_kind: Any = int) -> Codec:
+def _mapping(origin: Any, key_kind: Any, value_kind: Any = int) -> JsonCodec:
     key, item = _NUMBER_AS_NAME if key_kind is int else _codec(key_kind), _codec(value_kind)
     make = Counter if origin is Counter else dict
     if key is _PLAIN and item is _PLAIN:
-        return Codec(dict, make)
-    return Codec(
+        return JsonCodec(dict, make)
+    return JsonCodec(
         lambda value: {key.encode(name): item.encode(each) for name, each in value.items()},
         lambda data: make({key.decode(name): item.decode(each) for name, each in data.items()}),
     )
 
 
-def _sequence(origin: Any, arguments: tuple[Any, ...]) -> Codec:
+def _sequence(origin: Any, arguments: tuple[Any, ...]) -> JsonCodec:
     make = {list: list, set: set, frozenset: frozenset, AbstractSet: frozenset}.get(origin, tuple)
     if origin is tuple and Ellipsis not in arguments:
         items = [_codec(each) for each in arguments]
-        return Codec(
+        return JsonCodec(
             lambda value: [each.encode(part) for each, part in zip(items, value, strict=True)],
             lambda data: tuple(each.decode(part) for each, part in zip(items, data, strict=True)),
         )
     item = _codec(arguments[0])
     if make in (set, frozenset):
-        return Codec(lambda value: sorted(map(item.encode, value)), lambda data: make(map(item.decode, data)))
+        return JsonCodec(lambda value: sorted(map(item.encode, value)), lambda data: make(map(item.decode, data)))
     if item is _PLAIN:
-        return Codec(list, make)
-    return Codec(lambda value: list(map(item.encode, value)), lambda data: make(map(item.decode, data)))
+        return JsonCodec(list, make)
+    return JsonCodec(lambda value: list(map(item.encode, value)), lambda data: make(map(item.decode, data)))
 
 
-def _row(kind: Any) -> Codec:
+def _row(kind: Any) -> JsonCodec:
     @cache
-    def fields() -> list[_Field]:
+    def fields() -> list[_CodedField]:
         return _fields(kind)
 
-    return Codec(
+    return JsonCodec(
         lambda value: [each.codec.encode(getattr(value, each.name)) for each in fields()],
         lambda data: kind(*(each.codec.decode(part) for each, part in zip(fields(), data, strict=False))),
     )
 
 
-def _object(kind: Any) -> Codec:
+def _object(kind: Any) -> JsonCodec:
     """The codec of an object. Its fields are looked at when it is first used, because a type may contain itself."""
 
     @cache
-    def fields() -> list[_Field]:
+    def fields() -> list[_CodedField]:
         return _fields(kind)
 
     def encode_fields(value: Any) -> dict[str, Any]:
@@ -233,20 +233,20 @@ def _object(kind: Any) -> Codec:
                 values[name] = codec.decode(data[key])
         return kind(**values)
 
-    return Codec(encode_fields, decode_fields)
+    return JsonCodec(encode_fields, decode_fields)
 
 
-def _fields(kind: Any) -> list[_Field]:
+def _fields(kind: Any) -> list[_CodedField]:
     hints = get_type_hints(kind, include_extras=True)
     return [_field(name, hints[name], default) for name, default in _defaults(kind).items()]
 
 
-def _field(name: str, kind: Any, default: Any) -> _Field:
+def _field(name: str, kind: Any, default: Any) -> _CodedField:
     marks = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
-    key = next((mark.text for mark in marks if isinstance(mark, Name)), None) or _camel(name)
+    key = next((mark.text for mark in marks if isinstance(mark, JsonName)), None) or _camel(name)
     omitted = dataclasses.MISSING if WRITTEN in marks else default
     skips_null = default is not dataclasses.MISSING and not _permits_none(kind)
-    return _Field(name, key, _codec(kind), omitted, INLINE in marks, skips_null)
+    return _CodedField(name, key, _codec(kind), omitted, INLINE in marks, skips_null)
 
 
 def _permits_none(kind: Any) -> bool:

@@ -130,8 +130,8 @@ class ChatInvariants:
         self.turns[turn_id] = self._by_answer[key] = turn
 
     def profile_of(self, head: Mapping[str, Any]) -> Mapping[str, Any]:
-        profile = head["profile"]
-        return self.profiles[profile[0]] if profile and profile[2] else _NO_PROFILE
+        profile = head.get("profile")
+        return self.profiles[profile["id"]] if profile and profile["enabled"] else _NO_PROFILE
 
     @staticmethod
     def _check_recorded(turn: TurnState, checkpoint: Mapping[str, Any]) -> None:
@@ -215,13 +215,14 @@ class ChatInvariants:
         written = {each["artifact"]["tag"]: each for each in counters(self.profile_of(turn.head), turn.head["trigger"])}
         done = {each["tag"] for each in turn.result["operations"] if each["status"] == "done"}
         for tag in new.keys() | earlier.keys():
-            values = [*earlier[tag]["history"], earlier[tag]["value"]] if tag in earlier else []
+            values = [*earlier[tag].get("history", []), earlier[tag]["value"]] if tag in earlier else []
             expected: dict[str, Any] = {"value": values[-1] if values else None, "history": values[:-1]}
             if tag in done and tag in written:
                 kept = written[tag]["artifact"].get("retention", {}).get("maxVersions", 20) - 1
                 value = f"{values[-1]}\n{COUNTED}" if values else COUNTED
                 expected = {"value": value, "history": values[-kept:] if kept else []}
-            found = {name: new.get(tag, {}).get(name) for name in expected}
+            artifact = new.get(tag, {})
+            found = {"value": artifact.get("value"), "history": artifact.get("history", [])}
             require(found == expected, f"10: {tag} of {turn_id} is {found}, not {expected}")
 
     # -- at every model call

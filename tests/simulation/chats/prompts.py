@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT
 from tests.simulation.chats.profiles import BEFORE, Operation
 from tests.simulation.chats.state import ChatState, TurnState
 
@@ -12,7 +13,7 @@ def expected_prompt(chat: ChatState, turn: TurnState, content: Mapping[str, Any]
     results, head = turn.recorded(BEFORE), turn.head
     done = [(each, results[each["id"]]["value"]) for each in turn.ledger.plan[BEFORE] if _is_done(results, each)]
     system = [
-        head["settings"]["system"] or "",
+        head["settings"].get("system") or "",
         *_included(chat, turn, content),
         *_inserted(done, "prompt.system_update"),
     ]
@@ -25,7 +26,7 @@ def expected_prompt(chat: ChatState, turn: TurnState, content: Mapping[str, Any]
 
 def _history(chat: ChatState, turn: TurnState) -> Iterator[tuple[str, str]]:
     path = chat.path(turn.head["branchId"])[: turn.head["position"]]
-    for pointer in path[-turn.head["settings"]["historyLimit"] :]:
+    for pointer in path[-turn.head["settings"].get("historyLimit", DEFAULT_HISTORY_LIMIT) :]:
         for side, role in (("user", "user"), ("answer", "assistant")):
             if (number := pointer.shows(side)) is not None:
                 yield role, chat.variants[pointer.exchange_id, side, number].content

@@ -37,7 +37,7 @@ class FinalChecks:
     def run(self) -> None:
         by_request = defaultdict(list[TurnState])
         for turn in self._invariants.turns.values():
-            by_request[turn.head["clientRequestId"]].append(turn)
+            by_request[turn.head.get("clientRequestId")].append(turn)
         for request_id, turns in by_request.items():
             require(len(turns) == 1, f"14: the request {request_id} has made {[turn.id for turn in turns]}")
         for request_id in self._sent:
@@ -94,7 +94,7 @@ class FinalChecks:
         require(is_told, f"11: {turn.id} is {turn.status} {stored.abort_reason} {failed}, and {told} was told")
         self._check_operations(turn)
         self._check_main(chat, turn)
-        request_id = turn.head["clientRequestId"]
+        request_id = turn.head.get("clientRequestId")
         if turn.head["trigger"] == "generate" and request_id in self._sent:
             text = chat.variants[turn.head["exchangeId"], "user", 1].content
             require(text == self._sent[request_id], f"14: {turn.id} has the message {text}")

@@ -227,7 +227,7 @@ class _ChatSchedule:
             result = self._request("turn", start)
             if result.error is None:
                 turn_id: str = result.result.turn.id
-                known = self._cloud.invariants.turns[turn_id].head["clientRequestId"]
+                known = self._cloud.invariants.turns[turn_id].head.get("clientRequestId")
                 require(known == request.client_request_id, f"14: {request} is answered by {turn_id} of {known}")
                 if request.content is not None:
                     self.sent[request.client_request_id or ""] = request.content

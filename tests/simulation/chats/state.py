@@ -157,7 +157,7 @@ class ChatState:
 
     def artifacts_before(self, turn: TurnState) -> Mapping[str, Any]:
         """What the turn's profile session had before the turn's exchange."""
-        session = turn.head["session"]
+        session = turn.head.get("session", "")
         path = self.path(turn.head["branchId"])[: turn.head["position"]]
         names = [pointer.sessions[session] for pointer in path if session in pointer.sessions]
         return self.artifacts[names[-1]] if names else {}

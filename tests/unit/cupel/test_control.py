@@ -97,7 +97,7 @@ def test_a_run_that_has_all_its_scenarios_is_not_expanded(cupel: Cupel, run: Run
     end(run, errored=set())
     refused = cupel("expand", run.id, "--sample", "100")
     assert refused.exit_code == 2
-    assert "samplePercentage: " in refused.stderr
+    assert "--sample: " in refused.stderr
 
 
 def test_queues_are_listed_with_their_counts(cupel: Cupel, run: Run):

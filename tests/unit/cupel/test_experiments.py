@@ -88,7 +88,7 @@ def test_runs_are_listed_by_experiment(cupel: Cupel, cloud: Settings, tmp_path: 
     listed = cupel("runs", "--experiment", experiment).stdout
     assert member.id in listed
     assert other.id not in listed
-    assert "experimentId: there is no experiment exp_none" in cupel("runs", "--experiment", "exp_none").stderr
+    assert "--experiment: there is no experiment exp_none" in cupel("runs", "--experiment", "exp_none").stderr
 
 
 def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, cloud: Settings, tmp_path: Path) -> None:

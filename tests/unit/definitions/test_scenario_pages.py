@@ -245,7 +245,7 @@ def test_the_size_of_a_page_is_stored_with_it() -> None:
     manifest = append("def_1", cases(3))
     [page] = manifest.pages
     assert page.size > 0
-    assert encode(manifest)["pages"] == [[page.key, 3, page.size, [], False, False, [], []]]
+    assert encode(manifest)["pages"] == [[page.key, 3, [], False, False, [], [], page.size]]
     assert decode(Manifest, encode(manifest)).size_at(0) == page.size / 3
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec
 from cupel_core.domain.analysis.experiments import ExperimentDesign
-from cupel_core.domain.codec import INLINE, ROW, WRITTEN, Imported, Name, decode, decode_all, encode
+from cupel_core.domain.codec import INLINE, ROW, WRITTEN, Imported, JsonName, decode, decode_all, encode
 from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import Progress, RunFailure, StartedBy
@@ -39,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Shape:
-    kind: Annotated[str, Name("type")]
+    kind: Annotated[str, JsonName("type")]
     shade: Shade | None = None
     size: Annotated[Size, ROW] = Size(1)  # noqa: RUF009 - it never changes
     place: Annotated[Point, INLINE] = Point()

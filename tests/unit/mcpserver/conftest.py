@@ -6,6 +6,8 @@ import pytest
 
 from authorize import app as authorizer
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.limits.quotas import Quotas
+from cupel_core.domain.limits.request_rate import RequestLimit
 from cupel_core.store import executions
 from cupel_core.store.settings import Settings
 from cupel_core.workspace.access import request_rates, tokens
@@ -72,6 +74,14 @@ class McpClient(Client):
 
 def call(asked: dict[str, Any]) -> Answer:
     return answered(app.handler(asked, Context()))
+
+
+@pytest.fixture(autouse=True)
+def unlimited_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test call all tools of one workspace within a second. `api/test_rate_limit.py` tests the limits."""
+    limit = property(lambda _: RequestLimit(100_000, 100_000))
+    monkeypatch.setattr(Settings, "request_limit", limit)
+    monkeypatch.setattr(Quotas, "requests", limit)
 
 
 @pytest.fixture

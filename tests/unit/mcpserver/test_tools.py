@@ -201,7 +201,7 @@ def test_tools_refuse_the_roles_that_may_not_call_them(world: World) -> None:
         assert (name, role, result["isError"], status) == (name, role, True, 403)
 
 
-@in_one_test("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_hostile_arguments_are_refused_in_words(world: World, name: str) -> None:
     arguments = CASES[name](world)
     for argument in TOOLS[name].argument_names:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.codec import Name, decode
+from cupel_core.domain.codec import JsonName, decode
 from cupel_core.domain.pipeline.artifacts import ArtifactUsage, PromptPlace
 from cupel_core.domain.pipeline.operations import EffectType, Hook, OperationKind, ProfileOperation
 
@@ -46,7 +46,7 @@ class ProfileIssue(NamedTuple):
 class Pipeline:
     """What a version of a profile has: operations, and how they are executed."""
 
-    mode: Annotated[ExecutionMode, Name("executionMode")] = ExecutionMode.CONCURRENT
+    mode: Annotated[ExecutionMode, JsonName("executionMode")] = ExecutionMode.CONCURRENT
     operations: tuple[ProfileOperation, ...] = ()
 
     @cached_property

@@ -108,7 +108,7 @@ def _check_known(operation: Operation, paths: list[str]) -> None:
     """Raise Invalid for a path that the results of an operation never have, as it would select nothing."""
     from cupel_core.interfaces.mcp.schemas import field_paths  # pydantic makes schemas slowly
 
-    known = [each.partition(": ")[0] for each in field_paths(operation)]
+    known = [each.partition(": ")[0] for each in field_paths(operation, are_nested=True)]
     unknown = [path for path in paths if not any(_is_on_path(path, each) for each in known)]
     if unknown and known:
         names = list(dict.fromkeys(each.partition(".")[0] for each in known))
