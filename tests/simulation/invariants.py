@@ -192,8 +192,8 @@ class Invariants:
         """
         try:
             self._check_call(call, earlier, is_structured)
-        except Violation as violation:
-            self._cloud.scheduler.fail(violation)
+        except Exception as error:
+            self._cloud.scheduler.fail(error)
             raise
 
     def _check_call(self, call: Call, earlier: Sequence[Call], is_structured: bool) -> None:
@@ -230,8 +230,8 @@ class Invariants:
         """Of every call of an operation."""
         try:
             self._check_operation(operation, call, earlier)
-        except Violation as violation:
-            self._cloud.scheduler.fail(violation)
+        except Exception as error:
+            self._cloud.scheduler.fail(error)
             raise
 
     def _check_operation(self, operation: "OperationTurn", call: Call, earlier: Sequence[Call]) -> None:
@@ -271,8 +271,8 @@ class Invariants:
         """Of every attempt at a call of a tool."""
         try:
             self._check_tool_call(int(body["probeIndex"]), str(body["callId"]), earlier)
-        except Violation as violation:
-            self._cloud.scheduler.fail(violation)
+        except Exception as error:
+            self._cloud.scheduler.fail(error)
             raise
 
     def _check_tool_call(self, index: int, call_id: str, earlier: Sequence[Execution]) -> None:

@@ -13,7 +13,7 @@ from tests.simulation.chats.prompts import expected_prompt
 from tests.simulation.chats.state import OVER, ChatState, Decoder, TurnState
 from tests.simulation.expressions import Item
 from tests.simulation.invariants import require
-from tests.simulation.scheduler import START, Violation
+from tests.simulation.scheduler import START
 from tests.simulation.table import Key
 
 if TYPE_CHECKING:
@@ -232,8 +232,8 @@ class ChatInvariants:
         self.account_pauses.check_call()
         try:
             self._check_call(call, earlier)
-        except Violation as violation:
-            self._cloud.scheduler.fail(violation)
+        except Exception as error:
+            self._cloud.scheduler.fail(error)
             raise
 
     def _check_call(self, call: ChatCall, earlier: Sequence[ChatCall]) -> None:
