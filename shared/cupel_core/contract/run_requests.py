@@ -40,7 +40,7 @@ from cupel_core.contract.runs import RunResponse, WritesReport
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Priority, Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
-from cupel_core.domain.runs.settings import RunSettings, setting_names
+from cupel_core.domain.runs.settings import MAX_REPEATS, RunSettings, names_of
 from cupel_core.domain.runs.spec import PlaygroundSpec, RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -48,7 +48,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 Percentage = Annotated[int, Field(strict=True, ge=1, le=100)]
 Repeats = Annotated[
     int,
-    Field(strict=True, ge=1, le=1_000, description="Conversations of each target with each scenario and persona"),
+    Field(strict=True, ge=1, le=MAX_REPEATS, description="Conversations of each target with each scenario and persona"),
 ]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
@@ -123,7 +123,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
         """The values of the fields of `RunSettings` that these fields set."""
         given = self.model_fields_set.intersection(GRADER_FIELDS)
         return {
-            **same_fields(self, setting_names()),
+            **same_fields(self, names_of(RunSettings)),
             "params": self.parameters(),
             "grader_config": GraderConfig(**same_fields(self, GRADER_FIELDS)),
             "disabled_graders": tuple(sorted(name for name in given if getattr(self, name) is None)),
@@ -132,7 +132,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
 
 def _settings(request: "CreateRun | EvalRunFields") -> dict[str, Any]:
     """The values of the fields of `RunSettings` that a start sets."""
-    return {**same_fields(request, setting_names()), **request.config.settings(), "labels": request.labels()}
+    return {**same_fields(request, names_of(RunSettings)), **request.config.settings(), "labels": request.labels()}
 
 
 class CreateRun(LabelFields, BudgetFields):

@@ -36,7 +36,7 @@ from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.runs.pace import SCALE_RUN_PACE
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.scale_runs import ScaleRun
-from cupel_core.domain.runs.settings import RunSettings, setting_names
+from cupel_core.domain.runs.settings import RunSettings, names_of
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import EvaluatorChoice, EvaluatorName, format_check
@@ -243,7 +243,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     def _settings(self) -> dict[str, Any]:
         params, graders = {"temperature": self.temperature, "maxOutputTokens": self.max_output_tokens}, self._graders()
         return {
-            **same_fields(self, setting_names()),
+            **same_fields(self, names_of(RunSettings)),
             "params": {name: value for name, value in params.items() if value is not None},
             "grader_config": GraderConfig(**graders),
             "disabled_graders": tuple(sorted(name for name, value in graders.items() if value is None)),

@@ -10,12 +10,11 @@ from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one, same_fields
 from cupel_core.contract.fields import Flag, Id, Label
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
-from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.settings import RunSettings
-from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec, StartSpec, start_spec
 
 _EXPRESSION = (
     "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
@@ -28,7 +27,7 @@ class CreateScheduledEvalRun(CreateEvalRun):
     eval_id: Id
 
     def spec(self) -> EvalRunSpec:
-        return EvalRunSpec(self.eval_id, **self.settings().setting_values)
+        return EvalRunSpec.of(self.eval_id, self.settings())
 
 
 ScheduledRunInput = Annotated[CreateRun, Field(description="The run to start at each firing, as in POST /runs")]
@@ -187,7 +186,7 @@ class ScheduledEvalRunResponse(ResponseModel):
         return cls.model_validate(_scheduled(cls, spec))
 
 
-def _scheduled(model: type[ResponseModel], spec: RunSpec | EvalRunSpec) -> dict[str, Any]:
+def _scheduled(model: type[ResponseModel], spec: StartSpec) -> dict[str, Any]:
     labels, config = vars(spec.labels.apply_to(RunLabels())), ScheduledRunConfigResponse.of(spec)
     return {**same_fields(spec, model.model_fields), **labels, "config": config}
 
@@ -223,15 +222,14 @@ class ScheduleResponse(ResponseModel):
 
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
-        data = orjson.loads(schedule.run)
-        is_eval = "definitionId" not in data
+        spec = start_spec(orjson.loads(schedule.run))
         return cls(
             id=schedule.id,
             name=schedule.name,
             expression=schedule.timing.expression,
             timezone=schedule.timing.timezone,
-            run=None if is_eval else ScheduledRunResponse.of(decode(RunSpec, data)),
-            eval_run=ScheduledEvalRunResponse.of(decode(EvalRunSpec, data)) if is_eval else None,
+            run=ScheduledRunResponse.of(spec) if isinstance(spec, RunSpec) else None,
+            eval_run=ScheduledEvalRunResponse.of(spec) if isinstance(spec, EvalRunSpec) else None,
             enabled=schedule.enabled,
             status=schedule.status(now),
             firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],

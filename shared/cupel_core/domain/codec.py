@@ -195,26 +195,18 @@ def _sequence(origin: Any, arguments: tuple[Any, ...]) -> JsonCodec:
 
 
 def _row(kind: Any) -> JsonCodec:
-    @cache
-    def fields() -> list[_CodedField]:
-        return _fields(kind)
-
     return JsonCodec(
-        lambda value: [each.codec.encode(getattr(value, each.name)) for each in fields()],
-        lambda data: kind(*(each.codec.decode(part) for each, part in zip(fields(), data, strict=False))),
+        lambda value: [each.codec.encode(getattr(value, each.name)) for each in _fields(kind)],
+        lambda data: kind(*(each.codec.decode(part) for each, part in zip(_fields(kind), data, strict=False))),
     )
 
 
 def _object(kind: Any) -> JsonCodec:
     """The codec of an object. Its fields are looked at when it is first used, because a type may contain itself."""
 
-    @cache
-    def fields() -> list[_CodedField]:
-        return _fields(kind)
-
     def encode_fields(value: Any) -> dict[str, Any]:
         encoded: dict[str, Any] = {}
-        for name, key, codec, default, is_inline, _ in fields():
+        for name, key, codec, default, is_inline, _ in _fields(kind):
             found = getattr(value, name)
             if found is default or found == default:
                 continue
@@ -226,7 +218,7 @@ def _object(kind: Any) -> JsonCodec:
 
     def decode_fields(data: Mapping[str, Any]) -> Any:
         values = {}
-        for name, key, codec, _, is_inline, skips_null in fields():
+        for name, key, codec, _, is_inline, skips_null in _fields(kind):
             if is_inline:
                 values[name] = codec.decode(data)
             elif key in data and not (skips_null and data[key] is None):
@@ -236,6 +228,7 @@ def _object(kind: Any) -> JsonCodec:
     return JsonCodec(encode_fields, decode_fields)
 
 
+@cache
 def _fields(kind: Any) -> list[_CodedField]:
     hints = get_type_hints(kind, include_extras=True)
     return [_field(name, hints[name], default) for name, default in _defaults(kind).items()]

@@ -1,7 +1,7 @@
 """Run specifications of evals and of the playground."""
 
 from cupel_core.base.errors import Invalid
-from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.runs.settings import RunSettings, values_of
 from cupel_core.domain.runs.spec import EvalRunSpec, PlaygroundSpec, RunSpec
 from cupel_core.resources import evals, references
 from cupel_core.runs.requested_fields import as_of_playground
@@ -15,7 +15,7 @@ def eval_run_spec(workspace: str, eval_id: str, settings: RunSettings) -> RunSpe
         targets=stored.targets,
         scenario_ids=stored.scenario_ids,
         eval_id=stored.id,
-        **{**settings.setting_values, "params": {**stored.params, **settings.params}},
+        **{**values_of(RunSettings, settings), "params": {**stored.params, **settings.params}},
     )
 
 
@@ -38,5 +38,5 @@ def playground_run_spec(workspace: str, playground: PlaygroundSpec, settings: Ru
         scenario_ids=(playground.scenario_id,),
         persona_ids=(playground.persona_id,) if playground.persona_id else (),
         playground=True,
-        **settings.setting_values,
+        **values_of(RunSettings, settings),
     )

@@ -10,6 +10,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.definitions import ResolvedDefinition
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.labels import RunLabels
+from cupel_core.domain.runs.settings import RunConfig, values_of
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.runs.cases import RunCases
 from cupel_core.store import runs, snapshots
@@ -46,7 +47,7 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
         scale=run.scale,
         max_budget_usd=run.budget.max_usd if run.budget else None,
         allow_unpriced=run.budget is not None and run.budget.allows_unpriced,
-        **run.config_values,
+        **values_of(RunConfig, run),
     )
 
 

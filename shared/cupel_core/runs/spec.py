@@ -6,10 +6,10 @@ Two specifications are the same when their texts are.
 import orjson
 
 from cupel_core.domain.codec import decode, encode
-from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
+from cupel_core.domain.runs.spec import RunSpec, StartSpec, start_spec
 
 
-def spec_to_text(spec: RunSpec | EvalRunSpec) -> str:
+def spec_to_text(spec: StartSpec) -> str:
     return orjson.dumps(encode(spec), option=orjson.OPT_SORT_KEYS).decode()
 
 
@@ -17,7 +17,6 @@ def spec_from_text(text: str) -> RunSpec:
     return decode(RunSpec, orjson.loads(text))
 
 
-def scheduled_from_text(text: str) -> RunSpec | EvalRunSpec:
+def scheduled_from_text(text: str) -> StartSpec:
     """What a schedule starts."""
-    data = orjson.loads(text)
-    return decode(RunSpec, data) if "definitionId" in data else decode(EvalRunSpec, data)
+    return start_spec(orjson.loads(text))

@@ -37,6 +37,7 @@ from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import SYSTEM, ProfileRef, Run, StartedBy
 from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.runs.settings import RunConfig, values_of
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.default_evaluators import statuses_from_json
@@ -329,5 +330,5 @@ def _run(
         evaluators=statuses_from_json(spec.evaluators),
         trial=spec.trial,
         scale=spec.scale,
-        **spec.config_values,
+        **values_of(RunConfig, spec),
     )

@@ -20,6 +20,7 @@ from cupel_core.domain.pipeline.operations import ProfileOperation
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
+from cupel_core.domain.runs.settings import MAX_REPEATS
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
@@ -33,7 +34,6 @@ from cupel_core.store.settings import settings
 
 MAX_COLUMNS = 200
 """Targets times prompts: what a matrix of results, and the progress of a run, can show."""
-MAX_REPEATS = 1_000
 MAX_CHECKED_BYTES = 5_000_000
 """Of scenarios as JSON that a start reads to find out whether they fit: about 15,000 questions."""
 MAX_TARGETS_BYTES = 100 * 1024

@@ -298,12 +298,12 @@ SECRET = re.compile(r"(?i)(urls?|uri|link|secret|password|credentials?|signature
 
 def test_no_response_has_a_field_for_a_secret() -> None:
     """Addresses that are configured have no signature: whoever reads them cannot use them without a secret header."""
-    configured = {"baseUrl", "evaluatorUrl", "connectorUrls", "evaluator.url", "url"}
+    configured, paths = {"baseUrl", "evaluatorUrl", "connectorUrls"}, {"evaluator.url", "url"}
     found = {
         f"{name}: {path}"
         for name in CALLABLE
         for path in (each.partition(": ")[0] for each in field_paths(OPERATIONS[name]))
-        if SECRET.search(path) and path not in configured
+        if SECRET.search(path) and path not in paths and path.rpartition(".")[2] not in configured
     }
     assert sorted(found) == []
     for name, left_out in LEFT_OUT_RESULTS.items():

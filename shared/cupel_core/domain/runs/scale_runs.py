@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from cupel_core.base.deferred import dataclass, replace
-from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.runs.settings import RunSettings, values_of
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
@@ -79,6 +79,7 @@ class ScaleRun:
 
     def spec(self, definition_id: str, evaluators: DefaultEvaluators) -> RunSpec:
         """The run's. Its definition's first version has the content; people may have made others since."""
+        settings = replace(self.settings.with_judge(evaluators.criteria_judge), repeats=self.repeats)
         return RunSpec(
             definition_id=definition_id,
             definition_version=1,
@@ -87,7 +88,7 @@ class ScaleRun:
             evaluators={str(name): str(status) for name, status in evaluators.statuses().items()},
             trial=self.trial,
             scale=True,
-            **replace(self.settings.with_judge(evaluators.criteria_judge), repeats=self.repeats).setting_values,
+            **values_of(RunSettings, settings),
         )
 
 

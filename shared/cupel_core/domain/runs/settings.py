@@ -1,8 +1,6 @@
-"""What a run can be configured with, whatever starts it: a request, a schedule, an eval or a scale run."""
+"""The settings of a run are the same whatever starts it: a request, a schedule, an eval or a scale run."""
 
-from collections.abc import Mapping
 from dataclasses import field, fields
-from functools import cache
 from typing import Any, Self
 
 from cupel_core.base.deferred import dataclass, replace
@@ -11,6 +9,8 @@ from cupel_core.domain.runs.labels import LabelChanges
 from cupel_core.domain.runs.pace import Pace, Stagger
 from cupel_core.domain.runs.priority import Priority
 from cupel_core.domain.scoring.grader_config import GraderConfig
+
+MAX_REPEATS = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,6 @@ class RunConfig:
     @property
     def pace(self) -> Pace:
         return Pace(self.max_concurrency, self.stagger_ms)
-
-    @property
-    def config_values(self) -> Mapping[str, Any]:
-        """The values of these fields by name, also of a class that has more."""
-        return {name: getattr(self, name) for name in config_names()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +71,11 @@ class RunSettings(RunConfig):
         config = replace(self.grader_config, judge_model=model)
         return replace(self, grader_config=config, disabled_graders=tuple(sorted(disabled)))
 
-    @property
-    def setting_values(self) -> Mapping[str, Any]:
-        """The values of the settings by name, also of a specification that has more."""
-        return {name: getattr(self, name) for name in setting_names()}
+
+def names_of(kind: type[RunConfig]) -> list[str]:
+    return [each.name for each in fields(kind)]
 
 
-@cache
-def config_names() -> frozenset[str]:
-    return frozenset(each.name for each in fields(RunConfig))
-
-
-@cache
-def setting_names() -> frozenset[str]:
-    return frozenset(each.name for each in fields(RunSettings))
+def values_of(kind: type[RunConfig], source: RunConfig) -> dict[str, Any]:
+    """Return the fields of this class of a source that may have more, such as the settings of a specification."""
+    return {name: getattr(source, name) for name in names_of(kind)}

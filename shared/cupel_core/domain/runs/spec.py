@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any, Self
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.codec import decode
+from cupel_core.domain.runs.settings import RunSettings, values_of
 from cupel_core.domain.runs.targets import Target
 
 
@@ -41,6 +43,18 @@ class EvalRunSpec(RunSettings):
     """A requested run of an eval as it is when the run starts."""
 
     eval_id: str
+
+    @classmethod
+    def of(cls, eval_id: str, settings: RunSettings) -> Self:
+        return cls(eval_id, **values_of(RunSettings, settings))
+
+
+type StartSpec = RunSpec | EvalRunSpec
+
+
+def start_spec(data: Mapping[str, Any]) -> StartSpec:
+    """Return the specification of which `encode` made this JSON."""
+    return decode(RunSpec, data) if "definitionId" in data else decode(EvalRunSpec, data)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def _check_eval_run(call: Call, values: Values) -> None:
     from cupel_core.runs.spec import spec_to_text
 
     eval_id, settings = values["eval_id"], values["body"].settings()
-    requested = spec_to_text(EvalRunSpec(eval_id, **settings.setting_values))
+    requested = spec_to_text(EvalRunSpec.of(eval_id, settings))
     _check_start(call, eval_run_spec(call.workspace, eval_id, settings), requested)
 
 

@@ -1,4 +1,4 @@
-"""What models cannot use through MCP, with reasons: operations, fields of requests and fields of responses."""
+"""The tables here say what models cannot use through MCP, and why: operations, and fields of requests and responses."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

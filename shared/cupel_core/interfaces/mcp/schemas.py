@@ -178,38 +178,37 @@ def _selected(schema: JsonSchema, fields: Fields, definitions: Mapping[str, Json
     return {name: schema[name] for name in ("type", "enum", "const", "description") if name in schema}
 
 
-def field_paths(operation: Operation, *, are_nested: bool = False) -> list[str]:
+def field_paths(operation: Operation, depth: int = _MAX_DEPTH) -> list[str]:
     """The fields of an operation's result as `path: type`; those of items for a list.
 
-    Objects within the result are described as objects, to be short, unless their fields are asked for, too.
+    Objects are described by their fields down to this depth, and below it as objects.
     """
     schema = response_schema(operation)
     definitions = schema.get("$defs", {})
     properties = schema.get("properties", {})
     if operation.is_list or operation.types["return"] is Ranged:
         schema = _resolved(properties.get("items", {}), definitions).get("items", {})
-    return list(_paths(schema, "", definitions, (), are_nested=are_nested))
+    return list(_paths(schema, "", definitions, (), depth=depth))
 
 
 def _paths(
-    schema: JsonSchema, path: str, definitions: Mapping[str, JsonSchema], above: tuple[str, ...], *, are_nested: bool
+    schema: JsonSchema, path: str, definitions: Mapping[str, JsonSchema], above: tuple[str | None, ...], *, depth: int
 ) -> Iterator[str]:
-    named = _without_null(schema).get("$ref", "") if are_nested else ""
-    schema = _without_null(_resolved(schema, definitions))
-    reference = named or schema.get("$ref", "")
+    schema = _without_null(schema)
+    reference = schema.get("$ref")
     schema = _resolved(schema, definitions)
     if schema.get("type") == "array":
         items = schema.get("items", {})
         if "$ref" in items or "anyOf" in items:
-            yield from _paths(items, path, definitions, above, are_nested=are_nested)
+            yield from _paths(items, path, definitions, above, depth=depth)
             return
         yield f"{path}: list of {items.get('type', 'values')}"
         return
     properties = schema.get("properties")
-    is_known = reference in above and (bool(reference) or not are_nested)
-    if not properties or is_known or len(above) >= _MAX_DEPTH:
+    contains_itself = reference is not None and reference in above
+    if not properties or contains_itself or len(above) >= depth:
         yield f"{path}: {schema.get('type', 'any')}"
         return
     for name, each in properties.items():
         inner = f"{path}.{name}" if path else name
-        yield from _paths(each, inner, definitions, (*above, reference), are_nested=are_nested)
+        yield from _paths(each, inner, definitions, (*above, reference), depth=depth)

@@ -23,7 +23,7 @@ from cupel_core.runs.starters import started_by
 )
 def create_eval_run(call: Call, eval_id: str, body: CreateEvalRun = with_defaults(CreateEvalRun)) -> RunStartedResponse:
     workspace, settings = call.workspace, body.settings()
-    requested = spec_to_text(EvalRunSpec(eval_id, **settings.setting_values))
+    requested = spec_to_text(EvalRunSpec.of(eval_id, settings))
     return _start(call, workspace, eval_run_spec(workspace, eval_id, settings), requested)
 
 

@@ -1,7 +1,7 @@
 from cupel_core.contract.run_requests import CreateRun, EvalRunFields, RunConfigInput
 from cupel_core.contract.runs import RunConfigResponse
 from cupel_core.contract.schedules import ScheduledEvalRunResponse, ScheduledRunConfigResponse
-from cupel_core.domain.runs.settings import RunSettings, config_names, setting_names
+from cupel_core.domain.runs.settings import RunConfig, RunSettings, names_of, values_of
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 NAMES_OF_LABELS = {"name", "tags", "metadata"}
@@ -12,26 +12,26 @@ MADE_OF_OTHERS = {"labels", "grader_config", "disabled_graders"}
 def test_every_setting_is_a_field_of_each_request_of_a_start() -> None:
     for request in (CreateRun, EvalRunFields):
         own = {*request.model_fields, *RunConfigInput.model_fields}
-        missing = setting_names() - MADE_OF_OTHERS - own
+        missing = {*names_of(RunSettings)} - MADE_OF_OTHERS - own
         assert missing <= {"report"}, request
         assert own >= NAMES_OF_LABELS, request
 
 
 def test_every_setting_is_shown_of_a_schedule() -> None:
     shown = {*ScheduledEvalRunResponse.model_fields, *ScheduledRunConfigResponse.model_fields}
-    assert setting_names() - MADE_OF_OTHERS <= shown
+    assert {*names_of(RunSettings)} - MADE_OF_OTHERS <= shown
 
 
 def test_what_a_run_keeps_of_its_settings_is_shown_with_it() -> None:
     of_the_run_itself = {"priority", "experiment_id", "report", "grader_config"}
-    assert config_names() - of_the_run_itself <= RunConfigResponse.model_fields.keys()
+    assert {*names_of(RunConfig)} - of_the_run_itself <= RunConfigResponse.model_fields.keys()
 
 
 def test_the_values_of_a_specification_are_those_of_its_settings() -> None:
     settings = RunSettings(repeats=3, max_turns=4, stagger_ms=(200, 400))
-    assert RunSettings(**settings.setting_values) == settings
+    assert RunSettings(**values_of(RunSettings, settings)) == settings
     assert settings.pace.stagger_ms == (200, 400)
-    assert "repeats" not in settings.config_values
+    assert "repeats" not in values_of(RunConfig, settings)
 
 
 def test_a_judge_that_is_set_is_no_longer_switched_off() -> None:

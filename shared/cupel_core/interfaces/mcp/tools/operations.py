@@ -18,6 +18,8 @@ from cupel_core.interfaces.routes import ROUTES, load
 
 _MAX_KB = 20
 """The longest description of an operation has 18 KB."""
+_DESCRIBED_DEPTH = 2
+"""A description has the fields of a result, and those of the objects among them."""
 _MAX_RESULT_BYTES = 16_000
 _MAX_NAME_LENGTH = 100
 
@@ -108,7 +110,7 @@ def _check_known(operation: Operation, paths: list[str]) -> None:
     """Raise Invalid for a path that the results of an operation never have, as it would select nothing."""
     from cupel_core.interfaces.mcp.schemas import field_paths  # pydantic makes schemas slowly
 
-    known = [each.partition(": ")[0] for each in field_paths(operation, are_nested=True)]
+    known = [each.partition(": ")[0] for each in field_paths(operation)]
     unknown = [path for path in paths if not any(_is_on_path(path, each) for each in known)]
     if unknown and known:
         names = list(dict.fromkeys(each.partition(".")[0] for each in known))
@@ -143,4 +145,6 @@ def _describe(operation: Operation) -> CalledOperation:
 
     text = f"{operation.summary}. {operation.description or ''}".strip()
     schema = full_arguments(operation)
-    return CalledOperation(operation=operation.id, summary=text, arguments=schema, fields=field_paths(operation))
+    return CalledOperation(
+        operation=operation.id, summary=text, arguments=schema, fields=field_paths(operation, _DESCRIBED_DEPTH)
+    )
