@@ -1,6 +1,6 @@
-"""Calls of DynamoDB that moto answers without HTTP, which took half of the time of such a call.
+"""Moto answers calls of DynamoDB without HTTP here, because HTTP took half of the time of such a call.
 
-A call takes the long way if something was registered for an event of its client, or a stack answers it.
+A call still goes through HTTP if a test has registered a handler for an event of its client, or if a stack answers it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,12 +35,12 @@ _OPERATIONS = {
     )
 }
 _WITHOUT_EFFECT = "before-send.*.*"
-"""What PynamoDB registers for it adds the headers of a call, of which it has none."""
+"""PynamoDB registers a handler for this event, which adds no header because its calls have none."""
 _METADATA = {"RequestId": "0" * 52, "HTTPHeaders": {}, "RetryAttempts": 0}
 
 
 def install(lock: AbstractContextManager[Any]) -> None:
-    """Answer one call at a time: who has the lock."""
+    """Replace botocore's calls by direct ones. The lock lets one call be answered at a time."""
     _note_registrations()
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -60,7 +60,7 @@ def install(lock: AbstractContextManager[Any]) -> None:
 
 
 def _note_registrations() -> None:
-    """Each emitter of a client has what was registered since the client was created."""
+    """Let the emitter of each client list the handlers that were registered since the client was created."""
     create, register = ClientCreator.create_client, HierarchicalEmitter._register_section
     unregister = HierarchicalEmitter.unregister
 
@@ -99,7 +99,7 @@ def _answer(client: Any, operation_name: str, api_params: dict[str, Any]) -> dic
 
 
 class _Handler(DynamoHandler):
-    """Moto's handler of one call, in the region and the account of the tests."""
+    """It is moto's handler of one call, in the region and the account of the tests."""
 
     def __init__(self, operation_name: str, body: dict[str, Any]) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ def _refusal(client: Any, model: Any, handler: _Handler, error: ServiceException
 
 
 def _sent(value: Any) -> Any:
-    """What moto reads of a request: a copy without absent members, with plain texts and lists."""
+    """Return a copy of a request as moto reads it: without absent members, with plain texts and lists."""
     kind = type(value)
     if kind is str or kind is bytes:
         return value
@@ -146,7 +146,7 @@ def _sent(value: Any) -> Any:
 
 
 def _received(value: Any, shape: Any) -> Any:
-    """What botocore reads of a response of this shape: a copy with the members that the service describes."""
+    """Return a copy of a response as botocore reads it: with the members that the service describes."""
     match shape.type_name:
         case "structure":
             members = shape.members

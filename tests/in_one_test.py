@@ -1,4 +1,4 @@
-"""Cheap checks of many cases in one test: as tests of their own, they cost more than what they check."""
+"""A decorator checks many cheap cases in one test, because a test of its own costs more than such a check."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -15,9 +15,9 @@ type Check = Callable[..., Awaitable[None] | None]
 def in_one_test(
     names: str | Sequence[str], cases: Iterable[Any], ids: Iterable[object] | Callable[[Any], object] | None = None
 ) -> Callable[[Check], Check]:
-    """Like `pytest.mark.parametrize`, in one test that fails with every case that fails.
+    """Run all cases of a test function in one test. It takes the arguments of `pytest.mark.parametrize`.
 
-    Its cases share what the test has of fixtures.
+    Every case is run, and the failure names each case that failed. The cases share the fixtures of the test.
     """
     arguments = [each.strip() for each in names.split(",")] if isinstance(names, str) else [*names]
     listed = [*cases]
