@@ -32,7 +32,7 @@ class RunSample(NamedTuple):
         return self.is_drawn and self.scenarios < self.total
 
     def correction(self, answered: int) -> float:
-        """Return the factor for variances if so many scenarios are known."""
+        """Return the factor for variances if this many scenarios are known."""
         return 1 - answered / self.total
 
     @property
@@ -52,7 +52,7 @@ class RunSample(NamedTuple):
 
 
 def drawn_sample(scenarios: int, total: int, seed: int, plan: Plan, total_cases: int | None) -> RunSample:
-    """Describe a sample of so many scenarios. `total_cases` counts all scenarios with their personas. If it is None,
+    """Describe a sample of this many scenarios. `total_cases` counts all scenarios with their personas. If it is None,
     the other scenarios are assumed to have as many personas as those that were drawn."""
     cases = total_cases
     if cases is None:

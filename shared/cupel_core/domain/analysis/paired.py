@@ -18,7 +18,7 @@ from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, standard_error
 
 _MAX_UNUSUAL = 4
-"""The standard error is not relied on if at most so many scenarios, and at most a tenth, differ from the others."""
+"""The standard error is not relied on if at most this many scenarios, and at most a tenth, differ from the others."""
 _ROUNDING = 1e-12
 """Differences of means of whole numbers that are closer than this are equal."""
 
@@ -122,7 +122,7 @@ def effect_size(values: Sequence[PairedValues]) -> float | None:
 
 
 def minimum_detectable_effect(standard_error: float, scenarios: int, alpha: float, tests: int = 1) -> float:
-    """Return the least true difference that one of so many tests had an 80 % chance to detect."""
+    """Return the least true difference that one of this many tests had an 80 % chance to detect."""
     df = scenarios - 1
     return (t_quantile(1 - alpha / (2 * tests), df) + t_quantile(POWER, df)) * standard_error
 

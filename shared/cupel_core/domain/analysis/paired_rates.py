@@ -63,7 +63,7 @@ class PairCounts(NamedTuple):
         return normal_upper_tail(min(self._score(-margin), -self._score(margin)))
 
     def detectable_effect(self, alpha: float, tests: int) -> float:
-        """Return the least true difference that one of so many tests had an 80 % chance to detect. At least as many
+        """Return the least true difference that one of this many tests had an 80 % chance to detect. At least as many
         pairs are assumed to differ as this difference requires, even if none did."""
         square = (normal_quantile(1 - alpha / (2 * tests)) + normal_quantile(POWER)) ** 2
         discordant = (self.gained + self.lost) / self.pairs

@@ -44,7 +44,7 @@ class DifferenceVariance(NamedTuple):
 
 
 def upper_variance(variance: float, scenarios: int) -> float:
-    """Return the upper 80 % confidence bound of a variance that was estimated from so many scenarios. A plan from the
+    """Return the upper 80 % confidence bound of a variance that was estimated from this many scenarios. A plan from the
     estimate itself has less than its power in about half of all cases (Browne 1995, Statistics in Medicine 14:1933)."""
     df = scenarios - 1
     return variance * df / chi_squared_quantile(1 - _PILOT_CONFIDENCE, df)

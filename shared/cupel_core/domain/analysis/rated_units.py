@@ -20,7 +20,7 @@ def products(first: CodeShares, second: CodeShares) -> Iterator[float]:
 
 
 def unit_of(ratings: Sequence[CodeShares], size: int) -> Unit:
-    """Sum up ratings by so many categories, each of which is the distribution of a rater's answers."""
+    """Sum up ratings by this many categories, each of which is the distribution of a rater's answers."""
     totals = tuple(map(sum, zip(*ratings, strict=True))) if ratings else (0.0,) * size
     divided = [each for each in ratings if max(each) < 1]
     own = map(sum, zip(*(products(each, each) for each in divided), strict=True)) if divided else repeat(0.0)

@@ -1,4 +1,4 @@
-"""How a model's reply ended, by the reason that its server names."""
+"""Interprets the reasons with which servers say that a model's reply ended."""
 
 from enum import StrEnum
 

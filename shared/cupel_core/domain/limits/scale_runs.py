@@ -1,14 +1,14 @@
-"""Limits that a workspace sets for its scale runs."""
+"""Defines the limits that a workspace sets for its scale runs."""
 
 from cupel_core.base.deferred import dataclass
 
 MAX_COUNT = 1_000
-"""Conversations of each target."""
+"""Each target has at most this many conversations."""
 
 
 @dataclass(frozen=True)
 class ScaleRunLimits:
-    """A limit that is None is that of the API."""
+    """A field that is None has the limit of the API."""
 
     count: int | None = None
     concurrency: int | None = None

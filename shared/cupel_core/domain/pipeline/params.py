@@ -1,4 +1,4 @@
-"""The parameters of each kind of operation."""
+"""Defines the parameters of each kind of operation."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -16,14 +16,14 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
-    """What of an answer is its JSON."""
+    """The values state which part of an answer is its JSON."""
 
     RAW = "raw"
-    """All of it."""
+    """The whole answer is JSON."""
     CODE_BLOCK = "code_block"
-    """Its first fenced block."""
+    """The first fenced block is JSON."""
     PATTERN = "pattern"
-    """The first group of a regular expression, or its match."""
+    """The first group of a regular expression, or its match, is JSON."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class OutputSpec:
     mode: OutputMode = OutputMode.TEXT
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
     extract: OutputExtraction | None = None
-    """RAW if None."""
+    """None stands for RAW."""
     pattern: str | None = None
 
     @property
@@ -41,7 +41,7 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TemplateParams:
-    """Renders a text; calls no model."""
+    """Renders a text without calling a model."""
 
     template: str
     strict_variables: bool = False
@@ -49,17 +49,17 @@ class TemplateParams:
 
     @property
     def call(self) -> None:
-        """It calls no model."""
+        """Return None, because no model is called."""
 
     @property
     def templates(self) -> dict[str, str]:
-        """By their fields."""
+        """Return the template by field."""
         return {"template": self.template}
 
 
 @dataclass(frozen=True)
 class ModelCall:
-    """One call of a model: whom it asks, and what."""
+    """Describes one call of a model: its target and its prompt."""
 
     target: Target
     prompt: str
@@ -75,8 +75,6 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class LlmParams:
-    """Calls a model once."""
-
     call: Annotated[ModelCall, INLINE]
     output: OutputSpec = OutputSpec()
 
@@ -100,25 +98,25 @@ class GuardErrorPolicy(StrEnum):
 
 @dataclass(frozen=True)
 class GuardOutput:
-    """One question that a guard answers with true or false."""
+    """Describes a question that a guard answers with true or false."""
 
     key: str
     title: str
     description: str | None = None
     when: str | None = None
-    """An expression, true or false by its truth; only with the engine RULES."""
+    """It is an expression whose truth value counts; only the engine RULES has it."""
 
 
 @dataclass(frozen=True)
 class GuardParams:
-    """Answers declared questions with true or false; other operations run on condition of its answers."""
+    """Answers declared questions with true or false, which are conditions for other operations."""
 
     engine: GuardEngine
     outputs: tuple[GuardOutput, ...]
     on_error: GuardErrorPolicy = GuardErrorPolicy.ERROR
     strict_variables: bool = False
     call: ModelCall | None = None
-    """Only with the engine LLM."""
+    """The engine LLM alone has it."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -130,7 +128,7 @@ class GuardParams:
 
     @property
     def expressions(self) -> dict[str, str]:
-        """By their fields."""
+        """Return the expressions by field."""
         numbered = enumerate(self.outputs)
         return {f"outputs.{number}.when": each.when for number, each in numbered if each.when is not None}
 

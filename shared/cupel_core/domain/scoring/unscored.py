@@ -64,7 +64,7 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
 
 
 class UnscoredCause(NamedTuple):
-    """It is the cause of one missing result. It quotes nothing, so it is stored without the conversation."""
+    """Describes the cause of one missing result. It quotes nothing, so it is stored without the conversation."""
 
     code: UnscoredCode
     model: str | None = None

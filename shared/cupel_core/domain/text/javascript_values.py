@@ -120,7 +120,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _ordered_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Names that are array indexes come first, in ascending order."""
+    """Put names that are array indexes first, in ascending order."""
     read = dict(pairs)
     indexes = sorted((name for name in read if _is_array_index(name)), key=int)
     return {name: read[name] for name in indexes} | read if indexes else read
