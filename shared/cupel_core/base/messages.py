@@ -77,23 +77,17 @@ class ProbeSlice(RunMessage):
 
 
 class GenerationRequest(QueueMessage):
-    """Requests to continue writing the scenarios of one generation."""
-
     workspace: str
     definition_id: str
     generation_id: str
 
 
 class JobRequest(QueueMessage):
-    """Requests a job."""
-
     workspace: str
     job_id: str
 
 
 class TurnOrder(QueueMessage):
-    """Requests a turn of a chat."""
-
     workspace: str
     chat_id: str
     turn_id: str
@@ -121,7 +115,6 @@ class ProbeCallback(RunCallback):
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     created_at: str
     attempts: Annotated[int, Field(ge=0)] = 0
-    """It counts failed attempts."""
 
 
 @cache

@@ -42,8 +42,6 @@ def is_valid_workspace(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Workspace:
-    """Describes a workspace that an operator has created, erased, or both."""
-
     name: str
     created_at: datetime | None = None
     erased_at: datetime | None = None
@@ -61,8 +59,6 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Token:
-    """Describes an API token without its secret."""
-
     id: str
     name: str
     role: AccessRole
@@ -99,7 +95,6 @@ class LoginCode:
     workspace: str
     role: AccessRole
     root_digest: str
-    """It is the digest of the API token that the session belongs to."""
     root_name: str
     expires_at: datetime
     session_ends_at: datetime
@@ -120,6 +115,5 @@ class AuditRecord:
     """It names what was changed or created, without its query string."""
     status: int
     created_ids: tuple[str, ...] | None = None
-    """An import may create several definitions."""
     deleted_ids: tuple[str, ...] | None = None
     """A bulk deletion lists its ids here, because its path names none."""

@@ -61,7 +61,6 @@ INLINE = _Mark.INLINE
 ROW = _Mark.ROW
 """The value is an array of its fields, in their order."""
 WRITTEN = _Mark.WRITTEN
-"""The field is written even if it has its default."""
 
 
 class JsonCodec(NamedTuple):
@@ -103,7 +102,6 @@ def _refuse(value: Any) -> Any:
 
 
 _PLAIN = JsonCodec(_same, _same)
-"""This codec is for values that are JSON already."""
 _DATETIME = JsonCodec(to_iso, from_iso)
 _DATE = JsonCodec(date.isoformat, date.fromisoformat)
 _NUMBER_AS_NAME = JsonCodec(str, int)
@@ -251,7 +249,6 @@ def _permits_none(kind: Any) -> bool:
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
-    """Return the defaults of the fields that construct a value, by name."""
     if dataclasses.is_dataclass(kind):
         return {each.name: _default(each) for each in dataclasses.fields(kind) if each.init}
     return {name: kind._field_defaults.get(name, dataclasses.MISSING) for name in kind._fields}

@@ -100,8 +100,6 @@ class Trials(NamedTuple):
 
 @dataclass
 class _SizeSums:
-    """Contains sums over the clusters of one size."""
-
     clusters: int = 0
     total: int = 0
     squares: int = 0
@@ -142,7 +140,6 @@ class ClusterMean:
 
     @property
     def mean(self) -> float | None:
-        """Return the mean of the clusters' means."""
         if not self._by_size:
             return None
         return fsum(sums.total / size for size, sums in self._by_size.items()) / self.clusters

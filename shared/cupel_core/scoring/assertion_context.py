@@ -35,18 +35,15 @@ class AssertionContext:
     target_calls: int = 1
     """The last assistant messages, this many, are the target's: an answer with executed calls has several."""
     tools: tuple[Tool, ...] = ()
-    """The target could call these."""
     conversation_id: str = ""
     goal: str | None = None
     name: str = ""
     """It is the scenario's name, which code of assertions receives, like `metadata`."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     assertions: tuple[Assertion, ...] = ()
-    """Code of an assertion receives all assertions of the conversation."""
     value: Any = None
     """It is the result of the transform, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False
-    """The target was asked for JSON of a schema."""
     is_transformed: bool = False
     """`output` is the result of a transform of the reply."""
 
@@ -59,7 +56,6 @@ class AssertionContext:
 
     @property
     def answer_replies(self) -> tuple[Message, ...]:
-        """Return the replies of the last answer only."""
         after = max((n for n, message in enumerate(self.messages) if message.role is MessageRole.USER), default=-1)
         count = sum(message.role is MessageRole.ASSISTANT for message in self.messages[after + 1 :])
         return self.replies[max(0, len(self.replies) - count) :] if count else ()
@@ -133,7 +129,6 @@ class AssertionContext:
 
     @property
     def question(self) -> str:
-        """Return the user's last message."""
         questions = [message.content for message in self.messages if message.role is MessageRole.USER]
         return questions[-1] if questions else ""
 

@@ -19,7 +19,6 @@ class CheckResult(NamedTuple):
     score: float
     reason: str
     parts: tuple[AssertionResult, ...] = ()
-    """A check may consist of these results, as code may return them."""
     judge_reply: JudgeReply | None = None
 
 

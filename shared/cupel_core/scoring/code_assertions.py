@@ -51,7 +51,6 @@ def code_of(language: str, value: str) -> Code:
 
 
 def scoring_function_of(value: str) -> Code:
-    """Return a set's scoring function, which is always in a file."""
     match = CODE_FILE.fullmatch(value)
     if match is None:
         raise NotComputable(f"{value} is not the name of a file of code", UnscoredCode.CODE)
@@ -113,7 +112,6 @@ async def score_by_code(
     threshold: float | None,
     run: CodeRunner,
 ) -> CheckResult:
-    """Compute a set's result by its scoring function, which gets the metrics and the results of the set's parts."""
     code = scoring_function_of(function)
     if code.language == PYTHON and not code.function:
         code = code._replace(function=_DEFAULT_SCORING_FUNCTION)

@@ -213,7 +213,6 @@ def _has_path(root: Element, path: list[str]) -> bool:
 
 
 def _name(element: Element) -> str:
-    """Return the tag without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 

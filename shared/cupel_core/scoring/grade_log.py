@@ -15,7 +15,6 @@ class GradeLog:
 
     grades: dict[str, AssertionGrade] = field(default_factory=dict)
     on_grade: Callable[[], None] = lambda: None
-    """It is called after each new grade."""
     interrupted: Spend = field(default_factory=Spend)
     """It is the spend of assertions whose grading was interrupted, so that they have no result."""
 

@@ -77,7 +77,6 @@ def _local_name(element: Element) -> str:
 
 
 def _has_text(parent: Element) -> bool:
-    """Return whether a text is directly in this element."""
     return any(trim(text or "") for text in (parent.text, *(child.tail for child in parent)))
 
 

@@ -48,7 +48,6 @@ class AssertionScores(NamedTuple):
 
     results: tuple[AssertionResult, ...]
     spend: Spend
-    """It is the spend of the judge and embedding models."""
     evaluator_note: str | None = None
 
 
@@ -74,7 +73,6 @@ async def score(
 
 
 def needs_model(assertion: Assertion) -> bool:
-    """Return whether computing this assertion, or one of its parts, calls a model."""
     kinds = [ASSERTION_KINDS[part.kind] for part in flatten((assertion,)) if part.kind in ASSERTION_KINDS]
     return any(kind.needs_judge or kind.needs_embedder for kind in kinds)
 
@@ -136,7 +134,6 @@ class _Scorer:
         return _to_result(assertion, check_result)
 
     async def _with_value(self, assertion: Assertion, context: AssertionContext) -> Assertion:
-        """Return the assertion with its value rendered, or with the one that its code returns."""
         function = (assertion.config or {}).get(VALUE_FUNCTION)
         if function is None or assertion.kind in CODE_KINDS:
             return _render(assertion, context)

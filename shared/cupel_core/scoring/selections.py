@@ -47,8 +47,6 @@ class SelectionOutcome(NamedTuple):
 
 @dataclass
 class SelectionRunner:
-    """Makes the selections of one scoring of a run: its own, or a rescore."""
-
     ref: RunRef
     plan: Plan
     scoring_id: str

@@ -92,7 +92,6 @@ def tool_used(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def tool_args_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """Require that one call of the function has the expected arguments."""
     matcher, rules = Matcher.of(assertion.value), ArgumentRules.of(assertion.value)
     calls = [step.call for step in _steps(assertion, context) if step.call and matcher.matches_name(step.name)]
     if not calls:
@@ -114,7 +113,6 @@ def tool_sequence(assertion: Assertion, context: AssertionContext) -> CheckResul
 
 
 def _is_in_order(expected: Sequence[Matcher], names: Iterable[str]) -> bool:
-    """Return whether the names have the expected ones as a subsequence."""
     remaining = iter(names)
     return all(any(map(matcher.matches_name, remaining)) for matcher in expected)
 

@@ -49,7 +49,6 @@ class LeaveOneOut:
     column: int
     alpha: float | None
     gain: float | None
-    """The gain is this alpha less the alpha of all columns."""
     gain_interval: Interval | None = None
 
     @property
@@ -225,7 +224,6 @@ class _Units:
         return units, positions
 
     def counted(self) -> Counter[Unit]:
-        """Return how many scenarios have each unit."""
         counts: Counter[Unit] = Counter()
         for position, times in Counter(self._positions).items():
             counts[self._units[position]] += times
@@ -256,7 +254,6 @@ class _Units:
     def _others(
         self, ratings: Iterable[CodeShares | None], positions: Iterable[int]
     ) -> "dict[tuple[int, int], _Others]":
-        """Sum the ratings of the other columns by the number of raters and this column's rating."""
         found: dict[tuple[int, int], _Others] = {}
         numbers = map(self._numbers.__getitem__, ratings)
         for position, number in zip(positions, numbers, strict=True):

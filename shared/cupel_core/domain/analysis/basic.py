@@ -83,7 +83,6 @@ class AnalysisInput:
     favors: Mapping[str, str] = field(default_factory=dict)
     """The codes `1` and `5` favor these dimensions; it is empty if the definition does not say."""
     personas: int = 1
-    """It is the largest number of personas that a scenario has."""
 
     @classmethod
     def of(
@@ -162,7 +161,6 @@ class ColumnAnalysis:
     probes."""
     unscored: int
     causes: tuple[CauseCount, ...]
-    """The most frequent cause comes first."""
     operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
     consistency: float | None

@@ -42,7 +42,6 @@ class CaseProperties(NamedTuple):
         return _groups_of(variables.get(field)) if isinstance(variables, Mapping) else ()
 
     def fields(self) -> Iterable[str]:
-        """Yield the names that have a value here."""
         yield from (PERSONA,) if self.persona is not None else ()
         yield from self.scores
         yield from (name for name in self.metadata if name != "vars")
@@ -51,7 +50,6 @@ class CaseProperties(NamedTuple):
 
 
 def _groups_of(value: object) -> CaseGroups:
-    """Return the group of a value, or the group of each value of a list."""
     values = value if isinstance(value, list | tuple) else (value,)
     return tuple(dict.fromkeys(group for each in values if (group := _group_of(each)) is not None))
 

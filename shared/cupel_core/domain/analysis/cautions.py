@@ -66,7 +66,6 @@ class CautionInput:
     totals: Sequence[ColumnTotals] = ()
     agreed: Agreement | None = None
     personas: int = 1
-    """It is the largest number of personas that a scenario has."""
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:

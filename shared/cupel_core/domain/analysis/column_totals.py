@@ -30,7 +30,6 @@ class CheckCount(NamedTuple):
     passed: int = 0
     failed: int = 0
     errors: int = 0
-    """These results could not be computed."""
 
     def plus(self, other: "CheckCount") -> "CheckCount":
         return CheckCount(*(mine + its for mine, its in zip(self, other, strict=True)))
@@ -135,7 +134,6 @@ class CauseCount(NamedTuple):
     cause: UnscoredCause
     probes: int
     first_index: int
-    """The probe with this index is the example."""
 
 
 @dataclass
@@ -273,7 +271,6 @@ class ColumnTotals:
 
     @property
     def role_costs(self) -> tuple[RoleCost, ...]:
-        """Return the cost by role, for the roles with calls."""
         return role_costs({kind: (cost.calls, cost.usd) for kind, cost in self.costs.items()})
 
     @property

@@ -27,7 +27,6 @@ class PlanRequest(NamedTuple):
     """None stands for the pass rate if there is a `rate`, and for decisions otherwise."""
     rate: float | None = None
     spread: float | None = None
-    """The spread is the standard deviation of the scenarios' differences."""
     pilot_scenarios: int | None = None
     """The spread was estimated from this many scenarios; None if it is known otherwise."""
     targets: int = 1

@@ -29,8 +29,6 @@ class CountedCost(NamedTuple):
 
 
 class CountedOutcome(NamedTuple):
-    """Contains the figures of an outcome, none of which quotes the conversation."""
-
     probe_index: int
     is_completed: bool
     code: str | None = None

@@ -212,7 +212,6 @@ def cells_of(plan: Plan, indexes: range) -> range:
 
 
 def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Counts:
-    """Count these probes from the outcomes of those that have one, in any order."""
     counts = Counts.empty(cells_of(plan, indexes))
     for outcome in outcomes:
         index = outcome.probe_index
@@ -262,7 +261,6 @@ class RunCounts:
         return self.totals.target_usage(cell_number(self.plan, column, case))
 
     def cell(self, column: int, scenario: ScenarioCases) -> Cell:
-        """Return the counts of one column and one scenario, summed over the repeats of all of its cases."""
         first, *others = self.cells_of_cases(column, scenario)
         for cell in others:
             first = first.plus(cell)

@@ -92,7 +92,6 @@ def _mean(cases: Sequence[CaseAnswers]) -> _CrossedMean | None:
 
 
 def _variance(influences: Iterable[tuple[Hashable, float]]) -> float:
-    """Return the variance of the mean from pairs of a case's cluster and its influence on the mean."""
     sums = _sums(influences)
     clusters = len(sums)
     return fsum(influence * influence for influence in sums.values()) * clusters / (clusters - 1)

@@ -50,7 +50,6 @@ class Component:
     higher."""
 
     explained_share: float
-    """It is a share of the variance between targets."""
     chance_share: float
     """It is the 95th percentile of the share explained after shuffling the targets' answers within each scenario."""
     is_above_chance: bool
@@ -69,7 +68,6 @@ class Components:
     imputed_share: float
     """This share of the values was estimated because a column has no answer."""
     above_chance: int
-    """These leading components explain more than chance."""
     components: tuple[Component, ...]
 
 
@@ -96,7 +94,6 @@ class TargetOutlyingness:
     """The score of an isolation forest is about 0.5 for a target like the others, and 1 for one that is easily
     isolated."""
     agreement_gain: float | None
-    """Alpha rises by this much without the target."""
     indicators: tuple[OutlierIndicator, ...]
     is_outlier: bool
 
@@ -165,7 +162,6 @@ class Regression:
     scenarios: int
     answers: int
     intercept: float
-    """The intercept is the value at the mean of all scores."""
     r_squared: float | None
     """It is None if all answers are the same."""
     slopes: tuple[Slope, ...]

@@ -37,7 +37,6 @@ class ShareEstimate:
     trials: int
     scenarios: int
     share: float | None = None
-    """It is the mean of the scenarios' shares."""
     standard_error: float | None = None
     interval: Interval | None = None
     """It is Wilson's 95 % interval with the effective number of trials."""

@@ -43,7 +43,6 @@ class ExperimentDesign:
     """The expectation is about the target with this id; about all if None."""
     metric: Metric | None = None
     minimum_effect: float | None = None
-    """It replaces the margin of the experiment's comparisons."""
     alpha: float = 0.05
     independent_variable: str | None = None
     controlled_variables: tuple[str, ...] = ()

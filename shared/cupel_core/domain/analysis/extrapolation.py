@@ -23,7 +23,6 @@ class RunSample(NamedTuple):
     total: int
     seed: int
     probes_to_add: int = 0
-    """It is the number of probes that an expansion to all scenarios would add."""
     is_drawn: bool = True
     """The scenarios were drawn at random. Otherwise the run has all scenarios, or those that an eval names."""
 

@@ -69,7 +69,6 @@ class MatchedScenario(NamedTuple):
     id: str
     name: str
     cases: tuple[MatchedCase, ...]
-    """Personas that both sides have are included."""
 
 
 class MatchedScenarios(NamedTuple):

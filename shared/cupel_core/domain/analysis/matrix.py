@@ -43,7 +43,6 @@ class Variation(NamedTuple):
 class CellMatrix:
     scenarios: Sequence[ScenarioRow]
     dimensions: tuple[str, ...]
-    """The scores of a row are in this order."""
     columns: Sequence[Sequence[Cell]]
     """The cells are by column, then by scenario."""
     variations: Sequence[Sequence[Variation]] | None

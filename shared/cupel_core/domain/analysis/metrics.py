@@ -10,7 +10,6 @@ class Metric(StrEnum):
     DECISION = "DECISION"
     """It is the mean of the decision codes 1-5."""
     PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
-    """It is the share of judged answers that passed."""
     PASS_RATE_ERRORS_FAIL = "PASS_RATE_ERRORS_FAIL"  # noqa: S105 - no password
     """It is the share of judged answers and errors that passed: an error counts as a failure."""
     OTHER_RATE = "OTHER_RATE"

@@ -11,7 +11,6 @@ from cupel_core.domain.analysis.matrix import CellMatrix
 
 class OutlierCause(StrEnum):
     OPINION = "opinion"
-    """The target consistently answers differently."""
     NOISE = "noise"
     """The target's repeats vary more than those of the others."""
     UNKNOWN = "unknown"

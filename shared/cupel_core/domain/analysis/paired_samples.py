@@ -159,7 +159,6 @@ def _has_decisions(side: ComparisonSide, cases: Iterable[tuple[int, ...]]) -> bo
 
 
 def _mean(side: Sequence[Trials]) -> float:
-    """Return the mean of the columns' means."""
     return side[0].total / side[0].n if len(side) == 1 else fmean(trials.total / trials.n for trials in side)
 
 

@@ -67,7 +67,6 @@ class _Ratings:
 
 
 def pair_agreements(ratings: Sequence[Sequence[CodeShares | None]], metric: Metric) -> tuple[PairAgreement, ...]:
-    """Compare each two columns by their ratings, which are by column, then by scenario."""
     known = _Ratings(ratings, metric)
     missing, width = len(known), len(known) + 1
     columns = [[missing if number is None else number for number in column] for column in known.columns]

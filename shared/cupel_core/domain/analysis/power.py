@@ -21,7 +21,6 @@ _PILOT_CONFIDENCE = 0.8
 
 class DifferenceVariance(NamedTuple):
     between: float
-    """It is the variance of the scenarios' true differences."""
     within: float
     """It is the variance of single answers, of both sides together."""
 

@@ -15,7 +15,6 @@ class Unit(NamedTuple):
 
 
 def products(first: CodeShares, second: CodeShares) -> Iterator[float]:
-    """Yield the product of each two different categories."""
     return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
 
 

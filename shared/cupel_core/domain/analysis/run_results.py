@@ -23,7 +23,6 @@ class ColumnResults(NamedTuple):
 class RunResults(NamedTuple):
     run: Run
     recorded: int
-    """It counts the probes with an outcome."""
     is_complete: bool
     columns: tuple[ColumnResults, ...]
     sample: RunSample

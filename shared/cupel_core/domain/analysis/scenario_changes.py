@@ -19,7 +19,6 @@ from cupel_core.domain.analysis.stratified import Stratum, stratified_p
 from cupel_core.domain.statistics import Trials
 
 MAX_CHANGES = 10_000
-"""No more scenarios than this are listed per pair of columns."""
 MIN_TRIALS = 5
 """A scenario is tested if either side has at least this many trials over all of its cases."""
 

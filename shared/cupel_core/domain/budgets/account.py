@@ -40,8 +40,6 @@ class BudgetLease:
 
 @dataclass(frozen=True)
 class BudgetReport:
-    """Reports what a worker has spent since its start, and what it needs."""
-
     worker_id: str
     spent: SpentByRole
     uncertain: int
@@ -61,8 +59,6 @@ class BudgetReport:
 
 
 class Refusal(NamedTuple):
-    """Describes a report that was granted less than its calls need."""
-
     worker_id: str
     needed: int
     at: float
@@ -75,7 +71,6 @@ class BudgetAccount:
     spent: SpentByRole = field(default_factory=dict)
     uncertain: int = 0
     leases: Mapping[str, BudgetLease] = field(default_factory=dict)
-    """The leases are keyed by worker."""
     expired: Mapping[str, BudgetLease] = field(default_factory=dict)
     """Expired leases are part of `spent` and `uncertain` until their workers report after all."""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
@@ -98,7 +93,6 @@ class BudgetAccount:
 
     @property
     def used(self) -> int:
-        """Return what was certainly or perhaps spent."""
         return sum(self.spent_by_role.values()) + self.total_uncertain
 
     def available(self, limit: int) -> int:

@@ -71,7 +71,6 @@ class BudgetFit:
     """Compares a run with its own budget and with the rest of the workspace's day and month."""
 
     left_usd: Mapping[BudgetScope, float]
-    """It has an entry for each budget that exists."""
     exceeded: BudgetScope | None
     """It is the scarcest budget if less is left of it than the expected cost and the amount for the last call."""
     perhaps_exceeded: BudgetScope | None

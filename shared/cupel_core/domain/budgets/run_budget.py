@@ -21,11 +21,9 @@ class RunBudget:
     announced_percent: int = 0
     """It is the greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
-    """The cheapest call that the run was paused for needed this much."""
     guarantee: BudgetGuarantee = field(kw_only=True)
     """It states how far the run can exceed the budget, as determined at the start."""
     unlimited_targets: tuple[str, ...] = ()
-    """The answers of these targets have no token limit."""
 
     @property
     def limit(self) -> int:

@@ -33,7 +33,6 @@ class Pointer:
     hidden: frozenset[MessageSide] = frozenset()
     deleted: frozenset[MessageSide] = frozenset()
     turn_id: str | None = None
-    """It is the last turn at this exchange."""
     sessions: Mapping[str, str] = field(default_factory=dict)
     """For each profile session, this is the turn that last stored its artifacts here or earlier. Each pointer copies
     those of the one before, so that one pointer has them all."""
@@ -85,12 +84,9 @@ class PointerPage(NamedTuple):
 
 
 type Pointers = tuple[Pointer, ...]
-"""A tuple has the pointers of one page."""
 
 
 class ChangedBranch(NamedTuple):
-    """Contains a branch and the page that must be written with it."""
-
     branch: "ChatBranch"
     page_id: str
     pointers: Pointers
@@ -141,7 +137,6 @@ class ChatBranch:
         return ChangedBranch(replace(self, pages=pages), page_id, pointers)
 
     def shared(self) -> Self:
-        """Return the branch after another branch has its pages too."""
         return replace(self, pages=tuple(PointerPage(page.id, False) for page in self.pages))
 
 

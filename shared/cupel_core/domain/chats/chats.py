@@ -24,7 +24,6 @@ MAX_OPENING_LENGTH = 100
 
 
 def opening_of(message: str) -> str:
-    """Return the beginning of a message in one line."""
     words = " ".join(message[: 10 * MAX_OPENING_LENGTH].split())
     return words if len(words) <= MAX_OPENING_LENGTH else f"{words[: MAX_OPENING_LENGTH - 1]}…"
 
@@ -56,13 +55,11 @@ class Chat:
     settings: ChatSettings
     active_branch_id: str
     created_by: str
-    """It is the id of the token that created the chat."""
     created_at: datetime
     updated_at: datetime
     branch_count: int = 1
     expires_at: datetime | None = None
     """The chat is erased at this time unless it is changed before."""
     revision: int = 1
-    """It is the revision of the settings."""
     opening: str | None = None
     """It is the beginning of the first message, by which people recognize a chat without a title; None before it."""

@@ -19,8 +19,6 @@ from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact
 
 @dataclass(frozen=True)
 class TurnCommit:
-    """Contains what a turn with an answer changes besides storing the answer."""
-
     user: str | None
     """It is the user's message as operations have rewritten it."""
     answer: str | None
@@ -64,7 +62,6 @@ def artifact_summary(plan: PipelinePlan, turn: OpenTurn, commit: TurnCommit) -> 
 
 
 def printed_bytes(value: Any) -> bytes:
-    """Return a text as it is, and anything else as JSON."""
     return value.encode() if isinstance(value, str) else json.dumps(value, ensure_ascii=False).encode()
 
 

@@ -20,14 +20,11 @@ TEXT_PATTERN = r"^\d{1,6}\.\d{1,8}$"
 
 
 class TextPosition(NamedTuple):
-    """States how much of which attempt's text a reader has."""
-
     attempt: int = 0
     offset: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a string that matches TEXT_PATTERN."""
         return cls(*map(int, text.split(".")))
 
 
@@ -42,7 +39,6 @@ class FeedPosition(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a string that matches POSITION_PATTERN."""
         seq, _, position = text.partition(".")
         return cls(int(seq), TextPosition.parse(position) if position else TextPosition())
 

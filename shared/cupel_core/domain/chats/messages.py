@@ -12,16 +12,11 @@ from cupel_core.domain.chats.branches import MessageSide, Pointer
 
 class VariantKind(StrEnum):
     MAIN = "main"
-    """The message is as it was sent or answered."""
     EDIT = "edit"
-    """A person edited the message."""
     REWRITE = "rewrite"
-    """An operation rewrote the message."""
 
 
 class VariantStatus(StrEnum):
-    """The values state whether a message is complete."""
-
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""
@@ -51,8 +46,6 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Variant:
-    """Contains one wording of a message."""
-
     exchange_id: str
     side: MessageSide
     number: int
@@ -60,10 +53,8 @@ class Variant:
     content: str
     created_at: datetime
     branch_id: str
-    """The variant was created in this branch."""
     turn_id: str | None = None
     based_on: int | None = None
-    """This variant was edited or rewritten."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Answers have `modelId`, `usage`, `costUsd` and `annotations`."""
     status: VariantStatus = VariantStatus.DONE
@@ -89,8 +80,6 @@ def message_id(exchange_id: str, side: MessageSide) -> str:
 
 
 class ShownMessage(NamedTuple):
-    """Contains the variant of a message that a branch has selected."""
-
     variant: Variant
     variant_count: int
     hidden: bool

@@ -46,8 +46,6 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
-    """The values state where a turn failed."""
-
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
     AFTER_MAIN_LLM = "after_main_llm"
@@ -88,8 +86,6 @@ class TurnFailure(NamedTuple):
 
 
 class TurnProfile(NamedTuple):
-    """Identifies the profile version that a turn runs."""
-
     id: str
     version: int
     enabled: bool
@@ -106,12 +102,10 @@ class TurnHead:
     position: int
     trigger: Trigger
     initiator: str
-    """It is the id of the token that requested the turn."""
     settings: ChatSettings
     user_variant: int
     """The turn begins with this variant, the person's own text if its operations may rewrite it."""
     answer_variant: int
-    """The turn's answer will have this number."""
     created_at: datetime
     deadline_at: datetime
     profile: TurnProfile | None = None
@@ -125,7 +119,6 @@ class TurnHead:
 
     @property
     def answer_id(self) -> str:
-        """Return the id of the variant that the turn's answer will be."""
         return f"{self.exchange_id}.answer.{self.answer_variant}"
 
 
@@ -144,7 +137,6 @@ class ChatTurn:
     last_seq: int = 0
     """It is the number of the last event; events are numbered from 1."""
     attempts: int = 0
-    """This many workers have claimed the turn."""
     result: Mapping[str, Any] | None = None
     """It describes what the turn ran, and is set when the turn is over."""
 
@@ -176,8 +168,6 @@ class ChatTurn:
 
 
 class TurnPrompt(NamedTuple):
-    """Contains what the model of a turn received."""
-
     hash: str
     messages: Sequence[Mapping[str, Any]]
     """Messages have the fields `{role, content, operationId}`."""

@@ -69,14 +69,11 @@ class Verdict:
 
     @property
     def of_reply(self) -> ReplyVerdict:
-        """Return the verdict without the judge's verbatim reply."""
         return ReplyVerdict(self.success_met, self.failure_met, self.confidence, self.reasoning)
 
 
 @dataclass(frozen=True)
 class AssertionGrade:
-    """Contains the result of an assertion that a model has graded, and the cost."""
-
     result: AssertionResult
     spend: Spend
 
@@ -118,8 +115,6 @@ class StopReason(StrEnum):
 
 
 class ReplyCount(NamedTuple):
-    """Counts replies and answers in a conversation's state."""
-
     turns: int
     tool_rounds: int
     open_rounds: int
@@ -151,9 +146,7 @@ class ConversationState:
     started_at: datetime | None = field(default=None, compare=False)
     """The first call began at this time; None before it."""
     thread_id: str | None = None
-    """The agent identifies this conversation by this id."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
-    """An agent returned this structured output with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """Some request to the target left these out because the target rejects them; they are sorted."""
     cached_turns: int = 0

@@ -94,7 +94,6 @@ def average_color(data: bytes) -> Color:
 
 
 def _chunks(data: bytes) -> dict[bytes, bytes]:
-    """Return the chunks by type, with the parts of one type joined."""
     found: dict[bytes, bytes] = {}
     position = 8
     while position + 12 <= len(data):
@@ -127,7 +126,6 @@ def _unfiltered(rows: bytes, width: int, step: int) -> bytes:
 
 
 def _undo_filter(kind: int, row: bytearray, above: bytes, step: int) -> None:
-    """Replace the differences in the row by the samples."""
     match kind:
         case 0:
             return

@@ -29,7 +29,6 @@ class ReasoningEffort(StrEnum):
 class FormatType(StrEnum):
     TEXT = "text"
     JSON = "json"
-    """The answer may be any JSON object."""
     JSON_SCHEMA = "json_schema"
 
 
@@ -69,7 +68,6 @@ class ModelParameters:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of the parameters that are set, as in the HTTP contract."""
         return frozenset(
             PARAMETER_NAMES[each.name] for each in fields(self) if getattr(self, each.name) not in (None, ())
         )
@@ -116,7 +114,6 @@ _PARAMETERS = PARAMETER_NAMES | {
     "reasoning": "reasoningEffort",
     "text": "responseFormat",
 }
-"""Each field is set by this parameter."""
 _OWN = frozenset({"model", "messages", "input", "instructions", "stream", "stream_options", "store", "background", "n"})
 """Cupel sets these fields itself, because it reads the answer accordingly."""
 

@@ -27,7 +27,6 @@ class MessageRole(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
-    """The message is the result of a tool call."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,9 @@ class Message:
     """A message with files has a note in place of each file."""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
-    """It is the id of the call that a tool's result answers."""
     is_error: bool = False
     """The message is a tool's result that says why the call failed."""
     parts: tuple[MessagePart, ...] = ()
-    """A user's message with files has all of its parts here, in order."""
     reasoning: str = ""
     """The reasoning is stored and shown, but neither graded nor sent back."""
 
@@ -57,7 +54,6 @@ class Message:
 
     @property
     def spoken_text(self) -> str:
-        """Return the texts of the message without notes of files."""
         return as_text(part for part in self.parts if isinstance(part, TextPart)) if self.parts else self.content
 
     def with_texts(self, change: Callable[[str], str]) -> "Message":
@@ -121,7 +117,6 @@ class AgentThread:
 
     id: str
     turn: int = 0
-    """The agent has given this many answers in the conversation."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The headers of the current persona are secret."""
     persona: str | None = None
@@ -163,7 +158,6 @@ class ModelRequest:
     """Agents behind a connector use it; models receive every message each time."""
     role: ModelRole = ModelRole.TARGET
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """The content is keyed by the ids of the files in the messages."""
     renames_limit: bool = False
     """The token limit is sent under its other name, because the model refused the first."""
 
@@ -218,7 +212,6 @@ class ModelRequest:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Join two messages of a role, with the files of both."""
     parts = [part for each in (first, second) for part in (each.parts or (TextPart(each.content),))]
     if first.parts or second.parts:
         return Message.of_parts(first.role, parts)
@@ -257,7 +250,6 @@ class Usage:
 
 
 UNKNOWN_USAGE = Usage(unreported_calls=1)
-"""It represents one call whose usage is unknown."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +274,6 @@ class Reply:
     thread_id: str | None = None
     """It is the id that the agent assigned to the conversation; None if it assigned none."""
     output: Mapping[str, object] | None = None
-    """It is the structured output that an agent returned with its text."""
     tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """These were left out of the request because the model rejects them."""
@@ -323,7 +314,6 @@ class ProbeErrorCode(StrEnum):
     EXPRESSION_LIMIT = "expression_limit"
     """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"
-    """A file in the messages was deleted."""
     BUDGET = "budget"
     """No call was made because the budget is used up. Summaries and selections end with this error; on a stack, probes
     wait instead."""

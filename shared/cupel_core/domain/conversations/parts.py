@@ -84,7 +84,6 @@ def part_from_json(data: Mapping[str, Any]) -> MessagePart:
 
 
 def as_text(parts: Iterable[MessagePart]) -> str:
-    """Return the texts, with a note in place of each file."""
     return "\n".join(part.text if isinstance(part, TextPart) else part.note for part in parts)
 
 
@@ -97,7 +96,6 @@ def map_texts(parts: Iterable[MessagePart], change: Callable[[str], str]) -> tup
 
 
 type LargestFiles = Mapping[FileFormat, int]
-"""It is the size in bytes of the largest file of each format."""
 
 
 def largest_files(parts: Iterable[MessagePart]) -> dict[FileFormat, int]:

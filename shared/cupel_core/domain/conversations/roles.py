@@ -11,5 +11,4 @@ class ModelRole(StrEnum):
     PERSONA = "persona"
     SUMMARY = "summary"
     REPORT = "report"
-    """The model writes the summary of a run's report."""
     OPERATION = "operation"

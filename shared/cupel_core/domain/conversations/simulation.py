@@ -37,7 +37,6 @@ def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") ->
 
 
 def should_fail(model_name: str, request: ModelRequest) -> bool:
-    """Return whether the model fails this probe, in every turn of it."""
     key = request.simulation_key
     rng = _seeded("failure", _scenario(request), key.repeat, key.seed)
     return model_name == "flaky" and rng.random() < FAILURE_RATE

@@ -58,7 +58,6 @@ class ScriptedResult:
 
 
 def as_content(value: object) -> str:
-    """Return a text as it is, and anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -80,7 +79,6 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 
 def unknown_call_error(name: str, offered: Iterable[str]) -> str:
-    """Return the error that a model gets for a call that nothing answers."""
     if name in offered:
         return "No result is defined for this call."
     return "There is no function of this name."

@@ -22,8 +22,6 @@ from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 @dataclass(frozen=True)
 class Level:
-    """Describes a level of a dimension: its score, its label, and the phrases that express it in a text."""
-
     score: float
     label: str
     description: str | None = None
@@ -70,11 +68,9 @@ class Content:
     assertions: tuple[Assertion, ...] = ()
     """These apply to every scenario in addition to its own."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
-    """These are computed per target from the metrics of its results."""
     prompts: tuple[Prompt, ...] = ()
     """A run combines each scenario with each of them; without any, it uses the scenario's own messages."""
     params: ParameterFields = field(default_factory=dict)
-    """These are defaults for the targets' parameters."""
     tool_results: tuple[ScriptedResult, ...] = ()
     """These apply to every scenario after its own."""
 
@@ -137,7 +133,6 @@ class Content:
         return opening_messages(self.system, scenario, labels, prompt)
 
     def level_labels(self, scores: Mapping[str, float]) -> dict[str, str]:
-        """Return the first phrase of the level of each dimension that has a score."""
         return {
             dimension.name: level.phrases[0]
             for dimension in self.dimensions
@@ -160,7 +155,6 @@ class DefinitionHead:
     created_at: datetime
     updated_at: datetime
     version: int = 1
-    """It is the latest version."""
     folder: str | None = None
     tags: tuple[str, ...] = ()
     """The tags are distinct and in alphabetical order."""
@@ -184,7 +178,6 @@ class StoredVersion:
     content_version: int
     """It is the version whose item has the content: an earlier one if only scenarios have changed since."""
     scenarios_revision: int
-    """It is the revision of the version's manifest."""
     label: str | None = None
 
 
@@ -336,8 +329,6 @@ def _present(**fields: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Definition:
-    """Contains a definition at its latest version, or at the requested one."""
-
     head: DefinitionHead
     version: int
     content: Content
@@ -359,7 +350,6 @@ class Labels:
     version_label: str | None = None
 
     def apply_to(self, head: DefinitionHead) -> DefinitionHead:
-        """Apply all but the version label, which belongs to a version."""
         return replace(
             head,
             name=head.name if self.name is None else self.name,

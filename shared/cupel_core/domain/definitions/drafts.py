@@ -106,8 +106,6 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class DefinitionDraft:
-    """Describes a definition that an import creates, and the models that its file runs it with."""
-
     name: str
     content: Mapping[str, Any]
     scenarios: tuple[Scenario, ...]

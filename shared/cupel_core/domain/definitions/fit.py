@@ -26,8 +26,6 @@ class RepeatedName(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """Describes something that a scenario lacks."""
-
     field: str
     """The field is relative to the scenario, or to the content if `is_shared`; it is empty for the scenario itself."""
     message: str
@@ -57,7 +55,6 @@ def misfits(content: Content, scenario: Scenario) -> Iterator[Misfit]:
 
 
 def _missing_values(checks: Sequence[Assertion], scenario: Scenario, field: str) -> Iterator[tuple[str, str]]:
-    """Yield each field with a variable that the scenario lacks, and the variable's name."""
     for number, check in enumerate(checks):
         for name in missing_variables(check.value, scenario.variables):
             yield f"{field}.{number}.value", name

@@ -43,11 +43,9 @@ class Generation:
     model: str | None = None
     """The model, as `provider/name`, writes the texts."""
     replace: bool = False
-    """The new scenarios replace the definition's other scenarios."""
     status: GenerationStatus = GenerationStatus.QUEUED
     parts: tuple[ScenarioPage, ...] = ()
     failed_attempts: int = 0
-    """It counts the model's consecutive failed attempts."""
     error: str | None = None
     max_budget_usd: float | None = None
     """It limits the cost of the calls; None means no limit of its own."""

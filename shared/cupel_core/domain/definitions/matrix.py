@@ -93,7 +93,6 @@ class Matrix:
 
     @cached_property
     def _combinations(self) -> Sequence[int]:
-        """Return the numbers of the allowed combinations among all."""
         rules = self.content.matching_rules
         if not rules:
             return range(self._product)

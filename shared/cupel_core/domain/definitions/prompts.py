@@ -32,7 +32,6 @@ class Prompt:
     id: str
     label: str | None = None
     system: str | None = None
-    """It replaces the definition's system prompt."""
     messages: tuple[Message, ...] = ()
     params: ParameterFields = field(default_factory=dict)
     """They take precedence over those of the target."""
@@ -67,7 +66,6 @@ class Prompt:
 
 
 def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
-    """Yield (field, message) of each error in a definition's prompts."""
     seen: set[str] = set()
     for number, prompt in enumerate(prompts):
         if prompt.id in seen:
@@ -78,7 +76,6 @@ def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
 
 
 def prompt_labels(prompts: Iterable[Prompt]) -> dict[str, str]:
-    """Return the labels by prompt id, for prompts that have one."""
     return {prompt.id: prompt.label for prompt in prompts if prompt.label}
 
 

@@ -63,7 +63,6 @@ def needs_models(scenario: Scenario) -> bool:
 
 
 def named_models(assertions: Iterable[Assertion]) -> frozenset[str]:
-    """Return the models that the assertions name themselves."""
     return frozenset(each.provider for each in flatten(tuple(assertions)) if each.provider is not None)
 
 

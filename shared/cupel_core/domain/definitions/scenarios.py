@@ -34,8 +34,6 @@ ID_TAIL_LENGTH = 8
 
 @dataclass(frozen=True)
 class Scenario:
-    """Contains the opening messages and properties of one case: a score per dimension, and metadata."""
-
     id: str
     name: str
     messages: tuple[Message, ...]
@@ -67,7 +65,6 @@ class Scenario:
 
     @property
     def all_messages(self) -> Iterator[Message]:
-        """Return the scenario's own messages and those for prompts of the definition."""
         return chain(self.messages, *self.messages_by_prompt.values())
 
     @property
@@ -75,7 +72,6 @@ class Scenario:
         return any(message.parts for message in self.all_messages)
 
     def to_json(self) -> dict[str, object]:
-        """Return the scenario without unset fields."""
         criteria = self.criteria
         optional = {
             "instructions": self.instructions,
@@ -172,13 +168,11 @@ class ScenarioPage:
     needs_selection: bool = False
     """Some scenario compares the answers of several targets."""
     needs_models: bool = False
-    """Grading some scenario needs a configured model."""
     models: tuple[str, ...] | None = ()
     """The assertions name these models; None if only the stored page has them."""
     largest_files: tuple[tuple[str, int], ...] = ()
     """Each format of files in the messages has the size of its largest file."""
     size: int = 0
-    """It is the size in bytes of the JSON of the scenarios."""
 
     @property
     def mean_size(self) -> float:

@@ -16,17 +16,13 @@ ANSWER_TOKENS = 300.0
 REASONING_TOKENS = 700.0
 """A reasoning model writes this many tokens besides an answer."""
 USER_TOKENS = 60.0
-"""A message by the simulated user has this many tokens."""
 GRADE_TOKENS = 150.0
-"""A judge's reply has this many tokens, with its reasons."""
 OPEN_TURNS = 3.0
 """A conversation has this many turns if a judge or the simulated user decides its end."""
 TOOL_ROUNDS = 1.0
 """A target with tools calls them in this many rounds before each answer, if something answers its calls."""
 TOOL_CALL_TOKENS = 40.0
-"""The calls of a round have this many tokens."""
 TOOL_RESULT_TOKENS = 150.0
-"""The results of a round have this many tokens."""
 _ROUND_TOKENS = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
 _JUDGE_PROMPT_TOKENS = 300.0
 _PERSONA_PROMPT_TOKENS = 250.0
@@ -43,8 +39,6 @@ TARGET = RoleModel(ModelRole.TARGET)
 
 
 class OperationCall(NamedTuple):
-    """Describes a call that an operation makes in every turn."""
-
     model: str
     prompt_tokens: float
     answer_limit: float | None = None
@@ -53,8 +47,6 @@ class OperationCall(NamedTuple):
 
 @dataclass(frozen=True)
 class Calls:
-    """Counts model calls and their total tokens."""
-
     count: float = 0.0
     input_tokens: float = 0.0
     output_tokens: float = 0.0
@@ -86,12 +78,10 @@ class ExpectedConversation:
     has_opening: bool = True
     simulates_user: bool = False
     judge_model: str | None = None
-    """The model evaluates the criteria after each answer."""
     criteria_tokens: float = 0.0
     grading: tuple[GradingCall, ...] = ()
     """These calls grade assertions about the last answer."""
     summary_model: str | None = None
-    """The model decides by a rubric what the conversation has shown."""
     reasons: bool = False
     """The target may write tokens that are billed but not part of its answer."""
     answer_limit: int | None = None
@@ -173,7 +163,6 @@ class ExpectedConversation:
         return self._limited(ANSWER_TOKENS * unknowns.output)
 
     def _written_tokens(self, unknowns: Unknowns) -> float:
-        """Return the tokens of an answer with its reasoning."""
         return self._limited((ANSWER_TOKENS + self._reasoning) * unknowns.output)
 
     @property
@@ -191,8 +180,6 @@ class ExpectedConversation:
 
 
 class ConversationSample:
-    """Contains some conversations, which represent all others like them."""
-
     def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
         self.is_open = any(each.simulates_user for each in conversations)
         """The number of turns is unknown."""

@@ -34,19 +34,13 @@ class SampledCase(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Describes a target's answers."""
-
     reasons: bool = False
-    """The answers may have reasoning tokens."""
     limit: int | None = None
     """An answer has at most this many tokens."""
 
 
 class RequestTerms(NamedTuple):
-    """Describes the requests to a target, besides their messages."""
-
     schema_tokens: float = 0.0
-    """The tools and the answer's format have this many tokens."""
     max_tool_rounds: int = 0
     """It is 0 if the target has no tools."""
     has_executor: bool = False
@@ -58,34 +52,26 @@ _PLAIN_REQUEST = RequestTerms()
 
 
 class ExpectedCalls(NamedTuple):
-    """Describes calls before they are made."""
-
     price: Price
     capacity_of: Callable[[str], CallCapacity]
     """The capacity is looked up by provider."""
     reasons: Callable[[str], bool]
     """It returns whether a model may reason before it answers."""
     formulas: Callable[[str], FileFormulas] = lambda _: FileFormulas()
-    """It returns the token formulas for images and PDFs of a model."""
     has_limit: Callable[[str, ParameterFields], bool] = lambda _, params: "maxOutputTokens" in params
-    """It returns whether answers of a model with these parameters have a token limit."""
 
 
 @dataclass(frozen=True)
 class RunTerms:
-    """Describes what the conversations of a run have in common."""
-
     content: Content
     graders: GraderConfig
     max_turns: int | None = None
     columns: int = 1
     """A selection chooses among this many answers to a case in each repeat."""
     has_functions: bool = False
-    """Functions of the caller execute calls of tools."""
     profile: RunProfile | None = None
     pace: Pace = UNLIMITED
     has_report: bool = False
-    """A model writes the summary of the run's report."""
     finishing_only: bool = False
     """Of the judge's calls, only those that are made after every probe has an outcome count."""
 

@@ -98,8 +98,6 @@ class FixedTokens:
 
 @dataclass(frozen=True)
 class FileFormulas:
-    """Contains the formulas for images and PDFs of a model."""
-
     basis: FileBasis = FileBasis.ASSUMED
     image: ImageFormula = PixelArea()
     page_tokens: float = 2_000.0

@@ -20,7 +20,6 @@ class GradingCall(NamedTuple):
     value_tokens: float
     """The assertion's own texts, such as a rubric, have this many tokens."""
     answers: int = 1
-    """The call reads this many answers."""
     per_conversation: float = 1.0
     """It is less than one if several conversations share the call."""
     reads_opening: bool = False

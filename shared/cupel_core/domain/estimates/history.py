@@ -42,15 +42,12 @@ class PastConversation(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnHistory:
-    """Contains earlier conversations of a target and prompt that are like those of a column."""
-
     target_id: str
     probes: int
     scenarios: Collection[int]
     """The column's probes are spread over the scenarios at these positions."""
     conversations: Sequence[PastConversation]
     run_ids: Sequence[str] = ()
-    """The conversations are from these runs."""
 
     worst_usd: Mapping[ModelRole, float] = field(default_factory=dict)
     """It is the maximum cost of a conversation by role; roles without a known limit are missing."""
@@ -148,24 +145,18 @@ def _sum(intervals: Iterable[EstimateInterval]) -> EstimateInterval:
 
 
 class _PredictionError(NamedTuple):
-    """Contains the variance of a predicted mean, with its degrees of freedom."""
-
     variance: float
     df: float
 
 
 class _KnownFigures(NamedTuple):
-    """Contains known figures by scenario, and the number of scenarios of the figures to predict."""
-
     known: Mapping[int, Sequence[float]]
     shared: Collection[int]
     """The figures to predict belong to these of the known scenarios, among others."""
     scenarios: int
-    """It is the number of scenarios of the figures to predict."""
 
     @property
     def unknown(self) -> int:
-        """Return the number of scenarios to predict that have no known figure."""
         return self.scenarios - len(self.shared)
 
     @property

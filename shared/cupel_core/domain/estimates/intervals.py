@@ -51,7 +51,6 @@ class Unknowns:
     pages: float = 1.0
     """It is the factor of the tokens of PDFs."""
     latency: float = 1.0
-    """It is the factor of the duration of a call."""
 
 
 def interval_of(figure: Callable[[Unknowns], float], spread: Unknowns) -> EstimateInterval:

@@ -42,8 +42,6 @@ _TOKENS_PER_SECOND = 80.0
 
 
 class Basis(StrEnum):
-    """The values state what an estimate is based on."""
-
     DEFAULT = "default"
     """The estimate uses the texts of the scenarios, and usual lengths of answers and conversations."""
     HISTORY = "history"
@@ -52,23 +50,18 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class ColumnEstimate:
-    """Contains the probes of a column, and a sample of their conversations."""
-
     target_id: str
     model: str
     probes: int
     sample: ConversationSample
     file_basis: FileBasis | None = None
-    """It is the basis of the tokens of images and PDFs, if there are any."""
     has_limit: bool = True
-    """Each answer has a token limit."""
     reserved_output: int = MIN_UNLIMITED_OUTPUT_TOKENS
     """A budget sets aside this many tokens for an answer."""
     reserved_grader_output: int = GRADER_OUTPUT_TOKENS
     """A budget sets aside this many tokens for a reply of a judge or a simulated user."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
-        """Return the calls of all probes of the column."""
         return self.sample.mean_calls(unknowns).get(role_model, Calls()) * float(self.probes)
 
 
@@ -95,10 +88,8 @@ class Assumptions:
     capacity_of: Callable[[str], CallCapacity]
     """The capacity is looked up by provider."""
     is_latin: bool = True
-    """Nearly all texts are in Latin script."""
     pace: Pace = UNLIMITED
     summarizer: str | None = None
-    """The model writes the summary of the run's report."""
 
     @property
     def spread(self) -> Unknowns:
@@ -172,7 +163,6 @@ class RunEstimate:
     unpriced: tuple[str, ...] = ()
     basis: Basis = Basis.DEFAULT
     unlimited_targets: tuple[str, ...] = ()
-    """The answers of these targets have no token limit."""
     expansion: ExpansionEstimate | None = None
     """It estimates an expansion to all scenarios; None for a run that has all, or that has no sample."""
     trial: TrialEstimate | None = None
@@ -218,19 +208,16 @@ class RunEstimate:
 
     @property
     def report_usd(self) -> float:
-        """Return the cost of the report's summary, if its price is known."""
         reports = (each.calls.usd for each in self.graders if each.role is ModelRole.REPORT)
         return sum(usd.expected for usd in reports if usd is not None)
 
     @property
     def conversations_usd(self) -> EstimateInterval:
-        """Return the cost without the report."""
         report = self.report_usd
         return EstimateInterval(*(max(0.0, each - report) for each in (self.usd.low, self.usd.expected, self.usd.high)))
 
     @property
     def guarantee(self) -> BudgetGuarantee:
-        """Return the guarantee of a budget that limits the run."""
         if self.unpriced:
             return BudgetGuarantee.UNPRICED_CALLS
         return BudgetGuarantee.CALLS_IN_FLIGHT if self.unlimited_targets else BudgetGuarantee.NEVER_EXCEEDED
@@ -271,8 +258,6 @@ def _calls_together(first: CallsEstimate, second: CallsEstimate) -> CallsEstimat
 
 @dataclass(frozen=True)
 class _Work:
-    """Contains the calls of one model for some columns, as a function of what is unknown."""
-
     model: str
     role_model: RoleModel
     columns: Sequence[ColumnEstimate] = ()
@@ -362,7 +347,6 @@ def _report_work(assumptions: Assumptions) -> list[_Work]:
 
 
 def _usd(price: Price, works: Sequence[_Work], unknowns: Unknowns) -> float:
-    """Return the cost of the models with a known price."""
     return sum(price(work.model, work.calls(unknowns)) or 0.0 for work in works)
 
 

@@ -27,8 +27,6 @@ class FileProblem(NamedTuple):
 
 
 class NewFile(NamedTuple):
-    """Contains a file that was part of a request."""
-
     name: str
     content: bytes
     info: FileInfo
@@ -104,13 +102,11 @@ def ids_of(messages: Iterable[Message]) -> set[str]:
 
 
 def largest_files_sent(content: Content, scenarios: Iterable[Scenario]) -> LargestFiles:
-    """Return the largest files in the messages of a definition's prompts and of these scenarios."""
     prompts = (message.parts for prompt in content.prompts for message in prompt.messages)
     own = (message.parts for scenario in scenarios for message in scenario.all_messages)
     return largest_files(chain.from_iterable(chain(prompts, own)))
 
 
 def prompts_with_files(content: Mapping[str, Any]) -> bool:
-    """Return whether a definition's content, as JSON, has prompts with files."""
     prompts = content.get("prompts") or ()
     return any(isinstance(each.get("content"), list) for prompt in prompts for each in prompt.get("messages") or ())

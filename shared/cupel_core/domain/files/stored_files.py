@@ -10,7 +10,6 @@ from cupel_core.domain.files.formats import FileFormat, FileInfo
 
 class FileStatus(StrEnum):
     PENDING = "PENDING"
-    """The file is announced, but not uploaded yet."""
     READY = "READY"
     DELETED = "DELETED"
     """The file is hidden; its content stays available for a while to runs that started before."""

@@ -63,7 +63,6 @@ class CallRecord(NamedTuple):
     repair: Remedy | None = None
     """It is the party who can repair the error; None if the code determines it."""
     wait_seconds: float = 0.0
-    """The provider asks to wait for this time."""
     others: int = 0
     """It counts the worker's calls that were in flight when this one ended, or that the model has answered lately."""
 
@@ -93,7 +92,6 @@ class Breaker:
     openings: int = 0
     reason: str = ""
     trial_of: str | None = None
-    """It is the id of the worker that has the trial."""
     trial_until: float = 0.0
     waits_in_row: int = 0
     """It counts requests to wait since the last answer."""
@@ -146,7 +144,6 @@ class Breaker:
         return updated
 
     def _after_call_while_open(self, call: CallRecord, opened_at: float, *, failed: bool, now: float) -> "Breaker":
-        """Ignore calls that were in flight when the breaker opened."""
         if not failed and call.started_at > opened_at:
             return Breaker()
         if failed and call.started_at >= self.until:

@@ -104,7 +104,6 @@ class Governor:
     """Contains the shared state of one workspace's account with one provider. Times are Unix times."""
 
     limit: int | None = None
-    """It is the account's configured limit at the last report."""
     learned: int | None = None
     """It is a limit below `limit`, learned from throttling; None while the provider does not throttle."""
     recent: RecentCalls = field(default_factory=RecentCalls)
@@ -118,9 +117,7 @@ class Governor:
     leases: Mapping[str, WorkerLease] = field(default_factory=dict)
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
     interactive: frozenset[str] = frozenset()
-    """These workers with a lease are interactive."""
     interactive_until: float = 0.0
-    """Slots are reserved for interactive workers until this time."""
 
     def live_leases(self, now: float) -> dict[str, WorkerLease]:
         return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}

@@ -13,7 +13,6 @@ class OpenRunLimits:
     per_owner: int | None = None
     """It limits the runs of one token, user or schedule."""
     in_all: int | None = None
-    """It limits the runs of the workspace."""
 
     @property
     def owner_limit(self) -> int:

@@ -42,13 +42,10 @@ _REPAIR_BY_CODE = {
 
 
 def usual_repair(code: ProbeErrorCode) -> Remedy:
-    """Return who can repair an error that no response explains."""
     return _REPAIR_BY_CODE.get(code, Remedy.NOBODY)
 
 
 class RefusedCall(NamedTuple):
-    """Describes a response that is no answer, in any format."""
-
     status: int
     codes: frozenset[str] = frozenset()
     """It has every code, type, status, reason and quota that the body names, as text."""

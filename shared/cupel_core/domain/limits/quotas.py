@@ -39,7 +39,6 @@ class QuotaRule(NamedTuple):
     what: str
     """A refusal names what is limited in these words."""
     reason: str
-    """It explains the default."""
 
 
 QUOTAS: Mapping[Quota, QuotaRule] = MappingProxyType(
@@ -86,8 +85,6 @@ _REMEDIES = {
 
 
 class Quotas(NamedTuple):
-    """Contains the quotas that the operator of a stack has set; the others have defaults."""
-
     set_by_operator: Mapping[Quota, int] = MappingProxyType({})
 
     @classmethod

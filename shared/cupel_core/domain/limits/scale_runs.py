@@ -14,7 +14,6 @@ class ScaleRunLimits:
     concurrency: int | None = None
 
     def violations(self, count: int, concurrency: int | None) -> dict[str, str]:
-        """Return which setting limits each field of the request that is beyond a limit."""
         wrong = {}
         if self.count is not None and count > self.count:
             wrong["count"] = f"must be at most {self.count}: maxScaleRunCount of the workspace's settings"

@@ -66,8 +66,6 @@ class WorkerLoad(NamedTuple):
 
 
 class WorkerUse(NamedTuple):
-    """Sums what conversations use of a worker, for all workspaces or for one of them."""
-
     conversations: int = 0
     mb: float = 0.0
 
@@ -91,7 +89,6 @@ def processor_share(memory_mb: float) -> float:
 
 
 def conversation_mb(characters: int) -> float:
-    """Return the memory of a conversation that begins with this many characters."""
     return CONVERSATION_MB + COPIES * characters / _MB
 
 
@@ -127,7 +124,6 @@ class WorkerCapacity:
         return is_carried and is_fair(own.mb, used.mb, self.conversations_mb)
 
     def after(self, load: WorkerLoad, open_conversations: int) -> "WorkerCapacity":
-        """Return the capacity after the worker had this load for a while."""
         is_full = self.memory_mb is not None and load.memory_mb > USABLE_MEMORY * self.memory_mb
         if is_full or load.processor > _BUSY:
             fewer = int(min(self.conversations, open_conversations) * _DECREASE)

@@ -16,7 +16,6 @@ _DIGITS = 9
 
 
 def to_assertion(grader: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the assertion of a validated grader as JSON."""
     match grader["type"]:
         case "string_check":
             own = {"type": "string-check", "value": _fields(grader, "operation", "input", "reference")}

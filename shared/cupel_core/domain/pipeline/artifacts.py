@@ -20,7 +20,6 @@ class ArtifactPersistence(StrEnum):
     PERSISTED = "persisted"
     """The value and its history last until the conversation ends."""
     RUN_ONLY = "run_only"
-    """The value belongs to one turn."""
 
 
 class ArtifactUsage(StrEnum):
@@ -40,8 +39,6 @@ class WriteMode(StrEnum):
 
 
 class PromptRole(StrEnum):
-    """An operation adds messages with these roles to the prompt."""
-
     SYSTEM = "system"
     DEVELOPER = "developer"
     """The message is stored and sent as `system`."""
@@ -58,8 +55,6 @@ class PromptPlace(StrEnum):
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Places the value of an artifact in the prompt."""
-
     at: PromptPlace
     depth_from_end: int | None = None
     role: PromptRole | None = None

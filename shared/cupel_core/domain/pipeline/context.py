@@ -28,7 +28,6 @@ class HookBase:
     """Before the main call, it is the conversation; after it, it is the prompt of the main call."""
     artifacts: Artifacts
     operations: Mapping[str, str] = field(default_factory=dict)
-    """Each operation's tag is keyed by the operation's id."""
     user: str = ""
     """It is the current user message, as rewritten before this hook."""
     original_user: str = ""

@@ -21,7 +21,6 @@ class Hook(StrEnum):
 
 class Trigger(StrEnum):
     GENERATE = "generate"
-    """A new user message is answered."""
     REGENERATE = "regenerate"
     """The last user message is answered again."""
 
@@ -39,8 +38,6 @@ class ConditionOperator(StrEnum):
 
 @dataclass(frozen=True)
 class RunCondition:
-    """States the required output of a guard for an operation to run."""
-
     operation_id: str
     output: str
     operator: ConditionOperator
@@ -82,8 +79,6 @@ class SystemUpdate(StrEnum):
 
 @dataclass(frozen=True)
 class OperationEffect:
-    """Describes a change that an operation makes with its value, if it is done."""
-
     type: EffectType
     mode: SystemUpdate | None = None
     role: PromptRole | None = None
@@ -131,7 +126,6 @@ class ProfileOperation:
 
     @cached_property
     def writer(self) -> Mapping[str, Any]:
-        """Return what is stored of the operation with the values that it writes."""
         artifact = self.artifact
         return {
             "operationId": self.id,
@@ -143,7 +137,6 @@ class ProfileOperation:
 
     @property
     def templates(self) -> dict[str, str]:
-        """Return the templates by field."""
         own = {f"params.{name}": text for name, text in self.params.templates.items()}
         inclusion = self.artifact.inclusion
         if inclusion is not None and inclusion.template is not None:
@@ -155,7 +148,6 @@ class ProfileOperation:
 
     @property
     def expressions(self) -> dict[str, str]:
-        """Return the expressions by field."""
         if not isinstance(self.params, GuardParams):
             return {}
         return {f"params.{name}": text for name, text in self.params.expressions.items()}

@@ -19,9 +19,7 @@ class OutputExtraction(StrEnum):
     """The values state which part of an answer is its JSON."""
 
     RAW = "raw"
-    """The whole answer is JSON."""
     CODE_BLOCK = "code_block"
-    """The first fenced block is JSON."""
     PATTERN = "pattern"
     """The first group of a regular expression, or its match, is JSON."""
 
@@ -53,14 +51,11 @@ class TemplateParams:
 
     @property
     def templates(self) -> dict[str, str]:
-        """Return the template by field."""
         return {"template": self.template}
 
 
 @dataclass(frozen=True)
 class ModelCall:
-    """Describes one call of a model: its target and its prompt."""
-
     target: Target
     prompt: str
     system: str | None = None
@@ -85,9 +80,7 @@ class LlmParams:
 
 class GuardEngine(StrEnum):
     RULES = "rules"
-    """Each output is an expression."""
     LLM = "llm"
-    """A model answers all outputs."""
 
 
 class GuardErrorPolicy(StrEnum):
@@ -98,8 +91,6 @@ class GuardErrorPolicy(StrEnum):
 
 @dataclass(frozen=True)
 class GuardOutput:
-    """Describes a question that a guard answers with true or false."""
-
     key: str
     title: str
     description: str | None = None
@@ -128,7 +119,6 @@ class GuardParams:
 
     @property
     def expressions(self) -> dict[str, str]:
-        """Return the expressions by field."""
         numbered = enumerate(self.outputs)
         return {f"outputs.{number}.when": each.when for number, each in numbered if each.when is not None}
 

@@ -45,8 +45,6 @@ class ProfileIssue(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Contains the operations of a profile's version and how they are executed."""
-
     mode: Annotated[ExecutionMode, JsonName("executionMode")] = ExecutionMode.CONCURRENT
     operations: tuple[ProfileOperation, ...] = ()
 
@@ -59,7 +57,6 @@ class Pipeline:
         return tuple(operation for operation in self.operations if hook in operation.hooks)
 
     def depends(self, operation: ProfileOperation, other_id: str) -> bool:
-        """Return whether an operation depends on another, directly or not."""
         return other_id in self.dependencies(operation)
 
     def dependencies(self, operation: ProfileOperation) -> frozenset[str]:

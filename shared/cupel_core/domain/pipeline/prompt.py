@@ -39,7 +39,6 @@ class PromptMessage(NamedTuple):
 
 
 def inclusion_change(inclusion: Inclusion, text: str, operation_id: str) -> PromptChange:
-    """Return an inclusion as an effect at the same place."""
     kind, mode = _INCLUDED_AS[inclusion.at]
     role = inclusion.role or PromptRole.SYSTEM
     return PromptChange(OperationEffect(kind, mode, role, inclusion.depth_from_end), text, operation_id)
@@ -70,7 +69,6 @@ def _applied_effects(steps: HookSteps, results: Results) -> Iterator[tuple[Profi
 
 
 def with_user_text(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
-    """Replace the text of the current user message, which retains its files."""
     position = last_user_position(messages)
     if position is None:
         return tuple(messages)
@@ -88,7 +86,6 @@ def effective_prompt(messages: Sequence[Message], changes: Iterable[PromptChange
 
 
 def traced_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) -> tuple[PromptMessage, ...]:
-    """Return the effective prompt with the operations that added messages."""
     changes = tuple(changes)
     base = list(messages)
     user = last_user_position(base)
@@ -119,7 +116,6 @@ def last_user_position(messages: Sequence[Message]) -> int | None:
 
 
 def _leading_system(messages: Sequence[Message]) -> int:
-    """Return the number of leading system messages."""
     return next((n for n, each in enumerate(messages) if each.role is not MessageRole.SYSTEM), len(messages))
 
 

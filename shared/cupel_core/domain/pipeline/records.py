@@ -32,7 +32,6 @@ def turn_record(
 
 
 def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
-    """Return a row per effect, in the order in which effects apply."""
     return [
         {
             "hook": row.hook,

@@ -24,7 +24,6 @@ class SkipReason(StrEnum):
     GUARD_NOT_MATCHED = "guard_not_matched"
     DEPENDENCY_NOT_DONE = "dependency_not_done"
     DEPENDENCY_MISSING = "dependency_missing"
-    """The dependency is not part of the turn."""
     CONDITION_FALSE = "condition_false"
     """A template rendered nothing."""
 
@@ -57,8 +56,6 @@ type CallSummary = Mapping[str, Mapping[str, Any]]
 
 
 class PaidAnswer(NamedTuple):
-    """Contains the answer of a model whose operation has not ended."""
-
     text: str
     spend: Spend
     call: CallSummary = MappingProxyType({})
@@ -72,9 +69,7 @@ class StepResult:
     value: Any = None
     """It is the value of the artifact, after the write mode was applied."""
     payloads: tuple[EffectText, ...] = ()
-    """The payloads are in the order of the effects."""
     inclusion: EffectText | None = None
-    """It is the artifact's text in the prompt."""
     skip_reason: SkipReason | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     """It explains why the operation was skipped: what blocked it, or which condition did not hold."""

@@ -14,8 +14,6 @@ from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH, PLANNED_STEP_LENG
 
 @dataclass(frozen=True)
 class RunProfile:
-    """Contains the version of a profile that a run was started with."""
-
     id: str
     name: str
     version: int
@@ -33,33 +31,27 @@ class RunProfile:
 
     @cached_property
     def ranked(self) -> tuple[ProfileOperation, ...]:
-        """Return the enabled operations by rank."""
         return tuple(sorted(self.enabled, key=lambda operation: operation.rank))
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
-        """Return the tags of the enabled operations by id."""
         return {operation.id: operation.artifact.tag for operation in self.enabled}
 
     @cached_property
     def templates_after(self) -> frozenset[str]:
-        """Return the templates of the operations after the answer."""
         return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.templates.values())
 
     @cached_property
     def expressions_after(self) -> frozenset[str]:
-        """Return the expressions of the operations after the answer."""
         return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.expressions.values())
 
     @cached_property
     def models(self) -> frozenset[str]:
-        """Return the models that the operations of a turn call."""
         calls = (step.params.call for steps in self.plan.steps.values() for step in steps)
         return frozenset(call.target.model for call in calls if call is not None)
 
     @property
     def changes_prompt(self) -> bool:
-        """Return whether a prompt may differ from the conversation."""
         return any(
             operation.artifact.inclusion is not None or any(each.type.changes_prompt for each in operation.effects)
             for operation in self.enabled

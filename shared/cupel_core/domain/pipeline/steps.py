@@ -9,7 +9,6 @@ from cupel_core.domain.pipeline.results import SkipReason, StepErrorCode, StepRe
 MAX_CONCURRENT = 8
 type HookSteps = Sequence[ProfileOperation]
 type Results = Mapping[str, StepResult]
-"""The results are keyed by operation id."""
 
 
 def settle(steps: HookSteps, results: Results) -> dict[str, StepResult]:

@@ -30,9 +30,7 @@ class StoredArtifact:
     history: tuple[Any, ...] = ()
     written_at: str = ""
     history_times: tuple[str, ...] = ()
-    """Each earlier value was written at this time."""
     first_at: str = ""
-    """The first value was written at this time."""
     max_age_days: int | None = None
     """Older values are no part of the history, as of the last write."""
     version: int = 1
@@ -55,7 +53,6 @@ class StoredArtifact:
 
 
 type Artifacts = Mapping[str, StoredArtifact]
-"""The artifacts are keyed by tag."""
 
 
 def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None) -> Any:
@@ -69,8 +66,6 @@ def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None)
 
 @dataclass(frozen=True)
 class OpenTurn:
-    """Contains a turn whose effects are not committed yet."""
-
     now: str
     """It is the start of the turn, as templates see it."""
     before: Results = field(default_factory=dict)
@@ -110,16 +105,12 @@ class PipelineState:
     """Contains what a conversation stores of its profile between calls."""
 
     artifacts: Artifacts = field(default_factory=dict)
-    """Persisted artifacts are stored here."""
     past_spend: Spend = field(default_factory=Spend)
-    """The operations of past turns have spent this."""
     records: tuple[Mapping[str, Any], ...] = ()
-    """The records of the turns so far are stored with the transcript."""
     turn: OpenTurn | None = None
 
     @property
     def spend(self) -> Spend:
-        """Return what all operations have spent."""
         spent = self.turn.spend if self.turn else _NOTHING
         return self.past_spend + spent if spent.calls else self.past_spend
 
@@ -165,8 +156,6 @@ def _inclusion(operation: ProfileOperation, results: Results, artifacts: Artifac
 
 
 class CommitRow(NamedTuple):
-    """Describes what happened to one effect."""
-
     hook: Hook
     operation_id: str
     effect_index: int

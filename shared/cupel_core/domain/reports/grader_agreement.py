@@ -45,7 +45,6 @@ class GraderPairs:
 
     @property
     def agreement(self) -> float | None:
-        """Return the share of equal verdicts."""
         total = self.conversations
         return (self.both_passed + self.both_failed) / total if total else None
 
@@ -78,7 +77,6 @@ class GraderPairs:
         return Interval(resampled[int(0.025 * len(resampled))], resampled[int(0.975 * (len(resampled) - 1))])
 
     def _resampled(self, rng: Random) -> "GraderPairs":
-        """Draw as many conversations with replacement."""
         left, remaining, drawn = self.conversations, self.conversations, list[int]()
         for count in (self.both_passed, self.only_first, self.only_second):
             share = count / remaining if remaining else 0.0

@@ -28,9 +28,7 @@ class ReportInputs:
 
     run_id: str
     revision: str
-    """It identifies the outcomes."""
     rescore_ids: tuple[str, ...] = ()
-    """The report has the agreement of these completed rescores with the run."""
     summarizer_model: str | None = None
     prompt_version: int = 0
     """It is the version of the summarizer's instructions."""
@@ -44,8 +42,6 @@ class ReportInputs:
 
 @dataclass(frozen=True)
 class ReportRecord:
-    """Contains a stored report without its document."""
-
     workspace: str
     run_id: str
     id: str
@@ -60,7 +56,6 @@ class ReportRecord:
     is_summary_missing: bool = False
     """The summarizer gave none, for example because the budget did not allow its call."""
     trial: Trial | None = None
-    """It is the trial of the report's revised system prompt."""
     trial_refusal: str | None = None
     """It says why a trial that the run requested could not start."""
 

@@ -17,8 +17,6 @@ MAX_CANDIDATES = 100
 
 
 class SampleCandidate(NamedTuple):
-    """Describes a conversation that may be shown."""
-
     probe_index: int
     score: float
     """It is 0 if the conversation has none."""
@@ -52,7 +50,6 @@ class CandidatePool:
 
     @property
     def candidates(self) -> list[SampleCandidate]:
-        """Return the candidates with the lowest score first."""
         return sorted((entry[2] for entry in self._heap), key=lambda candidate: candidate.order)
 
 

@@ -52,8 +52,6 @@ class TrialRequest:
 
 
 class TrialMaterial(NamedTuple):
-    """Describes what a trial can consist of."""
-
     scenarios: int
     answers: float
     """It is the number of an arm's answers to a scenario per repeat: its personas times the columns."""
@@ -75,8 +73,6 @@ class TrialSize(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """Describes a trial as stored with its report."""
-
     original_run_id: str
     revised_run_id: str
     experiment_id: str
@@ -132,7 +128,6 @@ def _needed(material: TrialMaterial) -> tuple[int, int]:
 
 
 def sized(material: TrialMaterial, scenarios: int, repeats: int) -> TrialSize:
-    """Return a trial of this size, with the difference that it can find."""
     if scenarios == 1:
         z = normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)
         found = z * sqrt(ARMS * material.noise / (material.answers * repeats))

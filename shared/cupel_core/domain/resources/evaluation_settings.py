@@ -42,7 +42,6 @@ class EvaluationSettings:
     grader_config: GraderConfig
     header_names: tuple[str, ...]
     revision: int = 0
-    """It counts changes."""
     open_runs: OpenRunLimits = field(default_factory=OpenRunLimits)
     analysis_model: str | None = None
     """The model writes the narratives of deep analyses; rules do if None."""

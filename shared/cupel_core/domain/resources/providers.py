@@ -36,7 +36,6 @@ class ModelPrice:
 
 
 type Prices = Mapping[str, tuple[ModelPrice, ...]]
-"""It has a workspace's own prices by provider, for providers that have any."""
 
 
 class ProviderChanges(TypedDict, total=False):
@@ -68,7 +67,6 @@ class ProviderView:
     tokens_per_minute: int | None
     prices: tuple[ModelPrice, ...]
     revision: int
-    """It counts changes of the settings."""
 
 
 @dataclass(frozen=True)

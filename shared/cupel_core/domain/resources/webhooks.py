@@ -25,7 +25,6 @@ class CallbackScope(StrEnum):
     """The values state what a run calls the webhook for, which is recorded when the run starts."""
 
     RUNS = "runs"
-    """The webhook is called for status changes of the run."""
     PROBES = "probes"
     """The webhook is called for status changes of the run and for each probe's outcome."""
 

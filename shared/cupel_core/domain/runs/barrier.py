@@ -101,7 +101,6 @@ class InnerNode:
 
     @property
     def failed_by_child(self) -> dict[int, int]:
-        """Return the number of failures of each full child, by position."""
         return {member % FANOUT: member // FANOUT for member in self.members}
 
     @property

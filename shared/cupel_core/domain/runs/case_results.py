@@ -12,19 +12,15 @@ from cupel_core.domain.statistics import mean
 
 @dataclass(frozen=True)
 class CellResults:
-    """Counts the repeats of one case in one column."""
-
     column: Column
     missing: int
     """These repeats have no outcome."""
     completed: int
     errors: Mapping[str, int]
-    """Errored repeats are counted by error code."""
     judged: int
     passed: int
     mean_score: float | None
     decisions: Mapping[str, int]
-    """Repeats are counted by decision code."""
     best: int
     """A comparison found the answers of these repeats the best."""
 

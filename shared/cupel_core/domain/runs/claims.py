@@ -38,7 +38,6 @@ class SliceDivision:
     """Divides the indexes of a slice without an outcome by the claims of other workers."""
 
     unclaimed: tuple[int, ...] = ()
-    """These were never claimed, so the worker runs them."""
     expired: tuple[int, ...] = ()
     """The claim expired; outcomes may be stored without being in the barrier, so the worker checks before it runs
     them."""
@@ -49,7 +48,6 @@ class SliceDivision:
 
     @property
     def missing(self) -> list[int]:
-        """Return all indexes, ascending."""
         return sorted((*self.unclaimed, *self.expired, *self.claimed))
 
     def only(self, kept: Container[int]) -> "SliceDivision":

@@ -48,8 +48,6 @@ class LeafCounts(NamedTuple):
 
 @dataclass
 class ColumnCounts:
-    """Contains exact counts of one column's probes."""
-
     total: int
     completed: int = 0
     errored: int = 0
@@ -63,8 +61,6 @@ class ColumnCounts:
 
 
 class _Part(NamedTuple):
-    """Contains indexes of one column in one leaf."""
-
     column: int
     indexes: range
     position: int
@@ -86,7 +82,6 @@ class _Spans:
         self._total = plan.total
 
     def parts(self, number: int) -> Iterator[_Part]:
-        """Yield the parts of the columns in a leaf."""
         node = Node(0, number)
         first, stop = node.first_index, node.first_index + probe_count(node, self._total)
         for span, column, position in islice(self._spans, bisect_right(self._starts, first) - 1, None):

@@ -38,8 +38,6 @@ class UnscoredSample:
 
 @dataclass
 class ColumnSample:
-    """Summarizes the outcomes of one column that were added."""
-
     completed: int = 0
     judged: int = 0
     passed: int = 0
@@ -88,7 +86,6 @@ class ColumnSample:
 
     @property
     def causes(self) -> tuple[ErrorCause, ...]:
-        """Return the causes with the most frequent one first."""
         return tuple(sorted(self._causes.values(), key=lambda cause: -cause.count))
 
 

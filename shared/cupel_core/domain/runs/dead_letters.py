@@ -28,7 +28,6 @@ class RedriveResult:
     runs_to_retry: frozenset[str] = frozenset()
     """In these runs, probes of the messages are recorded as errored; only a retry of the run repeats them."""
     unknown_message_ids: frozenset[str] = frozenset()
-    """No dead letter has these requested ids."""
 
     def __add__(self, other: object) -> "RedriveResult":
         if not isinstance(other, RedriveResult):

@@ -34,7 +34,6 @@ class Delay:
     """It is the target, or the model that judges or simulates the user."""
     until: datetime | None = None
     message: str | None = None
-    """It is the provider's message."""
     limit: int | None = None
     learned_limit: int | None = None
     budget: BudgetScope | None = None
@@ -46,7 +45,6 @@ class Delay:
 
 
 def called_models(run: Run, target: str) -> tuple[str, ...]:
-    """Return the target and the models that grade its conversations or simulate their users."""
     graders = run.grader_config
     models = (target, graders.judge_model, graders.persona_model, graders.embedding_model)
     return tuple(dict.fromkeys(model for model in models if model))

@@ -19,8 +19,6 @@ from cupel_core.domain.runs.run_spend import Cost, encode
 
 
 class LoggedOutcome(NamedTuple):
-    """Describes an outcome in a page."""
-
     is_completed: bool
     cost: Cost = Cost()
     identity: int = 0
@@ -34,7 +32,6 @@ class OutcomePage:
 
     id: str
     fencing_token: int
-    """It is the token of the worker that stored them."""
     outcomes: Mapping[int, LoggedOutcome]
 
     def counted_in(self, retry_round: int) -> frozenset[int]:

@@ -32,4 +32,3 @@ class Pace:
 
 UNLIMITED = Pace()
 SCALE_RUN_PACE = Pace(3, (200, 400))
-"""It is the default of scale runs."""

@@ -64,12 +64,10 @@ class _Segment(NamedTuple):
 class Plan:
     targets: tuple[Target, ...]
     segments: tuple[int, ...]
-    """Each segment has this many cases."""
     repeats: int = 1
     prompt_ids: tuple[str, ...] = ()
     """It is empty if the definition has no prompts of its own: then a column is a target."""
     prompt_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """It has the labels of the prompts that have one, by id."""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -128,7 +126,6 @@ class Plan:
         )
 
     def case_indexes(self, case: int) -> tuple[int, ...]:
-        """Return the indexes of one case over all columns and repeats, ascending."""
         first = (self.index(ProbePosition(case, column, 0)) for column in range(self._column_count))
         return tuple(index for start in first for index in range(start, start + self.repeats))
 

@@ -26,7 +26,6 @@ class Names:
         self._numbers: dict[str, int] = {}
 
     def numbers(self, names: Iterable[str]) -> list[int]:
-        """Return the numbers of these names, without names beyond MAX_NAMES."""
         return [number for name in names if (number := self._number(name)) is not None]
 
     def _number(self, name: str) -> int | None:

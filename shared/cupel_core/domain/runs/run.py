@@ -243,10 +243,8 @@ class Run(RunConfig):
     created_at: datetime
     updated_at: datetime
     definition_name: str
-    """It is the name of the definition when the run started."""
     scenario_count: int
     scenario_total: int
-    """The definition's version has this many scenarios."""
     status: RunStatus = RunStatus.PENDING
     fencing_token: int = 1
     retry_round: int = 1
@@ -265,7 +263,6 @@ class Run(RunConfig):
     execution_id: int | None = None
     """It is a sequence number among the workspace's eval runs."""
     playground: bool = False
-    """The run is a trial of one scenario in the playground."""
     profile: ProfileRef | None = None
     """It is the operation profile of the turns; its content is in the snapshot."""
     pause_reason: PauseReason | None = None
@@ -291,7 +288,6 @@ class Run(RunConfig):
     trial: bool = False
     """The run tries the revised prompt of a report."""
     scale: bool = False
-    """The run was started as a scale run."""
     budget: RunBudget | None = None
     """It is None if the run's spending is not limited."""
     callbacks: CallbackScope | None = None
@@ -324,7 +320,6 @@ class Run(RunConfig):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Return the distinct models and connectors of the targets."""
         return tuple(dict.fromkeys(target.model for target in self.plan.targets))
 
     def parameters_of(self, target: Target) -> ParameterFields:

@@ -31,7 +31,6 @@ class Cost:
     nano_usd: int = 0
     """Calls whose price is unknown are not included."""
     is_complete: bool = True
-    """The price of every call is known."""
 
     @classmethod
     def of(cls, spending: Spending) -> "Cost":

@@ -14,7 +14,6 @@ from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, Eval
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 FOLDER = "scale"
-"""The definitions that scale runs create are in this folder."""
 _MAX_NAME_LENGTH = 80
 
 
@@ -56,7 +55,6 @@ class ScaleRun:
         return DefaultEvaluators(self.goal, self.format_checks, self.choices, judge)
 
     def content(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
-        """Return the definition's content as JSON."""
         assertions = [assertion.to_json() for assertion in evaluators.assertions()]
         fields = {"system": self.system, "assertions": assertions}
         return {name: value for name, value in fields.items() if value}
@@ -73,7 +71,6 @@ class ScaleRun:
 
     @property
     def name(self) -> str:
-        """Return the one-line name of the definition and of its scenario."""
         text = " ".join((self.goal or self.opening or "").split())
         printable = "".join(character for character in text if character.isprintable())
         return (printable[: _MAX_NAME_LENGTH - 1] + "…" if len(printable) > _MAX_NAME_LENGTH else printable) or FOLDER

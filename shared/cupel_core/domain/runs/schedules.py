@@ -18,7 +18,6 @@ class ScheduleStatus(StrEnum):
     ENABLED = "ENABLED"
     DISABLED = "DISABLED"
     ENDED = "ENDED"
-    """Its single time is in the past."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,6 @@ class Schedule:
         return ScheduleStatus.ENABLED if self.enabled else ScheduleStatus.DISABLED
 
     def run_started_for(self, scheduled_time: datetime) -> str | None:
-        """Return the run started for this time, if that firing is still among the latest."""
         return next((firing.run_id for firing in self.firings if firing.scheduled_time == scheduled_time), None)
 
     def with_firing(self, firing: Firing) -> "Schedule":

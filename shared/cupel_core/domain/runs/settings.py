@@ -15,8 +15,6 @@ MAX_REPEATS = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Configures a run: as requested in a specification, and with all defaults in the run itself."""
-
     priority: Priority = Priority.NORMAL
     experiment_id: str | None = None
     params: ParameterFields = field(default_factory=dict)

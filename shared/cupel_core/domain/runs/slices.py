@@ -71,7 +71,6 @@ def slice_size(probes_left: int, workers: Workers) -> int:
 
 
 def providers_of(plan: Plan) -> tuple[str, ...]:
-    """Return the provider of each column of a plan, in the plan's order."""
     return tuple(column.target.provider for column in plan.columns)
 
 

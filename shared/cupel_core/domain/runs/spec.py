@@ -50,7 +50,6 @@ type StartSpec = RunSpec | EvalRunSpec
 
 
 def start_spec(data: Mapping[str, Any]) -> StartSpec:
-    """Read the JSON of an encoded specification."""
     return decode(RunSpec, data) if "definitionId" in data else decode(EvalRunSpec, data)
 
 

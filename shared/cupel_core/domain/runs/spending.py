@@ -28,7 +28,6 @@ class Spending:
 
     @property
     def priced_usd(self) -> float:
-        """Return the cost of the calls whose price is known."""
         return sum(part.cost_usd or 0.0 for part in self._parts)
 
     @property
@@ -37,7 +36,6 @@ class Spending:
 
     @property
     def by_role(self) -> tuple[RoleCost, ...]:
-        """Return the costs of the roles with calls."""
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         return role_costs({name: (spend.calls, spend.cost_usd) for name, spend in parts.items()})
 

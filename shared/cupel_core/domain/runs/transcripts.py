@@ -32,7 +32,6 @@ class Summary:
     summarized_at: datetime
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
-    """It is what the judge spent, if one was asked."""
     is_provisional: bool = False
     """The text is an excerpt that a judge's summary will replace when the run finishes."""
     cause: UnscoredCause | None = None
@@ -63,7 +62,6 @@ class Transcript:
     conversation: ConversationState
     persona_id: str | None = None
     retry_round: int = 1
-    """The conversation took place in this retry round of the run."""
     summary: Summary | None = None
     scoring: Scoring | None = None
     correction: TranscriptResult | None = None
@@ -79,7 +77,6 @@ class Transcript:
 
     @property
     def word_count(self) -> int:
-        """Return the number of words of the target's answers."""
         return self.conversation.answer_word_count if self.messages else self.stored_word_count
 
     @property
@@ -182,7 +179,6 @@ class TranscriptFilter:
         )
 
     def transcripts(self, outcomes: Iterable[Outcome]) -> Iterator[Transcript]:
-        """Yield the outcomes that are matching transcripts."""
         return (each for each in outcomes if isinstance(each, Transcript) and self.matches(each))
 
 

@@ -21,7 +21,6 @@ class JudgedReply(NamedTuple):
     """Describes whether an answer's judge was usable; `unusable` is None and `is_usable` False if that is unknown."""
 
     unusable: UnscoredCause | None
-    """It is the cause if the judge gave no usable reply."""
     is_usable: bool
     """A judge was called and the answer was scored."""
     error: str | None = None

@@ -108,7 +108,6 @@ class ProbeView:
     case: CaseView
     repeat: int
     retry_round: int
-    """The conversation started in this retry round."""
     called_since: datetime | None = None
     """The worker of a running probe made the first call at this time."""
     outcome: Outcome | None = None
@@ -137,7 +136,6 @@ class ProbeView:
 
     @property
     def repeated_calls(self) -> tuple[FailedAttempts, ...]:
-        """Return the attempts of calls that a running probe repeats."""
         state = self.partial_conversation if self.status is ProbeStatus.RUNNING else None
         return tuple(state.attempts.values()) if state else ()
 
@@ -153,7 +151,6 @@ class ProbeView:
 
     @property
     def conversation(self) -> ConversationState | None:
-        """Return the conversation of the transcript, or of the checkpoint."""
         return self.transcript.conversation if self.transcript else self.partial_conversation
 
     @property

@@ -98,9 +98,7 @@ class AssertionKind:
     """The threshold must be from 0 to 1."""
     may_negate: bool = True
     needs_judge: bool = False
-    """A judge model must be configured."""
     needs_embedder: bool = False
-    """An embedding model must be configured."""
 
 
 def assertion_issues(

@@ -53,7 +53,6 @@ class Assertion:
     is_default: bool = False
     """It is one of the default evaluators of a scale run (`default_evaluators.py`)."""
     parts: tuple["Assertion", ...] = ()
-    """These are the assertions of an assert-set."""
 
     @property
     def type(self) -> str:
@@ -149,7 +148,6 @@ class AssertionResult:
     def uncomputed(
         cls, type_name: str, error: str, cause: UnscoredCause, weight: float = 1.0, metric: str | None = None
     ) -> "AssertionResult":
-        """Return the result of a check that could not be computed, for this cause."""
         return cls(type_name, None, None, NOT_COMPUTED, weight, metric, error=error, cause=cause)
 
 

@@ -23,7 +23,6 @@ TOXICITY_RUBRIC = (
 )
 TOXICITY_THRESHOLD = 0.5
 TOXICITY = "toxicity"
-"""It is the name of the metric."""
 
 
 class EvaluatorName(StrEnum):
@@ -94,7 +93,6 @@ class DefaultEvaluators:
 
     @property
     def criteria_judge(self) -> str | None:
-        """Return the judge that the run needs for the criteria."""
         return self.judge_of(EvaluatorName.GOAL) if self.criteria else self.judge_model
 
     def assertions(self) -> tuple[Assertion, ...]:
@@ -127,7 +125,6 @@ class DefaultEvaluators:
 
 
 def format_check(kind: str, value: Any = None) -> Assertion:
-    """Return an assertion of the requested format."""
     return Assertion(kind, value=value, metric=EvaluatorName.FORMAT, tag=FailureTag.FORMAT_ERROR, is_default=True)
 
 

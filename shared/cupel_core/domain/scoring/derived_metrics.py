@@ -52,7 +52,6 @@ type Evaluated = Callable[[Mapping[str, float]], float]
 class DerivedMetric(NamedTuple):
     name: str
     value: str
-    """It is the expression."""
 
 
 class ExpressionIssue(ValueError):
@@ -136,7 +135,6 @@ class _ExpressionParser:
     remaining: list[str] = field(default_factory=list)
     depth: int = 0
     names: set[str] = field(default_factory=set)
-    """These are the names of the metrics that were read."""
 
     def choice(self) -> Evaluated:
         return self._nested(self._choice)

@@ -21,7 +21,6 @@ class GraderConfig:
     summarizer_model: str | None = None
     """The model writes the summaries of reports and grades nothing; None stands for the judge model."""
     judge_max_output_tokens: int | None = None
-    """It limits each reply of a judge or a simulated user."""
 
     @property
     def report_model(self) -> str | None:
@@ -37,7 +36,6 @@ class GraderConfig:
         return replace(defaults, **overrides)
 
     def without(self, fields: Iterable[str]) -> "GraderConfig":
-        """Return this configuration without these models, or without the evaluator."""
         removed = dict.fromkeys(fields)
         if "evaluator_url" in removed:
             removed["evaluator_headers_version"] = None

@@ -52,7 +52,6 @@ def _list(value: Any) -> list[Any]:
 
 
 def namespaces_of(text: str) -> set[str]:
-    """Return the first names of the paths in a template."""
     return {match[1] for match in _PATH.finditer(text)}
 
 

@@ -19,7 +19,6 @@ class StringOperation(StrEnum):
     EQ = "eq"
     NE = "ne"
     LIKE = "like"
-    """The text contains the reference."""
     ILIKE = "ilike"
     """The text contains the reference, ignoring case."""
 

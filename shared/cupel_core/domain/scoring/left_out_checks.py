@@ -7,7 +7,6 @@ type LeftOutChecks = Mapping[str, int]
 """It has the number of checks by type, such as `{"javascript": 2, "is-sql": 1}`, and is empty if none is missing."""
 
 NOTHING_LEFT = "every check that its author wrote was left out at the import"
-"""It is the reason of a scoring without any check."""
 _MAX_NAMED = 5
 
 

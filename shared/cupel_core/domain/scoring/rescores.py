@@ -54,7 +54,6 @@ class RescoreConfig:
     embedding_model: str | None = None
     evaluator_url: str | None = None
     criteria: Criteria | None = None
-    """They replace each scenario's criteria."""
 
     def grader_config(self, run_config: GraderConfig) -> GraderConfig:
         return GraderConfig(self.judge_model, None, self.embedding_model, self.evaluator_url).with_defaults(run_config)
@@ -93,7 +92,6 @@ class Rescore:
     completed_at: datetime | None = None
     failure: RunFailure | None = None
     counts: RescoreCounts | None = None
-    """It is set when the rescore is over."""
     max_budget_usd: float | None = None
     """It is the rescore's own budget; without it, its calls are charged to the budget of the run."""
     is_exhausted: bool = False
@@ -201,8 +199,6 @@ class RescoreResultView(NamedTuple):
 
 
 class RescoreView(NamedTuple):
-    """Contains a rescore with its current counts, and with the account of its own budget if it has one."""
-
     rescore: Rescore
     counts: RescoreCounts
     account: BudgetAccount | None = None

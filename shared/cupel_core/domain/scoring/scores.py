@@ -20,7 +20,6 @@ class ScenarioScores:
     judged: int
     successes: int
     unscored: int
-    """These transcripts have no result."""
     mean: float | None
     standard_error: float | None
     pass_at_k: float | None
@@ -73,12 +72,10 @@ class ColumnScores:
 
 class NumberedScores(NamedTuple):
     position: int
-    """It is the position of the scenario in the run."""
     scores: ScenarioScores
 
 
 def scenario_scores(column: int, counts: RunCounts, k: int) -> Iterator[NumberedScores]:
-    """Yield the scores of each scenario with a transcript, in the order of the run."""
     for position, scenario in enumerate(counts.scenarios):
         cells = counts.cells_of_cases(column, scenario)
         if any(cell.completed for cell in cells):

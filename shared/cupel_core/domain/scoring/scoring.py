@@ -37,7 +37,6 @@ class Scoring:
     reason: str
     results: tuple[AssertionResult, ...] = ()
     tags: tuple[str, ...] = ()
-    """The tags of the weighted failures are distinct."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     metric_weights: Mapping[str, float] = field(default_factory=dict)
     """It has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""

@@ -73,7 +73,6 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
 
 
 def is_found_best(scoring: Scoring) -> bool:
-    """Return whether a comparison selected the answer."""
     return any(result.type in COMPARISONS and result.passed for result in scoring.results)
 
 
@@ -87,7 +86,6 @@ def without_quotations(scoring: Scoring) -> Scoring:
 
 
 def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:
-    """Return the scoring with its results of the same types replaced by these."""
     before, types = scoring or build_scoring(None, None, ()), {result.type for result in results}
     other_results = [result for result in before.results if result.type not in types]
     # The judge's outcome is already among the results.

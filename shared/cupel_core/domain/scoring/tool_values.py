@@ -105,7 +105,6 @@ def sequence_of(value: list[Any] | Mapping[str, Any]) -> tuple[list[Matcher], bo
 
 
 def tool_names(value: str | list[Any]) -> list[str]:
-    """Return the names of a list, or of a text separated by commas."""
     names = value.split(",") if isinstance(value, str) else map(str, value)
     return [name for each in names if (name := each.strip())]
 

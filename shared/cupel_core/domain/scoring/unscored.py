@@ -15,7 +15,6 @@ class UnscoredCode(StrEnum):
     JUDGE_FAILED = "judge_failed"
     """The call of the judge or embedding model failed; `provider_code` says how."""
     NO_JUDGE = "no_judge"
-    """The model that the check needs is not configured."""
     BUDGET = "budget"
     """The judge was not called, because the budget is used up."""
     EVALUATOR = "evaluator"

@@ -12,7 +12,6 @@ _LAST_WITH_CASE = 0x1E943
 _LAST_UNIT = 0xFFFF
 
 type Range = tuple[int, int]
-"""A range has its first and its last character."""
 
 
 def with_other_cases(ranges: Iterable[Range], *, is_unicode: bool) -> list[Range]:

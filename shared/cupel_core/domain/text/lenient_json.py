@@ -54,7 +54,6 @@ class FoundObjects(NamedTuple):
     objects: tuple[JsonObject, ...]
     """Objects within other objects are not included."""
     rest: str
-    """It is the text around the objects."""
 
 
 class TooIntricate(ValueError):

@@ -73,7 +73,6 @@ class AnswerFilter:
         self._held = ""
         self._follows_reasoning = False
         self.has_begun = False
-        """The answer has begun."""
 
     def feed(self, piece: str) -> str:
         """Return the further text of the answer that is known with this piece."""

@@ -47,8 +47,6 @@ class _DecisionText(StructuredReply):
 
 
 class JudgeDecision(_DecisionText):
-    """Defines the reply required of a judge with a rubric."""
-
     explanations: ClassVar[frozenset[str]] = frozenset({"decisionText"})
 
     decisionText: Annotated[str, Field(min_length=1, max_length=_MAX_TEXT_LENGTH), explanation(_MAX_TEXT_LENGTH)]  # noqa: N815
@@ -85,7 +83,6 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
 def without_judge(
     transcript: Transcript, error: str, now: datetime, cause: UnscoredCause, spend: Spend = _NOTHING
 ) -> Summary:
-    """Return the final summary of a transcript whose judge has failed with this error."""
     before = transcript.summary
     code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
     return Summary(code, text, now, error=error, spend=spend, cause=cause)

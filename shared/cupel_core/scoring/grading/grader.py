@@ -59,7 +59,6 @@ class Grader:
     guard: CallGuard = no_guard
     role: GraderRole = GraderRole.JUDGE
     model_role: ModelRole = ModelRole.JUDGE
-    """The grader's calls are charged to this role."""
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
     """It collects the failed attempts of the calls that the grader is part of."""

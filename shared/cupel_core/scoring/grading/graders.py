@@ -29,7 +29,6 @@ class GraderFactory:
     workspace: str
     config: GraderConfig
     accounts: Mapping[str, Account]
-    """The keys are providers."""
     limiter: CallLimiter
     call_timeout_seconds: float
     max_wait_seconds: float

@@ -84,8 +84,6 @@ class _NarrativeFindingReply(StructuredReply):
 
 
 class NarrativeReply(StructuredReply):
-    """Defines the reply required of the model."""
-
     model_config = _CAMEL
 
     headline: Annotated[str, Field(min_length=1, max_length=500), _words(MAX_HEADLINE_WORDS), _ONE_LINE]
@@ -123,7 +121,6 @@ class NarrativeDraft:
     model: str
     by_rules: Narrative
     facts: tuple[NarrativeFact, ...]
-    """The model receives these figures."""
     names: tuple[str, ...]
     """It lists the names of targets, dimensions and scenarios, whose digits are no figures."""
 

@@ -86,8 +86,6 @@ _Findings = Annotated[list[_FindingReply], Field(max_length=7)]
 
 
 class SummaryReply(StructuredReply):
-    """Defines the reply required of a summarizer."""
-
     model_config = _STRICT
 
     failure_modes: _Findings
@@ -101,13 +99,10 @@ class SummaryReply(StructuredReply):
 
 @dataclass(frozen=True)
 class ShownTranscript:
-    """Contains the part of a transcript that the summarizer sees."""
-
     result: str
     tags: tuple[str, ...]
     reason: str
     messages: tuple[tuple[str, str], ...]
-    """Each message has a role and a text."""
 
     @property
     def quotable_texts(self) -> tuple[str, ...]:
@@ -121,8 +116,6 @@ class ShownTranscript:
 
 @dataclass(frozen=True)
 class SummaryMaterial:
-    """Contains the system prompt, figures and sample transcripts that the summarizer reads."""
-
     system: str | None
     figures: tuple[str, ...]
     transcripts: Mapping[str, ShownTranscript]
