@@ -165,15 +165,11 @@ class RetryableError(AppError):
 
 
 class TooManyCreations(RetryableError):
-    """The workspace has created as much within a day as it may."""
-
     status = 429
     title = "Too many creations"
 
 
 class TooManyRequests(RetryableError):
-    """The caller, or its workspace, exceeds its limit of requests."""
-
     status = 429
     title = "Too many requests"
 

@@ -71,9 +71,7 @@ class ProbeSlice(RunMessage):
     handoffs: int = 0
     """The probes were requeued this often because a provider asked for a longer wait than an invocation can take."""
     failures: int = 0
-    """It counts consecutive internal errors that stopped these probes."""
     begun: list[int] = Field(default_factory=list)
-    """The conversations of these `indexes` have begun already."""
 
 
 class GenerationRequest(QueueMessage):

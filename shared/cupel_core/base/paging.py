@@ -40,9 +40,7 @@ class Creation:
     """Selects items of a list that is sorted by creation time, and their order."""
 
     after: datetime | None = None
-    """Items created then or later are selected."""
     before: datetime | None = None
-    """Items created earlier are selected."""
     oldest_first: bool = False
 
     def __post_init__(self) -> None:
@@ -80,7 +78,6 @@ def fill_page[T](
 
 
 def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]:
-    """Return a page of a list that is completely in memory."""
     start = decode_index(cursor)
     more = start + limit < len(items)
     shown = tuple(items[start : start + limit])

@@ -46,7 +46,6 @@ class Workspace:
     created_at: datetime | None = None
     erased_at: datetime | None = None
     erasure_completed_at: datetime | None = None
-    """It is None while the workspace is being erased."""
 
     @property
     def is_erased(self) -> bool:

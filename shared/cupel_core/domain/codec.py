@@ -46,7 +46,6 @@ class Imported(NamedTuple):
         return getattr(import_module(self.module), self.name)
 
     def __get_pydantic_core_schema__(self, _: Any, handler: Any) -> Any:
-        """Let Pydantic validate such a value, too."""
         return handler.generate_schema(self.kind)
 
 
@@ -80,7 +79,6 @@ class _CodedField(NamedTuple):
 
 
 def encode(value: Any) -> Any:
-    """Return the JSON of a data class or named tuple."""
     return _codec(type(value)).encode(value)
 
 

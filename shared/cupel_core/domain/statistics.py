@@ -18,7 +18,7 @@ class Interval(NamedTuple):
 DECISION_CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
 Z_95 = 1.959963984540054
-"""The 97.5th percentile of the standard normal distribution."""
+"""It is the 97.5th percentile of the standard normal distribution."""
 MIN_SCENARIOS = 5
 """With fewer scenarios, nothing is said about others like them: a valid interval would be too wide to be of use."""
 _CONFIDENCE = 0.95
@@ -37,7 +37,6 @@ def sample_sd(values: Sequence[float]) -> float | None:
 
 
 def standard_error(values: Sequence[float]) -> float | None:
-    """Return the standard error of the mean of independent values."""
     sd = sample_sd(values)
     return None if sd is None else sd / sqrt(len(values))
 

@@ -45,7 +45,6 @@ class AssertionContext:
     """It is the result of the transform, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False
     is_transformed: bool = False
-    """`output` is the result of a transform of the reply."""
 
     @property
     def replies(self) -> tuple[Message, ...]:

@@ -223,7 +223,6 @@ def _component_result(item: Mapping[str, Any], language: str) -> AssertionResult
 
 
 def _named_scores(data: Mapping[str, Any], language: str) -> tuple[AssertionResult, ...]:
-    """Return a result per named score, which counts for the metric of its name."""
     given = data.get("namedScores", data.get("named_scores"))
     scores = {name: _number(value) for name, value in given.items()} if isinstance(given, Mapping) else {}
     return tuple(

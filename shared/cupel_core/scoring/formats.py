@@ -58,7 +58,6 @@ def contains_json(assertion: Assertion, context: AssertionContext) -> CheckResul
 
 
 def _objects(output: str) -> Iterator[Any]:
-    """Yield the outermost JSON objects in a text."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     brace, wasted = _BRACE.search(output), 0
     while brace and wasted <= MAX_WASTED_CHARACTERS:

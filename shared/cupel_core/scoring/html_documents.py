@@ -39,7 +39,6 @@ def is_html(output: str) -> CheckResult:
 
 
 def html_problem(output: str) -> str | None:
-    """Return why a text is not HTML; None if it is."""
     text = trim(output)
     if not text:
         return "is empty"

@@ -34,7 +34,6 @@ from cupel_core.scoring.texts import threshold_of
 async def similar(
     assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """Measure the similarity of the output to the nearest of the expected texts."""
     expected = assertion.value if isinstance(assertion.value, list) else [assertion.value]
     grader = graders.embedder(assertion.provider)
     if not context.output.strip():

@@ -203,7 +203,6 @@ def _words_without_periods(text: str) -> list[str]:
 
 
 def _promptfoo_gleu(found: list[str], expected: list[str]) -> float:
-    """Return the lower of the precision and the recall of all n-grams."""
     grams, wanted = _word_grams_up_to(_MAX_ORDER, found), _word_grams_up_to(_MAX_ORDER, expected)
     most = max(grams.total(), wanted.total())
     return (grams & wanted).total() / most if most else 0.0

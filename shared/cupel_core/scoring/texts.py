@@ -17,7 +17,6 @@ from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 
 
 def threshold_of(assertion: Assertion) -> float:
-    """Return the assertion's own threshold, or the default of its kind."""
     return next(t for t in (assertion.threshold, ASSERTION_KINDS[assertion.kind].threshold, 0.0) if t is not None)
 
 

@@ -30,7 +30,6 @@ class AggregateSpec:
     dimensions: tuple[str, ...] = ()
     """Rows are also grouped by the scenarios' scores in these dimensions."""
     target: str | None = None
-    """Other targets than the one with this id or model are not counted."""
     prompt_id: str | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
     """Only scenarios with exactly these scores, by dimension, are counted."""

@@ -275,7 +275,6 @@ class _Others:
         self._scenarios += 1
 
     def take_from(self, sums: _Sums, own: CodeShares) -> None:
-        """Subtract that column's rating from the sums over these scenarios."""
         totals = tuple(self._totals)
         crossed = zip(products(totals, own), products(own, totals), products(own, own), strict=True)
         pairs = [first + second - 2 * same * self._scenarios for first, second, same in crossed]

@@ -165,7 +165,6 @@ class ColumnAnalysis:
     win_rates: tuple[WinRate, ...]
     consistency: float | None
     outlier_cause: OutlierCause | None
-    """The cause says why the target answers unlike the others; it is None if it does not."""
 
     @property
     def is_outlier(self) -> bool:

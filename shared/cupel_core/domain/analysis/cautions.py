@@ -61,7 +61,6 @@ class CautionInput:
     named_dimensions: int
     scenarios: int
     missing_probes: int
-    """Missing probes have no outcome."""
     has_decision_rule: bool
     totals: Sequence[ColumnTotals] = ()
     agreed: Agreement | None = None

@@ -22,7 +22,6 @@ class ComparisonOptions:
     """If None, it is DECISION if both sides decided anything, and else PASS_RATE."""
     alpha: float = 0.05
     margin: float | None = None
-    """If None, it is the metric's default."""
 
     @property
     def alpha_issue(self) -> str | None:

@@ -71,7 +71,6 @@ class Cell(NamedTuple):
 
     @property
     def decided(self) -> int:
-        """Return how many answers have a code 1-5."""
         return self[0] + self[1] + self[2] + self[3] + self[4]
 
     @property
@@ -92,13 +91,11 @@ class Cell(NamedTuple):
 
     @property
     def mean_code(self) -> float | None:
-        """Return None if nothing was decided."""
         decided = self.decided
         return self.code_sum / decided if decided else None
 
     @property
     def pass_rate(self) -> float | None:
-        """Return None if nothing was judged."""
         return self.passed / self.judged if self.judged else None
 
     def plus(self, other: "Cell") -> "Cell":

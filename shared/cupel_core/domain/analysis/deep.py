@@ -66,7 +66,6 @@ class Components:
     scenarios: int
     """Scenarios count if at least four fifths of the columns have decided them."""
     imputed_share: float
-    """This share of the values was estimated because a column has no answer."""
     above_chance: int
     components: tuple[Component, ...]
 
@@ -145,7 +144,6 @@ class Slope:
     slope: float
     """The slope is in points, or in the share that passes, per unit of the score."""
     per_step: float
-    """This is the slope per step between neighboring levels."""
     standardized: float | None
     """It is in standard deviations of the answers per standard deviation of the score."""
     standard_error: float
@@ -201,7 +199,6 @@ class Interaction:
     adjusted_p: float | None
     """The p-value is adjusted by Holm's method over all pairs of dimensions and targets."""
     r_squared_gain: float
-    """The interaction explains this additional share of the variance of answers."""
     first_levels: tuple[float, ...]
     second_levels: tuple[float, ...]
     means: tuple[tuple[float | None, ...], ...]

@@ -39,7 +39,6 @@ class NarrativeFact(NamedTuple):
     value: float
     interval: Interval | None = None
     n: int | None = None
-    """It is the number of scenarios or answers that the figure is computed from."""
 
     @property
     def numbers(self) -> tuple[float, ...]:

@@ -51,7 +51,6 @@ class RatioEstimate:
     test: SignificanceTest = SignificanceTest.PAIRED_T
     p: float | None = None
     usual: float | None = None
-    """Nearly all scenarios have this ratio; None if there is no such ratio."""
     usual_scenarios: int = 0
 
 

@@ -18,7 +18,6 @@ class ContestedScenario(NamedTuple):
     scenario: int
     variance: float
     range: float
-    """It is the difference between the highest and the lowest mean."""
     noise: float | None = None
     """It is the part of the variance that the columns' repeats alone would cause; None without repeats."""
 

@@ -48,9 +48,7 @@ class BudgetReport:
     needed: int
     """The waiting calls need at least this much more; 0 if some call can already be made."""
     wanted: int
-    """The worker could use this much more for some time."""
     until: float
-    """The lease expires at this time unless the worker reports again."""
     run_id: str = ""
     """In an account that several runs share, this is the run of the calls."""
 

@@ -40,11 +40,9 @@ class RunBudget:
         return replace(self, max_usd=max_usd, announced_percent=0)
 
     def for_more_probes(self, factor: float) -> "RunBudget":
-        """Return the budget of a run with `factor` times as many probes."""
         return replace(self, finish_usd=self.finish_usd * factor)
 
     def shortage(self, account: BudgetAccount, needed: int) -> str | None:
-        """Return why the run cannot make a call that needs this much; None if it can."""
         missing = max(1, needed) - account.available(self.probe_limit)
         if missing <= 0:
             return None
@@ -59,6 +57,5 @@ def used_percent(used: int, limit: int) -> float:
 
 
 def due_percent(used: int, limit: int, announced_percent: int) -> int | None:
-    """Return the share that an event must announce; None if there is none."""
     reached = [percent for percent in SHARES if 100 * used >= percent * limit]
     return max(reached) if reached and max(reached) > announced_percent else None

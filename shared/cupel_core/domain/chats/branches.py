@@ -29,7 +29,6 @@ class Pointer:
     exchange_id: str
     user: int = 1
     answer: int | None = None
-    """It is None while there is no answer."""
     hidden: frozenset[MessageSide] = frozenset()
     deleted: frozenset[MessageSide] = frozenset()
     turn_id: str | None = None
@@ -50,7 +49,6 @@ class Pointer:
         return replace(self, deleted=self.deleted | {side})
 
     def shows(self, side: MessageSide) -> bool:
-        """Return whether the message is part of later prompts."""
         return side not in self.hidden and side not in self.deleted and self.selected(side) is not None
 
     def storing(self, session: str, turn_id: str) -> Self:
@@ -101,7 +99,6 @@ class ChatBranch:
     forked_after: str | None = None
     """It is the last exchange that the branch has in common with its parent; None if there is none."""
     length: int = 0
-    """The length is in exchanges."""
     pages: tuple[PointerPage, ...] = ()
     open_turn: str | None = None
     """It is the turn in progress, during which the branch does not change."""
@@ -144,7 +141,6 @@ class Fork(NamedTuple):
     parent: ChatBranch
     child: ChatBranch
     page: tuple[str, Pointers] | None
-    """It is the child's own page, if the fork is within one of its parent's."""
 
 
 def fork(

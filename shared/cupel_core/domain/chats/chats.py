@@ -11,10 +11,8 @@ from cupel_core.domain.runs.targets import Target
 
 DEFAULT_HISTORY_LIMIT = 50
 MAX_EXCHANGES = 2_000
-"""A branch has at most this many exchanges."""
 MAX_BRANCHES = 200
 MAX_VARIANTS = 200
-"""A message has at most this many variants."""
 MAX_MESSAGE_LENGTH = 100_000
 MAX_PROMPT_LENGTH = 1_000_000
 """The messages that a turn begins with have at most this many characters; the oldest exchanges are left out."""

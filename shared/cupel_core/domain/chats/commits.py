@@ -20,7 +20,6 @@ from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact
 @dataclass(frozen=True)
 class TurnCommit:
     user: str | None
-    """It is the user's message as operations have rewritten it."""
     answer: str | None
     annotations: tuple[str, ...]
     artifacts: Mapping[str, StoredArtifact]

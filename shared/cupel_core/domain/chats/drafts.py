@@ -56,7 +56,6 @@ class TextPiece(NamedTuple):
 class TextDelta(NamedTuple):
     piece: TextPiece
     is_all: bool
-    """No further text is stored."""
 
 
 def joined(pieces: Iterable[TextPiece], after: TextPosition, max_length: int = MAX_DELTA_LENGTH) -> TextDelta | None:
@@ -83,9 +82,7 @@ class Feed(NamedTuple):
     events: Sequence[TurnEvent]
     delta: TextPiece | None = None
     later: Sequence[TurnEvent] = ()
-    """It has the end of the main call and the events that follow it."""
     is_all: bool = True
-    """Nothing else is stored."""
 
     @property
     def is_empty(self) -> bool:

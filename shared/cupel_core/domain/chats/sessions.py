@@ -22,6 +22,5 @@ class ProfileSession:
 
     @property
     def created_at(self) -> datetime | None:
-        """Return when the first value was written; None without one."""
         times = [artifact.first_at for artifact in self.artifacts.values()]
         return datetime.fromisoformat(min(times)) if times else None

@@ -52,8 +52,6 @@ class FailedType(StrEnum):
 
 
 class FinishReason(StrEnum):
-    """The values state how a main call ended."""
-
     COMPLETED = "completed"
     USER_ABORT = "user_abort"
     DEADLINE = "deadline"
@@ -110,7 +108,6 @@ class TurnHead:
     deadline_at: datetime
     profile: TurnProfile | None = None
     session: str = ""
-    """The turn reads and writes the artifacts of the profile session with this name."""
     client_request_id: str | None = None
 
     @property

@@ -93,7 +93,6 @@ class ConversationRules:
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
     has_profile: bool = False
-    """Operations run before and after the target's calls."""
     max_tool_rounds: int = 0
     """The calls of one answer are executed at most this often; with 0, the target's first calls are its answer."""
 
@@ -103,7 +102,6 @@ class ConversationRules:
 
     @property
     def simulates_user(self) -> bool:
-        """Return whether a model continues for the user once the script is used up."""
         return self.is_judged or (self.has_user_model and self.has_user_role)
 
 
@@ -160,7 +158,6 @@ class ConversationState:
     """This many of these replies belong to the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
     pipeline: PipelineState | None = None
-    """It is None for a run without an operation profile."""
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
     """They record the target's calls in order, without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)

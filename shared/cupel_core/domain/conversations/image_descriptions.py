@@ -70,7 +70,6 @@ class Undecodable(ValueError):
 
 
 def color_name(color: Color) -> str:
-    """Return the nearest of a dozen names."""
     return min(_NAMES, key=lambda name: dist(_NAMES[name], color))
 
 
@@ -148,7 +147,6 @@ def _undo_filter(kind: int, row: bytearray, above: bytes, step: int) -> None:
 
 
 def _paeth(left: int, up: int, corner: int) -> int:
-    """Return the argument that is nearest to left + up - corner."""
     to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
     if to_left <= to_up and to_left <= to_corner:
         return left

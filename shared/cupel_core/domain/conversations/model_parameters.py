@@ -16,8 +16,6 @@ type ParameterFields = Mapping[str, Any]
 
 
 class ReasoningEffort(StrEnum):
-    """The values state how much a reasoning model thinks before it answers."""
-
     NONE = "none"
     MINIMAL = "minimal"
     LOW = "low"
@@ -105,7 +103,6 @@ def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:
 
 
 MAX_EXTRA_BODY_BYTES = 16_000
-"""The JSON of an extra body has at most this many bytes."""
 MAX_EXTRA_BODY_DEPTH = 10
 
 _PARAMETERS = PARAMETER_NAMES | {

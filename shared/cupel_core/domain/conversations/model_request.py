@@ -37,7 +37,6 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     is_error: bool = False
-    """The message is a tool's result that says why the call failed."""
     parts: tuple[MessagePart, ...] = ()
     reasoning: str = ""
     """The reasoning is stored and shown, but neither graded nor sent back."""
@@ -312,7 +311,6 @@ class ProbeErrorCode(StrEnum):
     OPERATION_ERROR = "operation_error"
     """A required operation of the run's profile was not done; this says nothing about the target."""
     EXPRESSION_LIMIT = "expression_limit"
-    """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"
     BUDGET = "budget"
     """No call was made because the budget is used up. Summaries and selections end with this error; on a stack, probes

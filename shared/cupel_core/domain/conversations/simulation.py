@@ -88,7 +88,6 @@ def _requested_calls(text: str, tools: Sequence[Tool]) -> list[tuple[Tool, str |
 
 
 def _object_at(text: str, start: int) -> str | None:
-    """Return the JSON object that begins here as it is written, or None if none does."""
     if not text.startswith("{", start):
         return None
     try:

@@ -21,7 +21,6 @@ class Tool:
     description: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     strict: bool | None = None
-    """The provider enforces the schema if it can."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -37,8 +36,6 @@ class ToolMode(StrEnum):
 
 @dataclass(frozen=True)
 class ToolChoice:
-    """Defines whether the model may or must call a function, or which one it must call."""
-
     mode: ToolMode
     name: str | None = None
 

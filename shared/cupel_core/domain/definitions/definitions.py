@@ -159,7 +159,6 @@ class DefinitionHead:
     tags: tuple[str, ...] = ()
     """The tags are distinct and in alphabetical order."""
     parent: DefinitionVersion | None = None
-    """A fork inherits from this version."""
     deleted_at: datetime | None = None
     version_label: str | None = None
     revision: int = 0
@@ -210,7 +209,6 @@ def content_errors(content: Content, *, has_scenarios: bool = False) -> tuple[Co
 
 
 def content_warnings(content: Content) -> tuple[ContentIssue, ...]:
-    """Return warnings about content that is valid but probably not intended."""
     used = {normalize_name(name) for name in placeholder_names(content.template or "")}
     return tuple(
         ContentIssue(f"dimensions.{number}", f"the template has no placeholder [{dimension.name}]")

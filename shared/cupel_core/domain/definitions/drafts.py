@@ -116,7 +116,6 @@ class DefinitionDraft:
 
     @property
     def missing_models(self) -> tuple[MissingModel, ...]:
-        """Return the models that the checks need and do not name; a run must name these."""
         return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
 

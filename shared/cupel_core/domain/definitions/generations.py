@@ -52,7 +52,6 @@ class Generation:
 
     @property
     def completed(self) -> int:
-        """Return the number of combinations whose text has been written."""
         if self.status is GenerationStatus.COMPLETED:
             return self.total
         return sum(part.count for part in self.parts)

@@ -20,8 +20,6 @@ from cupel_core.domain.text.templates import Template, normalize_name
 
 
 class LevelOptionChoice(StrEnum):
-    """The values state which of a level's phrases is used in the text."""
-
     FIRST = "first"
     RANDOM = "random"
     """The phrase is drawn with the seed and the combination's index, so the same seed always gives the same texts."""
@@ -54,7 +52,6 @@ class Matrix:
         return (self.scenario(index, self.text(index)) for index in range(self.size))
 
     def levels(self, index: int) -> tuple[Level, ...]:
-        """Return the level of each dimension in combination 0 … size-1."""
         if not 0 <= index < self.size:
             raise IndexError(index)
         return self._levels_of(self._combinations[index])

@@ -101,7 +101,7 @@ def opening_messages(
     if prompt is None:
         return (*_system_message(system), *scenario.messages)
     own = scenario.messages_by_prompt.get(prompt.id)
-    if own is not None:  # Rendered when they were imported.
+    if own is not None:  # These messages were rendered at the import.
         return (*_system_message(prompt.system or system), *own)
     values = _values(scenario, labels)
     own_system = _text(prompt, prompt.system, values) if prompt.system else system

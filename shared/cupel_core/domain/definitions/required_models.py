@@ -58,7 +58,6 @@ def missing_models(config: GraderConfig, content: "Content", scenarios: Iterable
 
 
 def needs_models(scenario: Scenario) -> bool:
-    """Return whether grading this scenario needs a configured judge or embedding model."""
     return next(_scenario_uses(scenario), None) is not None
 
 

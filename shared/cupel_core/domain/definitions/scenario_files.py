@@ -43,7 +43,7 @@ def parse_lines(text: str, text_format: ImportFormat, dimensions: Iterable[str] 
 
 
 def _jsonl_lines(text: str) -> Iterator[ImportLine]:
-    # Not splitlines(), which also splits at U+2028 and others that JSON strings may contain.
+    # splitlines() would also split at U+2028 and other characters that JSON strings may contain.
     for number, content in enumerate(text.split("\n"), start=1):
         if content.strip():
             yield _line(number, _json_object, content)
@@ -157,7 +157,7 @@ def _json(text: str, subject: str) -> Any:
         raise LineError(f"{subject} must be valid JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise LineError(f"{subject} must be valid JSON: it is nested too deeply") from None
-    except ValueError as error:  # an integer of more than 4,300 digits
+    except ValueError as error:  # Python refuses integers of more than 4,300 digits
         raise LineError(f"{subject} must be valid JSON: {error}") from None
     if problem := json_limit_error(data):
         raise LineError(f"{subject} {problem}")

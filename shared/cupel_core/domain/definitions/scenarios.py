@@ -19,9 +19,7 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 
 MAX_SCENARIOS = 100_000
-"""A definition has at most this many scenarios."""
 PAGE_SIZE = 1_000
-"""A page has at most this many scenarios."""
 MAX_PAGE_BYTES = 4_000_000
 """The JSON of a page with more than one scenario has at most this many bytes; parsed, it takes about five times as much
 memory."""
@@ -166,7 +164,6 @@ class ScenarioPage:
     personas: tuple[Annotated[PersonaSpan, ROW], ...] | None = ()
     """The personas are run-length encoded; empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
-    """Some scenario compares the answers of several targets."""
     needs_models: bool = False
     models: tuple[str, ...] | None = ()
     """The assertions name these models; None if only the stored page has them."""
@@ -176,12 +173,10 @@ class ScenarioPage:
 
     @property
     def mean_size(self) -> float:
-        """Return about how many bytes the JSON of one scenario has."""
         return self.size / self.count
 
 
 MAX_TEXT_LENGTH = 500_000
-"""A message has at most this many characters."""
 _MAX_PERSONAS_LENGTH = 1_000
 """The personas of a page have at most this many characters, because a manifest with MAX_PAGES is one item of at most
 400 KB."""

@@ -29,8 +29,6 @@ _PERSONA_PROMPT_TOKENS = 250.0
 
 
 class RoleModel(NamedTuple):
-    """Names a model in a role; the model is None for the target, which differs by column."""
-
     role: ModelRole
     model: str | None = None
 
@@ -42,7 +40,6 @@ class OperationCall(NamedTuple):
     model: str
     prompt_tokens: float
     answer_limit: float | None = None
-    """The answer has at most this many tokens."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,6 @@ class ExpectedConversation:
     """It includes all messages that the conversation begins with, and the system message."""
     max_turns: int = 1
     scripted_tokens: tuple[float, ...] = ()
-    """It has an entry for each user message after the first answer."""
     separate_turns: bool = False
     """A turn's message has at most one earlier answer, instead of the whole conversation."""
     persona_model: str | None = None
@@ -80,7 +76,6 @@ class ExpectedConversation:
     judge_model: str | None = None
     criteria_tokens: float = 0.0
     grading: tuple[GradingCall, ...] = ()
-    """These calls grade assertions about the last answer."""
     summary_model: str | None = None
     reasons: bool = False
     """The target may write tokens that are billed but not part of its answer."""
@@ -93,7 +88,6 @@ class ExpectedConversation:
     pdf_tokens: float = 0.0
     """PDFs have this many tokens in each call of the target; their length is a guess."""
     operations: tuple[OperationCall, ...] = ()
-    """The run's profile makes these calls in each turn."""
     max_tool_rounds: int = 0
     """No more rounds than this precede an answer; 0 if calls of tools are only recorded."""
 
@@ -173,7 +167,6 @@ class ExpectedConversation:
         return tokens if self.answer_limit is None else min(tokens, float(self.answer_limit))
 
     def _user_tokens(self, unknowns: Unknowns) -> float:
-        """Return the mean tokens of a user message after the first answer."""
         if not self.scripted_tokens:
             return USER_TOKENS
         return sum(self.scripted_tokens) / len(self.scripted_tokens) * unknowns.input
@@ -182,7 +175,6 @@ class ExpectedConversation:
 class ConversationSample:
     def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
         self.is_open = any(each.simulates_user for each in conversations)
-        """The number of turns is unknown."""
         self.has_tools = any(each.max_tool_rounds for each in conversations)
         self.has_pdfs = any(each.pdf_tokens for each in conversations)
         self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)

@@ -36,7 +36,6 @@ class SampledCase(NamedTuple):
 class Answers(NamedTuple):
     reasons: bool = False
     limit: int | None = None
-    """An answer has at most this many tokens."""
 
 
 class RequestTerms(NamedTuple):
@@ -44,7 +43,6 @@ class RequestTerms(NamedTuple):
     max_tool_rounds: int = 0
     """It is 0 if the target has no tools."""
     has_executor: bool = False
-    """Calls that no script answers are executed."""
     formulas: FileFormulas = FileFormulas()
 
 
@@ -54,9 +52,7 @@ _PLAIN_REQUEST = RequestTerms()
 class ExpectedCalls(NamedTuple):
     price: Price
     capacity_of: Callable[[str], CallCapacity]
-    """The capacity is looked up by provider."""
     reasons: Callable[[str], bool]
-    """It returns whether a model may reason before it answers."""
     formulas: Callable[[str], FileFormulas] = lambda _: FileFormulas()
     has_limit: Callable[[str, ParameterFields], bool] = lambda _, params: "maxOutputTokens" in params
 

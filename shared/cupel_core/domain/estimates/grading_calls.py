@@ -63,7 +63,7 @@ def _judge_calls(assertion: Assertion, judge: str | None, candidates: int) -> It
             yield GradingCall(model, tokens, candidates, per_conversation=1 / candidates)
     elif assertion.kind == _G_EVAL:
         for criterion in assertion.value if isinstance(assertion.value, list) else [assertion.value]:
-            yield GradingCall(model, _tokens(criterion), answers=0)  # writes the steps of the rating
+            yield GradingCall(model, _tokens(criterion), answers=0)  # this call writes the steps of the rating
             yield GradingCall(model, _tokens(criterion), reads_opening=True)
     else:
         is_rubric = assertion.kind == LLM_RUBRIC

@@ -30,7 +30,6 @@ class PastConversation(NamedTuple):
     scenario: int
     """It is the position of the scenario in the definition."""
     calls: int
-    """It counts calls of the target."""
     input_tokens: int
     output_tokens: int
     usd: Mapping[ModelRole, float]
@@ -152,7 +151,6 @@ class _PredictionError(NamedTuple):
 class _KnownFigures(NamedTuple):
     known: Mapping[int, Sequence[float]]
     shared: Collection[int]
-    """The figures to predict belong to these of the known scenarios, among others."""
     scenarios: int
 
     @property
@@ -214,7 +212,7 @@ def _error(sample: _KnownFigures, means: Sequence[float], count: int) -> _Predic
     if not within_df:
         return _PredictionError(between * max(of_scenarios, of_figures), between_df)
     within = fsum(variance(each) * (len(each) - 1) for each in sample.known.values() if len(each) > 1) / within_df
-    # The variance of scenarios' means has a part of `within` already.
+    # The variance of the scenarios' means already contains a part of `within`.
     rest = max(0.0, of_figures - of_scenarios * fmean(1 / size for size in sizes.values()))
     parts = (of_scenarios * between, between_df), (rest * within, within_df)
     total = fsum(part for part, _ in parts)

@@ -24,7 +24,6 @@ type Price = Callable[[str, Calls], float | None]
 """It returns the cost of these calls of a model if all are equally long; None if the price is unknown."""
 
 OUTPUT_FACTOR = 4.0
-"""The length of answers may be off by this factor."""
 TURNS_FACTOR = 2.0
 LATENCY_FACTOR = 2.5
 ROUNDS_FACTOR = float(MAX_TOOL_ROUNDS)
@@ -73,7 +72,6 @@ class CallCapacity:
     call_seconds: float | None = None
 
     def seconds_of(self, calls: Calls, unknowns: Unknowns) -> float:
-        """Return how long these calls take, as consecutive batches of parallel calls."""
         each = self.call_seconds
         if each is None:
             written = calls.output_tokens / calls.count if calls.count else 0.0
@@ -86,7 +84,6 @@ class Assumptions:
     columns: Sequence[ColumnEstimate]
     price: Price
     capacity_of: Callable[[str], CallCapacity]
-    """The capacity is looked up by provider."""
     is_latin: bool = True
     pace: Pace = UNLIMITED
     summarizer: str | None = None
@@ -124,7 +121,6 @@ class TargetEstimate:
     calls: CallsEstimate
     basis: Basis = Basis.DEFAULT
     samples: int = 0
-    """The figures are based on this many earlier conversations."""
     file_basis: FileBasis | None = None
 
 
@@ -145,8 +141,6 @@ class TrialEstimate(NamedTuple):
 
 
 class ExpansionEstimate(NamedTuple):
-    """Estimates what the scenarios outside of a run's sample would add to it."""
-
     probes: int
     usd: EstimateInterval
 
@@ -176,13 +170,12 @@ class RunEstimate:
         factor = total / scenarios - 1
         if factor <= 0:
             return self
-        report = self.report_usd  # Made again, once.
+        report = self.report_usd  # The report is made once again.
         usd = self.conversations_usd.scaled(factor).with_same_error(EstimateInterval(report, report, report))
         return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
 
     @property
     def total_usd(self) -> EstimateInterval:
-        """Return the cost including the trial if it would start."""
         trial = self.trial
         return self.usd.with_same_error(trial.usd) if trial and trial.is_within_limit else self.usd
 
@@ -262,7 +255,6 @@ class _Work:
     role_model: RoleModel
     columns: Sequence[ColumnEstimate] = ()
     once: Calls | None = None
-    """These are calls for the whole run, instead of for columns."""
 
     @property
     def probes(self) -> int:

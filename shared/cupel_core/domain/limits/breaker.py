@@ -72,7 +72,6 @@ class CallRecord(NamedTuple):
 
     @property
     def is_owners(self) -> bool:
-        """Return whether only the owner of the account can repair the error."""
         return self._repair is Remedy.OWNER
 
     @property
@@ -98,7 +97,6 @@ class Breaker:
     asked_since: float | None = None
     """The first request to wait since the last answer was at this time."""
     steps: int = 0
-    """It counts consecutive suspensions because of requests to wait."""
 
     @property
     def is_open(self) -> bool:
@@ -111,7 +109,6 @@ class Breaker:
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether the breaker is open because the provider asks to wait."""
         return self.is_open and self.steps > 0
 
     @property
@@ -199,7 +196,6 @@ class Breaker:
         )
 
     def _is_refusal(self, call: CallRecord) -> bool:
-        """Return whether the call shows that the model refuses every call."""
         if call.code is ProbeErrorCode.INVALID_REQUEST:
             return _ANSWERED not in self.recent
         return call.is_owners

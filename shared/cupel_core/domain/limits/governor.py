@@ -95,7 +95,6 @@ class WorkerReport:
 
     @property
     def is_only_refused(self) -> bool:
-        """Return whether calls were asked to wait and none was answered."""
         return any(call.asks_to_wait for call in self.calls) and all(call.code is not None for call in self.calls)
 
 
@@ -123,7 +122,6 @@ class Governor:
         return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}
 
     def demands(self, now: float) -> dict[Priority, int]:
-        """Return the number of parallel calls that the workers of each priority could make."""
         demands = dict[Priority, int]()
         for lease in self.live_leases(now).values():
             demands[lease.priority] = demands.get(lease.priority, 0) + lease.demand
@@ -164,7 +162,6 @@ def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: f
 
 
 def renew_interval_seconds(workers: int) -> float:
-    """Return how often each of `workers` renews its lease."""
     return min(MAX_RENEW_INTERVAL_SECONDS, max(RENEW_INTERVAL_SECONDS, workers / RENEWALS_PER_SECOND))
 
 
@@ -183,7 +180,6 @@ def effective_limit(governor: Governor, parallel: int) -> int:
 
 
 def reserved_slots(limit: int) -> int:
-    """Return how many of `limit` parallel calls are reserved for interactive workers."""
     return floor(limit * INTERACTIVE_RESERVE)
 
 
@@ -198,7 +194,7 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
     recent = RecentCalls(at=now)
     if now - governor.lowered_at >= DECREASE_INTERVAL_SECONDS:
         recent = governor.recent.with_calls(len(report.calls), report.throttles, now)
-    # A refusal takes milliseconds and an answer seconds: calls in flight count as not throttled.
+    # A refusal takes milliseconds and an answer takes seconds, so calls in flight count as not throttled.
     in_flight = report.in_flight + _reserved_by_others(governor, report)
     throttled = replace(recent, calls=recent.calls + in_flight).are_throttled
     governor = replace(governor, recent=recent)

@@ -8,8 +8,6 @@ DEFAULT_IN_ALL = 200
 
 @dataclass(frozen=True)
 class OpenRunLimits:
-    """None stands for the default."""
-
     per_owner: int | None = None
     """It limits the runs of one token, user or schedule."""
     in_all: int | None = None

@@ -51,7 +51,6 @@ class RefusedCall(NamedTuple):
     """It has every code, type, status, reason and quota that the body names, as text."""
     message: str = ""
     wait_seconds: float | None = None
-    """It is the wait that a header or the body requests."""
 
 
 class Meaning(NamedTuple):
@@ -75,7 +74,6 @@ class Rule:
     names: tuple[str, ...] = ()
     """In a response of status 200, these names of errors identify the kind, besides the codes."""
     named_status: int | None = None
-    """It is the status that the codes and names represent in a response of status 200."""
 
     @cached_property
     def _codes(self) -> re.Pattern[str]:

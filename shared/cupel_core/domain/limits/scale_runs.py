@@ -3,7 +3,6 @@
 from cupel_core.base.deferred import dataclass
 
 MAX_COUNT = 1_000
-"""Each target has at most this many conversations."""
 
 
 @dataclass(frozen=True)

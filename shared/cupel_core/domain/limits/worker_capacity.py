@@ -106,7 +106,6 @@ class WorkerCapacity:
 
     @property
     def idle_mb(self) -> float:
-        """Return the size of idle scenarios above which the worker receives no more."""
         return IDLE_SHARE * self.conversations_mb
 
     def has_room(self, used: WorkerUse, own: WorkerUse, characters: int) -> bool:

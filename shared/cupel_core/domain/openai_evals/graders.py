@@ -71,7 +71,6 @@ def score_in_range(assertion: Assertion, score: float) -> float:
 
 
 def uses_sample(graders: Sequence[Assertion]) -> bool:
-    """Return whether any grader compares or judges what the target answered."""
     texts = (text for grader in graders if isinstance(grader.value, Mapping) for text in _templates(grader.value))
     return any(SAMPLE in namespaces_of(text) for text in texts)
 

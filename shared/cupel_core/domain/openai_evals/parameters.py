@@ -20,7 +20,6 @@ def run_params(sampling: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_sampling_params(params: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
-    """Return the parameters of a target as `sampling_params`."""
     sampling = _renamed(params, {name: own for own, name in _RUN.items()})
     if "responseFormat" in params:
         written = _openai_format(params["responseFormat"], of_responses=of_responses)

@@ -83,7 +83,6 @@ def _visible_messages(base: HookBase, visible: HookSteps, results: Results) -> t
 
 
 def _artifacts(base: HookBase, visible: HookSteps, results: Results) -> dict[str, dict[str, Any]]:
-    """Return `{value, history}` by tag."""
     visible_now = {tag: each.at(base.now) for tag, each in base.artifacts.items()}
     for step in visible:
         result, tag = results.get(step.id), step.artifact.tag
@@ -97,6 +96,5 @@ def _last(messages: tuple[Message, ...], role: MessageRole) -> str:
 
 
 def user_text(messages: tuple[Message, ...]) -> str:
-    """Return the text of the current user message; empty if there is none."""
     position = last_user_position(messages)
     return "" if position is None else messages[position].spoken_text

@@ -22,7 +22,6 @@ class Hook(StrEnum):
 class Trigger(StrEnum):
     GENERATE = "generate"
     REGENERATE = "regenerate"
-    """The last user message is answered again."""
 
 
 class OperationKind(StrEnum):
@@ -61,7 +60,6 @@ class EffectType(StrEnum):
 
     @property
     def rewritten(self) -> str | None:
-        """Return in words what the effect rewrites; None if it rewrites nothing."""
         return _REWRITTEN.get(self)
 
 

@@ -16,8 +16,6 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
-    """The values state which part of an answer is its JSON."""
-
     RAW = "raw"
     CODE_BLOCK = "code_block"
     PATTERN = "pattern"
@@ -39,8 +37,6 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TemplateParams:
-    """Renders a text without calling a model."""
-
     template: str
     strict_variables: bool = False
     skip_when_blank: bool = True

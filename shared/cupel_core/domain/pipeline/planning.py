@@ -10,8 +10,6 @@ from cupel_core.domain.pipeline.profiles import Pipeline
 
 
 class OmissionReason(StrEnum):
-    """The values state why an operation is not part of a turn."""
-
     DISABLED = "disabled"
     TRIGGER_MISMATCH = "trigger_mismatch"
 

@@ -95,7 +95,6 @@ class ProfileHead:
     id: str
     name: str
     version: int
-    """It is the newest version."""
     enabled: bool
     created_at: datetime
     updated_at: datetime

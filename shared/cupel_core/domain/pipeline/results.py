@@ -25,7 +25,6 @@ class SkipReason(StrEnum):
     DEPENDENCY_NOT_DONE = "dependency_not_done"
     DEPENDENCY_MISSING = "dependency_missing"
     CONDITION_FALSE = "condition_false"
-    """A template rendered nothing."""
 
 
 class StepErrorCode(StrEnum):
@@ -86,7 +85,6 @@ class StepResult:
 
     @property
     def payload_error(self) -> str | None:
-        """Return why a text of the operation could not be rendered; None if all were."""
         payloads = (*self.payloads, *([self.inclusion] if self.inclusion else []))
         return next((each.error for each in payloads if each.error is not None), None)
 

@@ -59,7 +59,6 @@ class RunProfile:
 
     @property
     def planned_length(self) -> int:
-        """Return about how many characters the operations produce in a conversation."""
         return min(MAX_STATE_LENGTH, PLANNED_STEP_LENGTH * self.plan.step_count)
 
     def calls_models(self, hook: Hook) -> bool:

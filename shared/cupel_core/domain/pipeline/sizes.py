@@ -23,7 +23,7 @@ def value_length(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     length, pending = 0, [value]
-    while pending:  # A function that calls itself takes nearly twice as long.
+    while pending:  # A recursive function would take nearly twice as long.
         each = pending.pop()
         if isinstance(each, str):
             length += len(each)

@@ -56,7 +56,6 @@ type Artifacts = Mapping[str, StoredArtifact]
 
 
 def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None) -> Any:
-    """Return the value of an artifact after an operation has produced `value`."""
     if spec.write_mode is WriteMode.REPLACE or before is None:
         return value
     if isinstance(value, list):
@@ -102,8 +101,6 @@ class OpenTurn:
 
 @dataclass(frozen=True)
 class PipelineState:
-    """Contains what a conversation stores of its profile between calls."""
-
     artifacts: Artifacts = field(default_factory=dict)
     past_spend: Spend = field(default_factory=Spend)
     records: tuple[Mapping[str, Any], ...] = ()
@@ -116,7 +113,6 @@ class PipelineState:
 
     @property
     def length(self) -> int:
-        """Return about how many characters past turns have left."""
         stored = (*self.records, *(encode(artifact) for artifact in self.artifacts.values()))
         return sum(map(value_length, stored))
 

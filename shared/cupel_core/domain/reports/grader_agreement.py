@@ -12,8 +12,6 @@ _RESAMPLES = 1_000
 
 @dataclass
 class GraderPairs:
-    """Counts conversations that two graders have both judged, by their verdicts."""
-
     both_passed: int = 0
     only_first: int = 0
     only_second: int = 0

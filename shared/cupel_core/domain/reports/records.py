@@ -31,7 +31,6 @@ class ReportInputs:
     rescore_ids: tuple[str, ...] = ()
     summarizer_model: str | None = None
     prompt_version: int = 0
-    """It is the version of the summarizer's instructions."""
 
     @property
     def report_id(self) -> str:
@@ -57,7 +56,6 @@ class ReportRecord:
     """The summarizer gave none, for example because the budget did not allow its call."""
     trial: Trial | None = None
     trial_refusal: str | None = None
-    """It says why a trial that the run requested could not start."""
 
     @property
     def job_id(self) -> str:

@@ -37,8 +37,6 @@ def rank_of(seed: int, index: int) -> int:
 
 @dataclass
 class CandidatePool:
-    """Collects the candidates with the lowest scores in constant memory."""
-
     _heap: list[tuple[float, int, SampleCandidate]] = field(default_factory=list)
 
     def add(self, candidate: SampleCandidate) -> None:

@@ -68,7 +68,6 @@ def _normalized(text: str) -> str:
 
 
 def revised_prompt_issue(original: str | None, revised: str) -> str | None:
-    """Return why a revised prompt cannot be offered; None if it can."""
     if original is None:
         return "there is no system prompt to revise"
     if _is_unavailable(revised):

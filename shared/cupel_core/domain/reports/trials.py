@@ -78,7 +78,6 @@ class Trial:
     experiment_id: str
     scenarios: int
     unseen_scenarios: int
-    """The summarizer has read no conversation of these scenarios."""
     repeats: int
     detectable_difference: float
     max_budget_usd: float | None
@@ -98,7 +97,7 @@ def noise_of(scenarios: Iterable[Trials]) -> float:
     if len(repeated) >= MIN_SCENARIOS:
         return fmean(repeated)
     passed, judged = sum(each.total for each in known), sum(each.n for each in known)
-    rate = (passed + 2) / (judged + 4)  # Agresti and Coull: few results of one kind do not make it 0.
+    rate = (passed + 2) / (judged + 4)  # By Agresti and Coull, a few equal results do not make the noise 0.
     return rate * (1 - rate)
 
 

@@ -16,7 +16,6 @@ def target_of_connector(connector_id: str) -> str:
 
 
 def connector_of_target(target: str) -> str | None:
-    """Return None for a model."""
     provider, _, name = target.partition("/")
     return name if provider == PROVIDER else None
 
@@ -90,8 +89,6 @@ class ConnectorFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ConnectionTestResult:
-    """Contains `reply` if the test call was `ok`, otherwise `error`."""
-
     ok: bool
     latency_ms: int
     reply: str | None = None

@@ -15,8 +15,6 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 
 @dataclass(frozen=True)
 class Eval:
-    """An eval's scenarios belong to one definition."""
-
     id: str
     name: str
     definition_id: str
@@ -95,4 +93,3 @@ class EvalFields(TypedDict, total=False):
     targets: tuple[Target, ...]
     params: ParameterFields
     grader_config: Mapping[str, Any]
-    """These are fields of `GraderConfig`."""

@@ -35,7 +35,6 @@ class Webhook:
     enabled: bool
     probes: bool
     secret_version: str
-    """It is the version of the signing secret in Secrets Manager."""
     revision: int
     created_at: datetime
     updated_at: datetime
@@ -47,7 +46,6 @@ class Webhook:
 
     @property
     def scope(self) -> CallbackScope | None:
-        """Return what a run that starts now calls the webhook for."""
         if not self.enabled:
             return None
         return CallbackScope.PROBES if self.probes else CallbackScope.RUNS

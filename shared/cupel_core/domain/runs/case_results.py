@@ -14,7 +14,6 @@ from cupel_core.domain.statistics import mean
 class CellResults:
     column: Column
     missing: int
-    """These repeats have no outcome."""
     completed: int
     errors: Mapping[str, int]
     judged: int
@@ -22,7 +21,6 @@ class CellResults:
     mean_score: float | None
     decisions: Mapping[str, int]
     best: int
-    """A comparison found the answers of these repeats the best."""
 
 
 @dataclass(frozen=True)

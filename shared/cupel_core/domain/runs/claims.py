@@ -24,7 +24,6 @@ class Claim:
     offsets: frozenset[int]
     until: float
     since: float
-    """The worker claimed them at this Unix time."""
     calling: Mapping[int, float] = field(default_factory=dict)
     """It has the Unix times of the first calls of conversations in progress, by offset, as the worker last reported
     them. Other claimed probes wait for a slot, for the pace of their run or for a budget."""
@@ -42,7 +41,6 @@ class SliceDivision:
     """The claim expired; outcomes may be stored without being in the barrier, so the worker checks before it runs
     them."""
     claimed: tuple[int, ...] = ()
-    """Another worker is running these."""
     rounds: Mapping[int, int] = field(default_factory=dict)
     """For a probe that a retry took out of the leaf, this is the last such retry round, by index."""
 

@@ -64,12 +64,9 @@ class _Part(NamedTuple):
     column: int
     indexes: range
     position: int
-    """It is the position of the first index among the column's probes."""
 
 
 class _Spans:
-    """Stores the column of each index as ascending spans."""
-
     def __init__(self, plan: Plan) -> None:
         spans: list[tuple[range, int, int]] = []
         for column in range(len(plan.columns)):

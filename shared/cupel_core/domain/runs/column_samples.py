@@ -90,7 +90,6 @@ class ColumnSample:
 
 
 def sample_columns(plan: Plan, outcomes: Iterable[Outcome]) -> Sequence[ColumnSample]:
-    """Return the samples of each column, in the plan's order."""
     samples = [ColumnSample() for _ in plan.columns]
     for outcome in outcomes:
         samples[plan.probe(outcome.probe_index).column].add(outcome)

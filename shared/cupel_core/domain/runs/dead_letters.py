@@ -22,9 +22,7 @@ class RedriveResult:
     """Counts redriven dead letters, all of which were removed from the dead-letter queue."""
 
     sent: int = 0
-    """These messages were sent again, because their probes had no outcome."""
     dropped: int = 0
-    """The probes of these messages needed no more work."""
     runs_to_retry: frozenset[str] = frozenset()
     """In these runs, probes of the messages are recorded as errored; only a retry of the run repeats them."""
     unknown_message_ids: frozenset[str] = frozenset()

@@ -73,7 +73,7 @@ def delays_of(
     names = dict.fromkeys(model.partition("/")[0] for model in models)
     found = [delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models))]
     if queued and (own := _own_limit(run, running)) is not None:
-        # The run would use no more of an account that throttles it less than it does itself.
+        # An account that allows more than the run's own limit does not slow the run down.
         found = [own, *(delay for delay in found if delay.reason is not DelayReason.LEARNED_LIMIT)]
     if not is_complete:
         if awaited is not None:
@@ -115,7 +115,6 @@ def _provider_delays(name: str, status: ProviderStatus, models: frozenset[str]) 
 
 
 def _priority_delays(name: str, status: ProviderStatus, run: Run) -> Iterator[Delay]:
-    """Yield nothing while the account makes no calls at all."""
     if status.paused or status.blocked_until is not None:
         return
     if taken := status.taken_slots(run.priority):

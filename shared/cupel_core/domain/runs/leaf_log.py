@@ -28,8 +28,6 @@ class LoggedOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class OutcomePage:
-    """Contains outcomes of one leaf that were stored together, by offset."""
-
     id: str
     fencing_token: int
     outcomes: Mapping[int, LoggedOutcome]
@@ -74,7 +72,6 @@ class LogContent:
 
     @property
     def costs(self) -> frozenset[int]:
-        """Return the costs as members (see run_spend)."""
         return frozenset(encode(token * FANOUT + offset, cost) for (offset, token), cost in self.counted_costs.items())
 
     def leaf(self) -> Leaf:

@@ -22,13 +22,10 @@ EVENTS_PER_ROUND = 9
 
 @dataclass(frozen=True)
 class LeafRange:
-    """Contains consecutive leaves of a run, processed by one Map iteration."""
-
     first_leaf: int
     leaves: int
 
     def indexes(self, total: int) -> range:
-        """Return the probe indexes that the range covers in a run of `total` probes."""
         first = self.first_leaf * FANOUT
         return range(first, min(first + self.leaves * FANOUT, total))
 

@@ -18,7 +18,6 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 MAX_PROBES = 1_000_000
-"""A run has at most this many probes."""
 
 
 class ProbePosition(NamedTuple):

@@ -62,7 +62,6 @@ class ProbeColumns:
 
 
 def block_indexes(plan: Plan, block: int) -> range:
-    """Return the probes of a block; empty beyond the last one."""
     first = block * PROBES_PER_BLOCK
     return range(min(first, plan.total), min(first + PROBES_PER_BLOCK, plan.total))
 
@@ -100,7 +99,6 @@ def _append(columns: ProbeColumns, outcome: CountedOutcome | None) -> None:
 
 
 def _cost(outcome: CountedOutcome) -> float | None:
-    """Return the cost of all calls; None if the price of one is unknown."""
     prices = [cost.usd for cost in outcome.costs]
     return None if None in prices else sum(usd for usd in prices if usd is not None)
 

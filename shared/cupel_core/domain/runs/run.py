@@ -119,10 +119,8 @@ TRANSITIONS: dict[Action, Transition] = {
 }
 
 STATUS_EVENTS = frozenset({RunEventType.CREATED, *(transition.event for transition in TRANSITIONS.values())})
-"""A webhook receives these events."""
 TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-"""Probes may start in these statuses."""
 
 
 class IllegalTransition(Exception):
@@ -254,7 +252,6 @@ class Run(RunConfig):
     """All probes without an outcome started over in this retry round. A retry while the run is RUNNING leaves it: only
     the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
-    """The current retry round runs these probes again."""
     event_seq: int = 0
     """It is the `seq` of the run's newest event."""
     schedule_id: str | None = None
@@ -284,12 +281,10 @@ class Run(RunConfig):
     """It is a digest of the system prompt that replaces the definition's in a trial of a revised prompt."""
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
-    """It has the default evaluators of a scale run."""
     trial: bool = False
     """The run tries the revised prompt of a report."""
     scale: bool = False
     budget: RunBudget | None = None
-    """It is None if the run's spending is not limited."""
     callbacks: CallbackScope | None = None
     """The run calls the webhook for these; None if the workspace had no enabled webhook at the start."""
     estimated_usd: EstimateInterval | None = None

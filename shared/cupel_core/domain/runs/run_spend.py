@@ -60,7 +60,6 @@ class RunSpend:
     lost: Cost = field(default_factory=Cost)
     """It covers outcomes that do not count: another worker had recorded the probe, or they missed a retry."""
     by_column: Mapping[int, Cost] = field(default_factory=dict)
-    """It divides `recorded` by the number of the column."""
 
     def __add__(self, other: "RunSpend") -> "RunSpend":
         by_column = _sums(chain(self.by_column.items(), other.by_column.items()))

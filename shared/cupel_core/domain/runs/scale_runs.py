@@ -34,7 +34,6 @@ class ScaleRun:
     format_checks: tuple[Assertion, ...] = ()
     trial: bool = False
     is_of_connector: bool = False
-    """The request named one connector instead of a list of targets."""
 
     @property
     def repeats(self) -> int:

@@ -14,7 +14,6 @@ _MAX_ERROR_LENGTH = 500
 
 class ScheduleStatus(StrEnum):
     PENDING = "PENDING"
-    """It is stored, but not yet installed in EventBridge."""
     ENABLED = "ENABLED"
     DISABLED = "DISABLED"
     ENDED = "ENDED"
@@ -44,7 +43,6 @@ class Schedule:
     revision: int = 1
     """Every change increments it, so that a concurrent update is not overwritten unread."""
     installed: bool = False
-    """EventBridge has the current state."""
     firings: tuple[Firing, ...] = ()
     """The latest firings are kept, newest first."""
     deleted_at: datetime | None = None

@@ -40,8 +40,6 @@ class RunConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(RunConfig):
-    """Contains everything that a request can set of a run besides what it runs."""
-
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
     """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""

@@ -55,7 +55,6 @@ class _Cut(NamedTuple):
     """Contains probes of one column in one leaf, few enough for a slice of `size`."""
 
     left: int
-    """The column has this many probes from the first of these on."""
     column: int
     leaf: int
     indexes: list[int]

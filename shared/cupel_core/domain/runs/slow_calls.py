@@ -17,7 +17,6 @@ class SlowCall(NamedTuple):
     attempt: int
     max_attempts: int
     since: int
-    """The attempt started at this Unix time."""
 
     def seconds(self, now: float) -> float:
         return max(0.0, now - self.since)

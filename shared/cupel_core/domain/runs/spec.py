@@ -37,8 +37,6 @@ class RunSpec(RunSettings):
 
 @dataclass(frozen=True)
 class EvalRunSpec(RunSettings):
-    """Requests a run of an eval as it is when the run starts."""
-
     eval_id: str
 
     @classmethod

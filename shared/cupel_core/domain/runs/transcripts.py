@@ -147,7 +147,6 @@ class ResultKind(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNSCORED = "unscored"
-    """Nothing was judged, or judging was not possible."""
 
     @classmethod
     def of(cls, result: TranscriptResult | None) -> "ResultKind":
@@ -163,7 +162,6 @@ class TranscriptFilter:
     result: ResultKind | None = None
     decision: str | None = None
     tag: str | None = None
-    """It is the tag of a failed assertion."""
 
     @property
     def is_set(self) -> bool:

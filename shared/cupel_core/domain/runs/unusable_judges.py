@@ -73,7 +73,6 @@ class JudgeWatch:
     def __init__(self, expected: int) -> None:
         """Prepare to watch; the run or evaluation needs `expected` verdicts."""
         self.why_stopped: str | None = None
-        """It says why no more replies are requested; None while there is no reason."""
         self._patience = patience(expected)
         self._unusable = 0
         self._is_usable = False

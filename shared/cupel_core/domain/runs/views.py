@@ -38,12 +38,10 @@ class RunView:
 
     @property
     def updated_at(self) -> datetime:
-        """Return when the run's status or progress last changed."""
         return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
 
     @property
     def spent_at(self) -> datetime | None:
-        """Return when the latest cost was recorded; None before the first."""
         return self.run.completed_at or self.recorded_at
 
 
@@ -81,7 +79,6 @@ class RunProgressView:
     account: BudgetAccount | None = None
     """It accounts for the run's budget; None if it has none."""
     spent_at: datetime | None = None
-    """The latest cost was recorded at this time; None before the first."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,6 @@ class ProbeView:
 
     @property
     def started_at(self) -> datetime | None:
-        """Return when the conversation started, from the outcome, a checkpoint, or the worker."""
         sources = (source for source in (self.error, self.conversation) if source)
         return next((source.started_at for source in sources if source.started_at), self.called_since)
 

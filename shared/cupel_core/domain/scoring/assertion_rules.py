@@ -95,7 +95,6 @@ class AssertionKind:
     threshold: float | None = None
     needs_threshold: bool = False
     is_fraction: bool = False
-    """The threshold must be from 0 to 1."""
     may_negate: bool = True
     needs_judge: bool = False
     needs_embedder: bool = False
@@ -214,7 +213,7 @@ def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -
     if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
-        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
+        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need these
 
         error = transform_error(transform)
         written = transform if isinstance(transform, list) and transform else [transform]
@@ -265,7 +264,6 @@ def _function_issues(value: Any, field: str, allow_code: bool) -> Iterator[Asser
 
 
 def rubric_prompt_error(prompt: Any) -> str | None:
-    """Return the error in the judge's prompt of an `llm-rubric`; None if it is valid."""
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
         return "must be a text, or a list of messages with a role (system, user, assistant) and a content"

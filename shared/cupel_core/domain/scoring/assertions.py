@@ -56,7 +56,6 @@ class Assertion:
 
     @property
     def type(self) -> str:
-        """Return the type as written, such as `not-contains`."""
         return f"{NOT if self.negated else ''}{self.kind}"
 
     def to_json(self) -> dict[str, Any]:

@@ -36,6 +36,5 @@ def excerpt(answer: str) -> str:
 
 
 def last_answer(messages: Iterable[Message]) -> str:
-    """Return the last assistant message; empty if there is none."""
     answers = [message.text for message in messages if message.role is MessageRole.ASSISTANT]
     return answers[-1] if answers else ""

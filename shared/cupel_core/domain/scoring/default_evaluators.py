@@ -33,8 +33,6 @@ class EvaluatorName(StrEnum):
 
 
 class EvaluatorStatus(StrEnum):
-    """The values state whether an evaluator runs, or why it does not."""
-
     ACTIVE = "active"
     OFF = "off"
     NO_GOAL = "no_goal"

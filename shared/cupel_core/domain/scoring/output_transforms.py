@@ -100,7 +100,6 @@ def parse_transform(text: Any) -> tuple[TransformStep, ...]:
 
 
 def transform_error(text: Any) -> str | None:
-    """Return the error in a transform, in words for its author; None if it is valid."""
     try:
         parse_transform(text)
     except TransformError as error:

@@ -41,7 +41,6 @@ class Scoring:
     metric_weights: Mapping[str, float] = field(default_factory=dict)
     """It has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
-    """It says why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
     recorded_cause: UnscoredCause | None = None
     """It says why the conversation is unscored, if the results are erased or were not read."""
@@ -64,7 +63,6 @@ class Scoring:
 
     @property
     def is_unscored(self) -> bool:
-        """Return whether a weighted assertion could not be computed."""
         return self.cause is not None
 
     @property

@@ -44,8 +44,6 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class ArgumentRules:
-    """Describes the arguments that a call must have: these and others, or exactly these."""
-
     expected: Any
     is_exact: bool = False
     defaults: Mapping[str, Any] | None = None
@@ -110,7 +108,6 @@ def tool_names(value: str | list[Any]) -> list[str]:
 
 
 def used_error(value: Any) -> str | None:
-    """Return the error in the value of `trajectory:tool-used`."""
     if isinstance(value, dict):
         return _matcher_error(value, {"min", "max"}, types=("tool",)) or _named_error(value) or _bounds_error(value)
     names = [value] if isinstance(value, str) else value
@@ -120,7 +117,6 @@ def used_error(value: Any) -> str | None:
 
 
 def args_error(value: Any) -> str | None:
-    """Return the error in the value of `trajectory:tool-args-match`."""
     if not isinstance(value, dict):
         return "must be an object with name or pattern, and args"
     if "args" not in value and "arguments" not in value:
@@ -138,7 +134,6 @@ def args_error(value: Any) -> str | None:
 
 
 def sequence_error(value: Any) -> str | None:
-    """Return the error in the value of `trajectory:tool-sequence`."""
     if isinstance(value, dict):
         if set(value) - {"mode", "steps"} or value.get("mode", "in_order") not in ("in_order", "exact"):
             return "must have only steps, and a mode that is in_order or exact"
@@ -155,7 +150,6 @@ def sequence_error(value: Any) -> str | None:
 
 
 def count_error(value: Any) -> str | None:
-    """Return the error in the value of `trajectory:step-count`."""
     if not isinstance(value, dict):
         return "must be an object with min, max or both"
     if value.get("min") is None and value.get("max") is None:
@@ -164,7 +158,6 @@ def count_error(value: Any) -> str | None:
 
 
 def names_error(value: Any) -> str | None:
-    """Return the error in the value of `tool-call-f1`."""
     is_names = isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
     return None if is_names and tool_names(value) else "must be a list of names of functions, or one text with commas"
 

@@ -59,7 +59,6 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
     UnscoredCode.LIMIT: "the check takes too much time or memory",
     UnscoredCode.DELETED: "the conversation was deleted",
 }
-"""It explains each code to people who see it for the first time."""
 
 
 class UnscoredCause(NamedTuple):

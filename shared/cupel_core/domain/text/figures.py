@@ -64,12 +64,10 @@ def is_same_ratio(ratio: float) -> bool:
 
 
 def format_decimal(value: float | None) -> str:
-    """Return two decimal places."""
     return UNKNOWN if value is None else _fixed(value, 2)
 
 
 def format_difference(value: float | None) -> str:
-    """Return two decimal places with a sign."""
     return UNKNOWN if value is None else _signed(value, 2)
 
 

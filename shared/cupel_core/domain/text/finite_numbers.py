@@ -10,5 +10,5 @@ def is_finite_number(value: Any) -> TypeGuard[int | float]:
         return False
     try:
         return isfinite(value)
-    except OverflowError:  # An integer of hundreds of digits.
+    except OverflowError:  # An integer of hundreds of digits overflows.
         return False

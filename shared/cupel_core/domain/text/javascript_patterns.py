@@ -59,7 +59,6 @@ def translate(pattern: str, flags: str = "") -> TranslatedPattern:
 
 
 def javascript_pattern_error(pattern: str, flags: str = "") -> str | None:
-    """Return the error in an expression, in words for its author; None if it is valid."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
     try:

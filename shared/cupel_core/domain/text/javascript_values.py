@@ -83,7 +83,6 @@ def trim_end(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the parts between white space."""
     return [word for word in _WHITE_SPACE_RUN.split(text) if word]
 
 

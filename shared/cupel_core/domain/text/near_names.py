@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 def near_name(name: str, known: Sequence[str]) -> str | None:
     """Return the known name that is most similar, ignoring case; None if none is."""
-    from difflib import get_close_matches  # only when something is misspelled
+    from difflib import get_close_matches  # is only needed when something is misspelled
 
     folded = {each.casefold(): each for each in reversed(known)}
     return next((folded[near] for near in get_close_matches(name.casefold(), folded, 1)), None)

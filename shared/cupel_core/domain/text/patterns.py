@@ -68,8 +68,8 @@ def escape_literal_braces(pattern: str) -> str:
 
 
 def has_nested_repetition(pattern: str) -> bool:
-    open_groups = [False]  # for each enclosing group: does it contain a repetition?
-    closed = False  # did a group that contains a repetition end just before this token?
+    open_groups = [False]  # one entry per enclosing group says whether it contains a repetition
+    closed = False  # is true if a group with a repetition ends just before this token
     for token in _TOKEN.finditer(pattern):
         if token["repeat"] and _is_unbounded(token["repeat"]):
             if closed:

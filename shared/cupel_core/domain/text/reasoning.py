@@ -130,7 +130,6 @@ def _without_later_pairs(text: str) -> tuple[str, list[str]]:
 
 
 def _is_within(position: int, spans: list[tuple[int, int]]) -> bool:
-    """Return whether one of these ordered, disjoint spans contains the position."""
     before = bisect_right(spans, position, key=lambda span: span[0]) - 1
     return before >= 0 and position < spans[before][1]
 

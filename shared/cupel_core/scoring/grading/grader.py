@@ -63,7 +63,6 @@ class Grader:
     log: AttemptLog = field(default_factory=AttemptLog)
     """It collects the failed attempts of the calls that the grader is part of."""
     max_output_tokens: int | None = None
-    """It limits replies to requests without a limit of their own."""
 
 
 class GraderReply[T](NamedTuple):

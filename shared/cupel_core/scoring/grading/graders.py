@@ -41,7 +41,6 @@ class GraderFactory:
     log: AttemptLog = field(default_factory=AttemptLog)
     """It collects the failed attempts of the calls of one conversation, or of one task."""
     allow_private: bool = False
-    """Webhooks and external evaluators may have private network addresses."""
 
     def judge(self, model: str | None = None) -> Grader:
         """Return the grader of this model, by default of the configured judge model. Raises Invalid when there is

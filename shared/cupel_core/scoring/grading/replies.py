@@ -63,7 +63,6 @@ def read_reply[T: StructuredReply](reply_type: type[T], text: str, verdict_of: C
 
 
 def problem_of(error: ValidationError) -> str:
-    """Say what is wrong with each field."""
     problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
     return "; ".join(
         f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg'].removeprefix('Value error, ')}" for each in problems
@@ -157,7 +156,6 @@ class _ReplyReader[T: StructuredReply]:
         return reply, self._verdict_of(reply)
 
     def _read_text(self, answer: str, *, has_objects: bool) -> T:
-        """Read a reply without a valid object."""
         fields = None if self._known_fields else self._type.of_text(answer)
         if fields is not None:
             try:
@@ -226,7 +224,6 @@ def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, A
 
 
 def _names(reply_type: type[StructuredReply]) -> Mapping[str, Any]:
-    """Return the types of the fields by their names in JSON."""
     return {field.alias or name: field.annotation for name, field in reply_type.model_fields.items()}
 
 
