@@ -11,23 +11,20 @@ from cupel_core.store.table import Item, updated
 
 
 class OpenWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """Work whose end the sweeper has not seen, and when its message was last sent for certain."""
+    """This is work whose end the sweeper has not seen, and the last time its message was certainly sent."""
 
     partition: str
-    """Of the table, like `sort_key`."""
+    """The table's partition of the item; `sort_key` is the item's other key."""
     sort_key: str
     request: R
     touched_at: datetime
 
 
 class _TouchedItem(Item):
-    """What the items of these lists have in common."""
-
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
 
 def touch[R: (GenerationRequest, JobRequest, TurnOrder)](work: OpenWork[R], now: datetime) -> None:
-    """Note that the work's message was sent again."""
     item = _TouchedItem(work.partition, work.sort_key)
     updated(item, [_TouchedItem.touched_at.set(to_iso(now))], _TouchedItem.pk.exists())
 
