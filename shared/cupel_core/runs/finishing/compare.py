@@ -1,4 +1,4 @@
-"""Compares the answers to each case once every target has answered (select-best, max-score); scorings record it."""
+"""Comparison of the answers to each case once every target has answered (select-best, max-score)."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ from cupel_core.store.snapshots import Snapshot
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A transcript with the assertions that compare it to others."""
+    """This is a transcript with the assertions that compare it to others."""
 
     transcript: Transcript
     scenario: Scenario
@@ -106,7 +106,7 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
 
 
 async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
-    """Compare one transcript with its siblings and store the result; return False if it was stored before."""
+    """Compare one transcript with its siblings and store the result. Return False if it was stored before."""
     transcript = candidate.transcript
     outcome = await selections.select(transcript.probe_index, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)
