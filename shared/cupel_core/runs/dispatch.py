@@ -79,7 +79,7 @@ _PROBES_PER_PARALLEL_REQUEST = 24
 That holds even with calls of 0.1 s. Four of them are in progress, pending in the worker, or not recorded yet.
 """
 _PROBES_PER_WORKER = 2_000
-"""At most this many probes per worker are sent and not recorded. A worker completes at most 500 probes per second."""
+"""Up to this many probes per worker are sent and not recorded. A worker completes at most 500 probes per second."""
 
 
 def enqueue(run: Run) -> None:

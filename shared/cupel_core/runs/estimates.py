@@ -25,9 +25,9 @@ from cupel_core.runs.history import ComparableRuns, column_histories
 from cupel_core.store.snapshots import Snapshot
 
 MAX_CASES = 200
-"""At most this many cases are read. The lengths of their texts stand for those of all others."""
+"""Up to this many cases are read. The lengths of their texts stand for those of all others."""
 MAX_PAGES = 5
-"""At most this many pages of scenarios are read."""
+"""Up to this many pages of scenarios are read."""
 _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE, ModelRole.REPORT)
 
 

@@ -24,9 +24,9 @@ from cupel_core.store.counted_outcomes import counted
 from cupel_core.store.snapshots import Snapshot
 
 MAX_RUNS = 5
-"""At most this many of the definition's newest completed runs are read."""
+"""Up to this many of the definition's newest completed runs are read."""
 MAX_LEAVES = 12
-"""At most this many leaves of one run are read, over all columns. Each takes a request or two."""
+"""Up to this many leaves of one run are read, over all columns. Each takes a request or two."""
 MAX_PER_COLUMN = 100
 
 type CallsPrice = Callable[[str, Calls], float | None]
@@ -47,7 +47,7 @@ class ComparableRuns(NamedTuple):
     scenarios: Collection[int]
     """The positions in the definition of the scenarios that are estimated."""
     before: datetime
-    """Only runs that were created before this time are compared."""
+    """The comparison uses only runs that were created before this time."""
     probes: Sequence[int] | None = None
     """The number of probes estimated per column. None means those of the plan."""
     revised_prompt: str | None = None

@@ -53,9 +53,8 @@ def search_probes(
     """Yield matching probes with their conversations, lazily. It may end before `limit`, even without any probe."""
     run_cursor, start = _decode_position(cursor)
     if probe_filter.scenario_id is not None:
-        references.resolve_definition_id(
-            workspace, None, [probe_filter.scenario_id]
-        )  # It raises for an unknown scenario.
+        # It raises for an unknown scenario.
+        references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])
     budget = MAX_PROBES
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.list_runs(

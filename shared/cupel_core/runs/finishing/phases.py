@@ -48,7 +48,7 @@ DELETED = "DELETED"
 """This takes the place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
-"""At most this many errored probes are examined to explain why a run failed."""
+"""Up to this many errored probes are examined to explain why a run failed."""
 
 
 @dataclass(frozen=True)

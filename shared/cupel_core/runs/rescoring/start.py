@@ -73,9 +73,8 @@ def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, n
 
 def _raise_while_open(rescore: Rescore, max_usd: float) -> Rescore:
     """Raise the limit. Tasks that have used up the earlier limit read the new one before they give up."""
-    if (
-        max_usd == rescore.max_budget_usd
-    ):  # A repeated request after a lost reply succeeds, even if the rescore has ended since.
+    # A repeated request after a lost reply succeeds, even if the rescore has ended since.
+    if max_usd == rescore.max_budget_usd:
         return rescore
     _check_can_be_raised(rescore, max_usd)
     is_raised = rescores.raise_limit(rescore, max_usd)
