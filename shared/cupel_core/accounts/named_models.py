@@ -1,6 +1,6 @@
-"""Checks whether a workspace can call the models that definitions, scenarios and rescores name themselves.
+"""A check of whether a workspace can call the models that definitions, scenarios and rescores name themselves.
 
-These are called besides those of a run's configuration. Without this check, every result that needs such a model would
+They are called besides those of a run's configuration. Without this check, every result that needs such a model would
 be an error.
 """
 
@@ -34,7 +34,7 @@ def check_named_models(
 ) -> None:
     """Raise Invalid if the definition or its scenarios at these positions name models that cannot be called.
 
-    The errors are of this field. The account of each provider is read once, and only the pages with such scenarios.
+    The errors name `field`. The account of each provider is read once, and only the pages with such scenarios.
     """
     found = find_uncallable(checks, content_models(content), manifest, positions)
     if found:
