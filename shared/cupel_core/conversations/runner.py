@@ -329,9 +329,8 @@ def _scripted_message(spec: ConversationSpec, state: ConversationState) -> str:
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:
     """Add a user message, and a result for each open tool call, without which providers refuse the conversation."""
-    calls = (
-        state.messages[-1].tool_calls if state.messages else ()
-    )  # These calls are the answer, so they have no results.
+    # These calls are the answer, so they have no results.
+    calls = state.messages[-1].tool_calls if state.messages else ()
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
     messages = (*state.messages, *results, Message(MessageRole.USER, text))
     return replace(state, messages=messages, replies=state.judged_replies, verdict=None, unjudged=None)

@@ -46,9 +46,8 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
 def is_small(context: Mapping[str, Any]) -> bool:
     """Return whether the messages and values are small enough for quick templates to be quick with them."""
     try:
-        if (
-            len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT
-        ):  # This is much faster than counting characters, and never less than their number.
+        # This is much faster than counting characters, and never less than their number.
+        if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:
             return True
     except TypeError:  # orjson refuses half surrogate pairs, and integers with more than 64 bits.
         pass
