@@ -1,4 +1,4 @@
-"""SSRF protection: requests to user-supplied addresses (agents, models, webhooks, evaluators) that stay on the public
+"""SSRF protection: requests to user-supplied addresses (agents, models, webhooks, evaluators) stay on the public
 network.
 
 The address is checked when the connection is opened, so neither DNS rebinding nor a redirect bypasses the check.
@@ -50,7 +50,8 @@ class HttpResponse:
 
     @property
     def body(self) -> object:
-        """The parsed JSON content, or its text if it is not JSON. Raises `ProviderError` for a page or a stream."""
+        """Return the parsed JSON content, or its text if it is not JSON. Raise `ProviderError` for a page or a
+        stream."""
         return read_json_or_text(self.content, self.headers, self.status)
 
 
@@ -58,11 +59,12 @@ class ContentReader(Protocol):
     """Reads the content of a response while it arrives."""
 
     def reads(self, headers: Mapping[str, str]) -> bool:
-        """Whether it reads a successful response with these headers; the content of the response is empty then."""
+        """Return whether it reads a successful response with these headers. The content of the response is empty
+        then."""
         ...
 
     def feed(self, chunk: bytes) -> bool:
-        """Take the next bytes; whether more are to be read. Limits how many those may be."""
+        """Take the next bytes. Return whether more should be read. It limits how many those may be."""
         ...
 
 
@@ -76,9 +78,9 @@ async def post_json(
     max_bytes: int = MAX_RESPONSE_BYTES,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """POST JSON and return the response, whatever its status.
+    """Send JSON by POST and return the response, whatever its status.
 
-    Raises `ProviderError` if there is no response; its message never contains a header value.
+    Raise `ProviderError` if there is no response. Its message never contains a header value.
     """
     return await send(
         "POST",
@@ -104,7 +106,7 @@ async def send(
     session: aiohttp.ClientSession | None = None,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """Like `post_json`, with any method; without a body if it is None; optionally over the caller's own session.
+    """Send a request like `post_json`, with any method, without a body if it is None, optionally over a given session.
 
     `timeout_seconds` covers all redirects together.
     """
@@ -122,9 +124,9 @@ async def send(
 async def post_for_status(
     url: str, content: bytes, headers: Mapping[str, str], *, timeout_seconds: float, allow_private: bool
 ) -> int:
-    """POST these bytes of JSON and return the status. Redirects are not followed, and no body is read.
+    """Send these bytes of JSON by POST and return the status. Redirects are not followed, and no body is read.
 
-    Raises `ProviderError` if there is no response.
+    Raise `ProviderError` if there is no response.
     """
     request = _OutgoingRequest("POST", _read_url(url), content, _validated(headers))
     try:
@@ -137,22 +139,22 @@ async def post_for_status(
 
 
 async def close() -> None:
-    """Close the running loop's sessions. For tests and commands, like `http.close`."""
+    """Close the running loop's sessions, for tests and commands, like `http.close`."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 
 
 def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
-    """A session that opens no connection to an address for which `is_blocked` returns True.
+    """Return a session that opens no connection to an address for which `is_blocked` returns True.
 
-    No decompression: a few compressed bytes could exhaust the memory.
+    It does not decompress, because a few compressed bytes could exhaust the memory.
     """
     connector = TimedConnector(resolver=resolver, socket_factory=partial(_open_socket, is_blocked))
     return connections.new_session(connector, decompresses=False)
 
 
 def _session(allow_private: bool) -> aiohttp.ClientSession:
-    """The running loop's session for this kind of caller.
+    """Return the running loop's session for this kind of caller.
 
     They are separate, so that a connection to a private address is never reused by a caller that may not open one.
     """
@@ -171,7 +173,8 @@ class _NonPublicAddressError(OSError):
 def _open_socket(
     is_blocked: Callable[[str], bool], info: tuple[int, int, int, str, tuple[str | int, ...]]
 ) -> socket.socket:
-    """Called by aiohttp for each address it is about to connect to, whether resolved from a name or given literally."""
+    """Open a socket. aiohttp calls this for each address before it connects, resolved from a name or given
+    literally."""
     family, kind, protocol, _, address = info
     if is_blocked(str(address[0])):
         raise _NonPublicAddressError(str(address[0]))
@@ -186,7 +189,7 @@ class _OutgoingRequest:
     headers: CIMultiDict[str]
 
     def redirected(self, status: int, location: str) -> "_OutgoingRequest":
-        """The request that follows a redirect.
+        """Return the request that follows a redirect.
 
         Headers may contain secrets, so they are not sent to another origin. Unlike in browsers, a POST stays a POST.
         """
@@ -260,7 +263,7 @@ def _request(
 async def read_response(
     response: aiohttp.ClientResponse, max_bytes: int, reader: ContentReader | None = None
 ) -> HttpResponse:
-    """The response with its content. Raises `ProviderError` if that is larger."""
+    """Return the response with its content. Raise `ProviderError` if that is larger than `max_bytes`."""
     content = bytearray()
     if (
         reader is not None
@@ -285,9 +288,9 @@ def _no_response(request: _OutgoingRequest, timeout_seconds: float) -> ProviderE
 
 
 def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str) -> ProviderError:
-    """The `ProviderError` for an exchange that ended without a response.
+    """Return the `ProviderError` for an exchange that ended without a response.
 
-    Messages are our own, because aiohttp's contain the full URL.
+    Its message does not quote aiohttp's, which contain the full URL.
     """
     host = _host_of(url)
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _NonPublicAddressError):
