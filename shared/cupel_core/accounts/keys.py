@@ -220,11 +220,9 @@ def _model_view(
 
 
 class ModelChecks:
-    """Checks whether a workspace can call models. Each check returns the reason why not, or None.
-
-    The account of each provider is read once. With `tolerates_missing_access`, a missing key or address is recorded in
-    `missing_access` instead of being an error: the cost of calls is known without them.
-    """
+    """Checks whether a workspace can call models. Each check returns the reason why not, or None. The account of each
+    provider is read once. With `tolerates_missing_access`, a missing key or address is recorded in `missing_access`
+    instead of being an error: the cost of calls is known without them."""
 
     def __init__(self, workspace: str, *, tolerates_missing_access: bool = False) -> None:
         self.missing_access: dict[str, str] = {}
@@ -237,10 +235,8 @@ class ModelChecks:
         return self.account_error(model) or simulated_model_error(model)
 
     def account_error(self, model: str) -> str | None:
-        """Return why the workspace's account cannot call this model, or None if it can.
-
-        A model of the provider `sim` may have any name, because simulated models of any name make vectors.
-        """
+        """Return why the workspace's account cannot call this model, or None if it can. A model of the provider `sim`
+        may have any name, because simulated models of any name make vectors."""
         provider = model.partition("/")[0]
         if error := model_name_error(model):
             return error

@@ -37,8 +37,6 @@ class AccountStore(Protocol):
 
 
 class MemoryAccount:
-    """An account for evaluations in one process."""
-
     def __init__(self, account: BudgetAccount | None = None) -> None:
         self.account = account or BudgetAccount()
 
@@ -52,11 +50,9 @@ class MemoryAccount:
 
 @dataclass
 class JointAccount:
-    """Two accounts that must both grant a worker's spending: that of the workspace's period, and that of the run.
-
-    All figures are absolute, so no transaction is needed. If a worker dies between the two reports, its reservation in
-    the first account is too high until its lease expires. No reservation is ever too low.
-    """
+    """Two accounts that must both grant a worker's spending: that of the workspace's period, and that of the run. All
+    figures are absolute, so no transaction is needed. If a worker dies between the two reports, its reservation in the
+    first account is too high until its lease expires. No reservation is ever too low."""
 
     first: AccountStore
     second: AccountStore

@@ -42,7 +42,6 @@ class Allowance:
         self.demand = Demand()
         self.outputs = OutputLengths()
         self.account = BudgetAccount()
-        """The account as of the last report."""
         self.exhausted_for: int | None = None
         """The minimum need of the waiting calls, if the budget will never allow it; otherwise None."""
         self.exhausted: BudgetScope | None = None
@@ -65,11 +64,8 @@ class Allowance:
         self._had_calls_when_refused = False
 
     def requeue_delay_seconds(self) -> float | None:
-        """Return the seconds after which pending conversations should be retried.
-
-        It is None if they may start, or waiting is worth it: a conversation of this worker that ends may leave enough
-        for another one.
-        """
+        """Return the seconds after which pending conversations should be retried. It is None if they may start, or
+        waiting is worth it: a conversation of this worker that ends may leave enough for another one."""
         is_refused = self.is_short and self.exhausted_for is None and not self._is_refusal_outdated
         is_waiting = is_refused and not self.demand.open_conversations
         return SHORTAGE_SECONDS if is_waiting and self._ledger.balance < self.demand.first_call else None
@@ -104,16 +100,12 @@ class Allowance:
     @property
     def _is_refusal_outdated(self) -> bool:
         """Return whether the last draw was refused while this worker's calls might have left enough, and none may now.
-
-        The next report shows whether the budget is used up; requeuing its conversations would only delay that.
-        """
+        The next report shows whether the budget is used up; requeuing its conversations would only delay that."""
         return self.is_short and self._had_calls_when_refused and not self._ledger.in_flight
 
     async def reserve(self, amount: int) -> float:
-        """Reserve the maximum cost of a call. Return for how many seconds it has waited.
-
-        Raise BudgetShortage if the budget does not allow it now.
-        """
+        """Reserve the maximum cost of a call. Return for how many seconds it has waited. Raise BudgetShortage if the
+        budget does not allow it now."""
         started_at = self._used_at = self._clock()
         self.demand.note_reserved(amount)
         if self._ledger.balance >= amount:
@@ -257,8 +249,6 @@ class Allowance:
 
 
 class ReportTimes:
-    """Decides when a worker reports to the account of a budget."""
-
     def __init__(self) -> None:
         self._reported_at = -inf
         self._next_at = -inf

@@ -36,10 +36,8 @@ async def charged_calls(
     rescore: Rescore | None = None,
 ) -> AsyncIterator[GraderCalls]:
     """Yield the calls that follow the probes of a run. They may use the rest of its budget, and use slots of these
-    leases.
-
-    The calls of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used up.
-    """
+    leases. The calls of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used
+    up."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, run.workspace)
     key, max_usd = key_of_run(run, limits, time.time()), run.budget.max_usd if run.budget else None
     has_own = rescore is not None and rescore.max_budget_usd is not None
@@ -77,10 +75,8 @@ def _read_max_usd(run: Run, rescore: Rescore | None) -> float | None:
 async def workspace_calls(
     workspace: str, leases: LeasePool | None, attempt: Attempt = complete, *, seconds_left: Callable[[], float]
 ) -> AsyncIterator[Attempt]:
-    """Yield calls that belong to no run, with slots of these leases if they need any.
-
-    They raise BudgetShortage when the workspace's budgets do not allow one.
-    """
+    """Yield calls that belong to no run, with slots of these leases if they need any. They raise BudgetShortage when
+    the workspace's budgets do not allow one."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, workspace)
     key = BudgetKey(workspace, None, None, limits.day_at(time.time())) if limits.is_set else None
     recheck = partial(leases.recheck, workspace) if leases is not None else allow
@@ -92,10 +88,8 @@ async def workspace_calls(
 async def generation_calls(
     ref: GenerationRef, max_usd: float, leases: LeasePool, *, seconds_left: Callable[[], float]
 ) -> AsyncIterator[Attempt]:
-    """Yield the calls of a generation of scenarios with a budget of its own, with slots of these leases.
-
-    They wait for the unused reservations of earlier calls, and raise BudgetShortage once that budget is used up.
-    """
+    """Yield the calls of a generation of scenarios with a budget of its own, with slots of these leases. They wait for
+    the unused reservations of earlier calls, and raise BudgetShortage once that budget is used up."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, ref.workspace)
     key = BudgetKey(ref.workspace, None, ref, limits.day_at(time.time()) if limits.is_set else None)
     recheck = partial(leases.recheck, ref.workspace)

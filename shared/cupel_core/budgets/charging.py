@@ -24,8 +24,7 @@ type Recheck = Callable[[Account], Awaitable[None]]
 """Raises to prevent a call to the account."""
 
 
-async def allow(account: Account) -> None:
-    """Allow every call."""
+async def allow(account: Account) -> None: ...
 
 
 class _ChargedCall:

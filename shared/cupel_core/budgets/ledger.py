@@ -26,7 +26,6 @@ class WorkerLedger:
 
     @property
     def used(self) -> int:
-        """Return the amount that is certainly or possibly used."""
         return sum(self._spent.values()) + self._uncertain
 
     def take(self, amount: int) -> None:
@@ -46,10 +45,8 @@ class WorkerLedger:
             self._uncertain += cost
 
     def empty(self) -> None:
-        """Return the balance with the next report, so that no call uses it until then.
-
-        The report also has the cost of calls beyond their reservations.
-        """
+        """Return the balance with the next report, so that no call uses it until then. The report also has the cost of
+        calls beyond their reservations."""
         self.balance = 0
 
     def report(self, worker_id: str, needed: int, wanted: int, until: float) -> BudgetReport:
@@ -69,7 +66,6 @@ class Demand:
 
     def __init__(self) -> None:
         self.pending = 0
-        """The number of conversations that could start."""
         self.first_call = 0
         """The amount that the cheapest of them needs to start."""
         self.open_conversations = 0
@@ -82,7 +78,6 @@ class Demand:
         return self.pending + self.open_conversations
 
     def forget_pending(self) -> None:
-        """Forget the conversations that start with another allowance."""
         self.pending = self.first_call = 0
 
     def note_reserved(self, amount: int) -> None:

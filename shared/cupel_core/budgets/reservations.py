@@ -14,10 +14,8 @@ SHORTAGE_SECONDS = 10.0
 
 
 class BudgetShortage(CallPostponed):
-    """A budget does not allow the call now.
-
-    `exhausted` names the budget if it will not allow it until its limit is raised or its period ends.
-    """
+    """A budget does not allow the call now. `exhausted` names the budget if it will not allow it until its limit is
+    raised or its period ends."""
 
     title = "The budget is used up"
     ends_by_itself = False
@@ -50,7 +48,6 @@ class OpeningReservation:
         self._give_back = give_back
 
     def release(self) -> None:
-        """Release the reservation, at the latest when the conversation ends."""
         amount, self._amount = self._amount, 0
         if amount:
             self._give_back(amount)

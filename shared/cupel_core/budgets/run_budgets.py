@@ -75,10 +75,8 @@ class BudgetChanged(RetryableError):
 
 
 def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: datetime) -> None:
-    """Pause the run, unless another worker or a user was faster. Raise BudgetChanged.
-
-    `needed` is the cost of the cheapest of its calls, in billionths of a USD.
-    """
+    """Pause the run, unless another worker or a user was faster. Raise BudgetChanged. `needed` is the cost of the
+    cheapest of its calls, in billionths of a USD."""
     budget, ref = run.budget, RunRef(run.workspace, run.id)
     if budget is None:
         return

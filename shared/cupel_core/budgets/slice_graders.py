@@ -23,12 +23,10 @@ type OnSpend = Callable[[str | None, Spend], None]
 """Called with the configured judge, whose provider the metric names, and the recorded spend."""
 
 
-def ignore_spend(model: str | None, spend: Spend) -> None:
-    """Do nothing, for tasks whose spend no metric counts."""
+def ignore_spend(model: str | None, spend: Spend) -> None: ...
 
 
 MAX_CONCURRENT = 50
-"""This many transcripts are graded at the same time."""
 MAX_WAIT_SECONDS = 60.0
 RESERVE_SECONDS = 5.0
 """This many seconds at the end of an invocation are reserved for storing results."""
@@ -61,11 +59,8 @@ def slice_graders(
     calls: GraderCalls = GraderCalls(),  # noqa: B008 - immutable
     prices: Prices | None = None,
 ) -> GraderFactory:
-    """Return a factory whose graders raise TimeIsUp instead of starting a call too late.
-
-    The accounts of `models` and the evaluator's headers are read right away, because an event loop must not wait for
-    them.
-    """
+    """Return a factory whose graders raise TimeIsUp instead of starting a call too late. The accounts of `models` and
+    the evaluator's headers are read right away, because an event loop must not wait for them."""
 
     async def check_time() -> None:
         if spare_seconds(seconds_left) < 0:

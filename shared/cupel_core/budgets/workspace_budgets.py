@@ -99,11 +99,9 @@ def key_of_run(run: Run, limits: PeriodLimits, now: float) -> BudgetKey | None:
 
 
 def pause_for_period(run: Run, needed: int, now: datetime) -> None:
-    """Pause a run because a budget of the workspace is used up, unless another worker or a user was faster.
-
-    `needed` is the cost of the cheapest of its calls. Raise BudgetChanged if there is enough after all: the limit was
-    raised, or another period has begun.
-    """
+    """Pause a run because a budget of the workspace is used up, unless another worker or a user was faster. `needed` is
+    the cost of the cheapest of its calls. Raise BudgetChanged if there is enough after all: the limit was raised, or
+    another period has begun."""
     day, limits, account = get_use(run.workspace, now)
     scope = account.exhausted_scope(limits, day, needed)  # The scope differs if the day has ended since.
     if scope is None:
@@ -125,8 +123,6 @@ def pause_for_period(run: Run, needed: int, now: datetime) -> None:
 
 
 class BudgetUse(NamedTuple):
-    """The used amounts of a workspace's budgets for a day and for its month."""
-
     day: date
     limits: PeriodLimits
     account: MonthAccount
@@ -179,10 +175,8 @@ def shortage(workspace: str, needed: int, now: datetime) -> str | None:
 
 
 def _announce(run: RunRef | None, limits: PeriodLimits, day: date, result: ReportResult) -> None:
-    """Publish the metric, and write an event of the run that was the first to use so much, if it was one.
-
-    Both are lost if the process ends before.
-    """
+    """Publish the metric, and write an event of the run that was the first to use so much, if it was one. Both are lost
+    if the process ends before."""
     for scope, percent in result.announcements.items():
         publish_used(scope, percent)
         if run is None:

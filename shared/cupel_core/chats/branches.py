@@ -20,7 +20,6 @@ MAX_ATTEMPTS = 8
 class ForkRequest(NamedTuple):
     name: str | None
     from_branch_id: str | None
-    """None stands for the active branch."""
     after_exchange_id: str | None
     """The last exchange that the fork has. None stands for the last one of the branch."""
     include_answer: bool
@@ -42,10 +41,8 @@ def get(workspace: str, chat_id: str, branch_id: str) -> ChatBranch:
 
 
 def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) -> ChatBranch:
-    """Fork a branch. It has the exchanges of its parent up to one.
-
-    Raise Invalid for an exchange that the parent does not have, and when the chat has its maximum of branches.
-    """
+    """Fork a branch. It has the exchanges of its parent up to one. Raise Invalid for an exchange that the parent does
+    not have, and when the chat has its maximum of branches."""
     ref = ChatRef(workspace, chat_id)
     child_id = new_id("br")
     for _ in range(MAX_ATTEMPTS):

@@ -64,16 +64,13 @@ async def _store_nothing() -> None:
 
 
 class UnansweredCalls:
-    """The maximum cost of calls whose answers are not recorded. Their providers may bill them.
-
-    The cost is stored before a call is made, so that it also counts if the worker dies. It counts until the turn has
-    the answer: at every moment, either the cost or the answer is stored.
-    """
+    """The maximum cost of calls whose answers are not recorded. Their providers may bill them. The cost is stored
+    before a call is made, so that it also counts if the worker dies. It counts until the turn has the answer: at every
+    moment, either the cost or the answer is stored."""
 
     def __init__(self) -> None:
         self.nano_usd = 0
         self.store: Callable[[], Awaitable[None]] = _store_nothing
-        """Stores the recorded costs and answers."""
         self._answered: dict[asyncio.Task[Any] | None, int] = {}
         """The costs by task. Each operation is a task, and makes one call at a time."""
 

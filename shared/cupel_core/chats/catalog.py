@@ -68,9 +68,7 @@ def update(
     precondition: Precondition = UNCONDITIONAL,
 ) -> Chat:
     """Change these settings, and the active branch if one is given. Raise Invalid for those that cannot be used.
-
-    Unchanged settings may have become invalid since. They only prevent turns.
-    """
+    Unchanged settings may have become invalid since. They only prevent turns."""
     ref = ChatRef(workspace, chat_id)
     before = chats.get(ref)
     precondition.check(etag(before.revision))
@@ -125,11 +123,9 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
 
 
 def check_settings(workspace: str, settings: ChatSettings, model_field: str | None = None) -> Profile | None:
-    """Return the profile, if the settings have one. Raise Invalid, naming each field.
-
-    The check is repeated, because keys and providers change after a chat was created. `model_field` replaces the fields
-    of the target's model and connector.
-    """
+    """Return the profile, if the settings have one. Raise Invalid, naming each field. The check is repeated, because
+    keys and providers change after a chat was created. `model_field` replaces the fields of the target's model and
+    connector."""
     profile, profile_errors = _find_profile(workspace, settings)
     _raise([*_target_errors(workspace, settings, model_field), *profile_errors])
     return profile
@@ -141,10 +137,8 @@ def _raise(errors: Iterable[FieldError]) -> None:
 
 
 def _new_target_errors(workspace: str, settings: ChatSettings, before: ParameterFields) -> Iterator[FieldError]:
-    """Yield the errors of a new target, including parameters that its provider does not know.
-
-    Turns leave such parameters out, so those that the chat had `before` may stay.
-    """
+    """Yield the errors of a new target, including parameters that its provider does not know. Turns leave such
+    parameters out, so those that the chat had `before` may stay."""
     yield from _target_errors(workspace, settings)
     target = settings.parsed_target
     new = {name: value for name, value in target.params.items() if name not in before or before[name] != value}

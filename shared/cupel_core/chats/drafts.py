@@ -50,7 +50,6 @@ class DraftWriter:
 
     @property
     def text(self) -> str:
-        """Return everything that the last attempt has written."""
         return "".join(self._texts)
 
     @asynccontextmanager

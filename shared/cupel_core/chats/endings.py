@@ -38,15 +38,11 @@ _FINISH_REASONS = {AbortReason.USER: FinishReason.USER_ABORT, AbortReason.DEADLI
 
 @dataclass(frozen=True)
 class TurnEnding:
-    """This is the final state of a turn."""
-
     turn: OpenTurn
     main: Mapping[str, Any]
     """The main call, as the turn's result shows it, with `text` if it was answered."""
     started: Collection[tuple[Hook, str]] = ()
-    """The operations that have begun."""
     artifacts: Artifacts = field(default_factory=dict)
-    """The artifacts from before the turn."""
     failure: TurnFailure | None = None
     abort_reason: AbortReason | None = None
     partial_answer: str = ""
@@ -88,7 +84,6 @@ def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping
 
 
 def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
-    """Return the record of the operations and calls, as it is stored with the turn."""
     commit = ending.commit(plan)
     return {
         "leftOut": [{"operationId": each.operation_id, "reason": each.reason} for each in plan.omitted],
@@ -108,10 +103,8 @@ def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[st
 def ending_events(
     turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, recorded: Collection[Identity], last_seq: int, now: datetime
 ) -> list[TurnEvent]:
-    """Return the last events of a turn, numbered from `last_seq` + 1.
-
-    They include an end for the main call and each planned operation that has none, unless it is `recorded`.
-    """
+    """Return the last events of a turn, numbered from `last_seq` + 1. They include an end for the main call and each
+    planned operation that has none, unless it is `recorded`."""
     failure = ending.failure
     details = {
         "operationId": failure.operation_id if failure else None,
@@ -229,10 +222,8 @@ def _answered(
 def _interrupted(
     pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, now: datetime
 ) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
-    """Return the text of a failed or stopped call as a variant.
-
-    It is selected if a person has stopped the call or its time was up, and the branch has no answer.
-    """
+    """Return the text of a failed or stopped call as a variant. It is selected if a person has stopped the call or its
+    time was up, and the branch has no answer."""
     side, number = MessageSide.ANSWER, head.answer_variant
     variant = Variant(
         exchange.id,

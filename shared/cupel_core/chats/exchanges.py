@@ -34,7 +34,6 @@ class MessageChange(NamedTuple):
     hidden: bool | None = None
     deleted: bool = False
     revision: int | None = None
-    """The revision of the branch on which the change is based."""
 
 
 def list_exchanges(
@@ -104,11 +103,9 @@ def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cur
 def update_message(
     workspace: str, chat_id: str, branch_id: str, message_id: str, requested: MessageChange, now: datetime
 ) -> ShownMessage:
-    """Change a message on a branch.
-
-    Raise NotFound if the branch does not have it. Raise Conflict while a turn is in progress on it, for another
-    revision, and after too many concurrent changes. Raise Invalid for an unknown variant, or too many.
-    """
+    """Change a message on a branch. Raise NotFound if the branch does not have it. Raise Conflict while a turn is in
+    progress on it, for another revision, and after too many concurrent changes. Raise Invalid for an unknown variant,
+    or too many."""
     ref, message = ChatRef(workspace, chat_id), _parsed(message_id)
     changed: list[tuple[Pointer, Exchange]] = []
 
@@ -157,7 +154,6 @@ def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exch
 def _changed(
     pointer: Pointer, exchange: Exchange, side: MessageSide, requested: MessageChange, branch: ChatBranch, now: datetime
 ) -> tuple[Exchange, tuple[Variant, ...]]:
-    """Return the changed exchange, with the new variant of an edit."""
     if requested.selected is not None and requested.selected not in exchange.numbers(side):
         numbers = ", ".join(map(str, exchange.numbers(side)))
         raise Invalid.field("selected", f"must be one of the variants {numbers}")

@@ -41,10 +41,8 @@ async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwa
 
 class TurnJournal:
     """Numbers and stores events. An event of an operation that an earlier worker has stored is not stored again.
-
     Changes of the turn are stored with the next event, or before it, so no event reports the end of a call that could
-    still be repeated.
-    """
+    still be repeated."""
 
     def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Iterable[TurnEvent], last_seq: int) -> None:
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id

@@ -30,9 +30,7 @@ class TurnProgress(NamedTuple):
     main: Mapping[str, Any]
     """The main call, as the turn's result shows it, with `text` if it was answered."""
     started: set[tuple[Hook, str]]
-    """The operations that have begun."""
     artifacts: Artifacts
-    """The artifacts from before the turn."""
     uncertain_nano_usd: int
     """The maximum cost of calls without an answer."""
 
@@ -74,10 +72,8 @@ class LoadedTurn(NamedTuple):
 
 
 async def load_turn(ref: ChatRef, claimed: StoredTurn) -> LoadedTurn:
-    """Load a claimed turn. The reads that a person waits for run concurrently.
-
-    Raise NotFound if the chat was deleted.
-    """
+    """Load a claimed turn. The reads that a person waits for run concurrently. Raise NotFound if the chat was
+    deleted."""
     head = claimed.turn.head
     _, branch, profile = await asyncio.gather(
         asyncio.to_thread(chats.get, ref),

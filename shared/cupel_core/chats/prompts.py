@@ -64,10 +64,8 @@ def _messages(exchange: ShownExchange) -> Iterator[Message]:
 
 
 def load_artifacts(ref: ChatRef, branch: ChatBranch, session: str, before: int) -> dict[str, StoredArtifact]:
-    """Return the artifacts as the last exchange before this position has left them.
-
-    So another answer to the same message begins with the same artifacts as the first one.
-    """
+    """Return the artifacts as the last exchange before this position has left them. So another answer to the same
+    message begins with the same artifacts as the first one."""
     turn_id = sessions_before(ref, branch, before).get(session)
     if turn_id is None:
         return {}

@@ -57,7 +57,6 @@ class TurnRequest(NamedTuple):
     content: str | None
     """The user's message. It is None with the trigger `generate`."""
     branch_id: str | None
-    """None stands for the active branch."""
     profile_id: str | None
     has_profile: bool
     """If this is true, `profile_id` replaces that of the chat."""
@@ -84,11 +83,9 @@ class _Accepted(NamedTuple):
 
 
 def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> AcceptedTurn:
-    """Accept a turn and have a worker run it.
-
-    Raise Conflict while a turn is in progress on the branch. Raise Invalid for a model that cannot be called, a branch
-    that is full, and a `clientRequestId` that was used for something else.
-    """
+    """Accept a turn and have a worker run it. Raise Conflict while a turn is in progress on the branch. Raise
+    Invalid for a model that cannot be called, a branch that is full, and a `clientRequestId` that was used for
+    something else."""
     ref, turn_id = ChatRef(workspace, chat_id), new_id("turn")
     body_hash = _body_hash(request)
     for _ in range(MAX_ATTEMPTS):
@@ -143,11 +140,8 @@ class TurnFeed(NamedTuple):
 
 
 def poll(workspace: str, chat_id: str, turn_id: str, after: FeedPosition) -> TurnFeed:
-    """Return events and text after a position.
-
-    The turn is read first: if it is over by then, no later event is missed. Text is read last: all of it was stored
-    before the end of its call.
-    """
+    """Return events and text after a position. The turn is read first: if it is over by then, no later event is missed.
+    Text is read last: all of it was stored before the end of its call."""
     ref, turn = ChatRef(workspace, chat_id), get(workspace, chat_id, turn_id)
     events = chat_turns.list_events(ref, turn_id, after.seq)
     if not wants_text(turn, events, after.text):
@@ -175,10 +169,8 @@ def end_without_worker(
     failure: TurnFailure | None = None,
     abort_reason: AbortReason | None = None,
 ) -> bool:
-    """End a turn without a worker. Return False if it has one.
-
-    Stored results are included: an answer that was paid for, and its changes by operations.
-    """
+    """End a turn without a worker. Return False if it has one. Stored results are included: an answer that was paid
+    for, and its changes by operations."""
     head, plan = turn.head, load_profile(ref.workspace, turn.head).plan
     for _ in range(MAX_ATTEMPTS):
         chats.get(ref)

@@ -331,7 +331,6 @@ class TurnWorker:
 
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
-    """Run a turn to its end, successful or not."""
     ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
     if not await asyncio.to_thread(take_slot, ref.workspace, worker_id, utc_now()):
         await asyncio.to_thread(_send_again, ref, order, utc_now())

@@ -37,7 +37,6 @@ class DelayedSaver:
             await asyncio.wait({self._writing})
 
     async def flush(self) -> None:
-        """Stop, and save the changes since the last save."""
         await self.stop()
         if self._is_changed:
             await self.save()

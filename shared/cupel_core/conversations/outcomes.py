@@ -123,11 +123,8 @@ async def summarize_without_judge(
     spec: ConversationSpec, messages: tuple[Message, ...], now: datetime
 ) -> Summary | None:
     """Return the summary by the definition's pattern, or None without a decision rule or if a judge decides by a
-    rubric.
-
-    It is provisional if a judge will write the text of the decision. A pattern that cannot be applied within its limits
-    is recorded as the summary's error.
-    """
+    rubric. It is provisional if a judge will write the text of the decision. A pattern that cannot be applied within
+    its limits is recorded as the summary's error."""
     method = spec.content.decision
     if method is None:
         return None
@@ -151,10 +148,8 @@ def probe_error(
     retention: timedelta | None,
     state: ConversationState,
 ) -> ProbeError:
-    """Return the outcome of a probe whose conversation ended with this error, after `state`.
-
-    Its message may quote the conversation.
-    """
+    """Return the outcome of a probe whose conversation ended with this error, after `state`. Its message may quote the
+    conversation."""
     return ProbeError(
         probe_index=spec.index,
         scenario_id=spec.scenario.id,

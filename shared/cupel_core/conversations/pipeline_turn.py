@@ -56,8 +56,6 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True)
 class TurnOperations:
-    """Runs the operations around the calls of one probe."""
-
     profile: RunProfile
     caller: ModelCaller
     case: Mapping[str, object]
@@ -111,7 +109,6 @@ class TurnOperations:
         return messages, turn_changes(self.profile.plan, self.profile.ranked, pipeline)
 
     def answered(self, state: ConversationState, prompt: tuple[Message, ...]) -> ConversationState:
-        """Return the state after a complete answer."""
         pipeline, turn = _open(state)
         name = prompt_hash(prompt)
         self._last_prompt[:] = [(name, prompt)]
@@ -154,10 +151,8 @@ class TurnOperations:
         return prompt[: _length_without_answer(prompt)]
 
     def commit(self, state: ConversationState) -> ConversationState:
-        """Apply the lasting changes: rewritten texts, persisted artifacts, and the record of the turn.
-
-        Raise ProviderError if a required operation after the answer is not done.
-        """
+        """Apply the lasting changes: rewritten texts, persisted artifacts, and the record of the turn. Raise
+        ProviderError if a required operation after the answer is not done."""
         pipeline, turn = _open(state)
         plan, profile = self.profile.plan, self.profile
         self._check(Hook.AFTER, turn.after, "its answer was not used")
@@ -180,10 +175,8 @@ class TurnOperations:
         return self.profile.calls_models(Hook.BEFORE) or bool(self.profile.plan.steps[Hook.AFTER])
 
     def may_lose_answer(self, state: ConversationState) -> bool:
-        """Return whether the operations after the answer may take long, or stop the worker.
-
-        They do if they call models or need the sandbox. Quick ones are done at once, so nothing is stored before them.
-        """
+        """Return whether the operations after the answer may take long, or stop the worker. They do if they call models
+        or need the sandbox. Quick ones are done at once, so nothing is stored before them."""
         steps = self.profile.plan.steps[Hook.AFTER]
         if self.profile.calls_models(Hook.AFTER) or not self._is_quick_after:
             return True

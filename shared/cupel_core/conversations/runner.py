@@ -57,11 +57,9 @@ async def run_conversation(
     now: Callable[[], datetime],
     retention: timedelta | None,
 ) -> Outcome:
-    """Run one probe's conversation to its transcript or error, resuming from the last checkpoint.
-
-    `retention` is how long the transcript's content is stored; None means forever. Raise Halted when no further call
-    may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
-    """
+    """Run one probe's conversation to its transcript or error, resuming from the last checkpoint. `retention` is how
+    long the transcript's content is stored; None means forever. Raise Halted when no further call may start, and
+    RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS."""
     sandbox.use_workspace(spec.graders.workspace)
     try:
         opening = ConversationState(spec.opening_messages, started_at=now())
@@ -99,10 +97,8 @@ def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> 
 
 
 def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Return whether paid calls are not stored yet, and other calls or slow operations follow.
-
-    Operations store their own calls.
-    """
+    """Return whether paid calls are not stored yet, and other calls or slow operations follow. Operations store their
+    own calls."""
     step = next_step(state, spec.rules)
     if spec.operations is not None and step in (NextStep.RUN_AFTER, NextStep.COMMIT_TURN):
         return step is NextStep.RUN_AFTER and spec.operations.may_lose_answer(state)
@@ -129,10 +125,8 @@ async def _perform_or_save_spend(
     checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState:
-    """Perform the step. If it must be performed again later, save the cost of its unusable replies.
-
-    The answer after which an operation must wait is saved too.
-    """
+    """Perform the step. If it must be performed again later, save the cost of its unusable replies. The answer after
+    which an operation must wait is saved too."""
     interrupted: list[Spend] = []
     try:
         if spec.operations is not None and (operated := await _operate(step, spec.operations, state, checkpoints, now)):

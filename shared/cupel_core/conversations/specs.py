@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConversationSpec:
-    """Everything needed to run one probe's conversation, wherever it runs."""
-
     index: int
     scenario: Scenario
     content: Content

@@ -53,8 +53,6 @@ class Executed(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectorTools:
-    """Executes the tools of one conversation at a connector."""
-
     connector: Connector | None
     """This is None if the connector does not exist any more."""
     guard: CallGuard

@@ -39,11 +39,8 @@ class ToolError(ProviderError):
 
 
 class ToolExecutor(Protocol):
-    """Executes calls of tools, in this process or elsewhere.
-
-    It raises ToolError if that failed for reasons other than the call itself. RetryLater and exceptions of a guard pass
-    through.
-    """
+    """Executes calls of tools, in this process or elsewhere. It raises ToolError if that failed for reasons other than
+    the call itself. RetryLater and exceptions of a guard pass through."""
 
     async def __call__(self, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome | None:
         """Return the result for the model, or None if this executor does not answer the call."""
@@ -60,10 +57,8 @@ class ToolExecution:
     save_delay_seconds: float = DELAY_SECONDS
 
     async def perform(self, state: ConversationState) -> ConversationState:
-        """Return the state with a result for every pending call.
-
-        If one cannot be executed, those that are in progress are completed and saved, and its error is raised.
-        """
+        """Return the state with a result for every pending call. If one cannot be executed, those that are in progress
+        are completed and saved, and its error is raised."""
         current = state
 
         async def save() -> None:

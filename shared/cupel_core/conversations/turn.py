@@ -31,8 +31,6 @@ _TASK = "cupel_core.scoring.schemas:violation"
 
 @dataclass(frozen=True)
 class CalledTarget:
-    """The model under test, and the settings of its calls."""
-
     account: Account
     model: str
     call_timeout_seconds: float
@@ -60,21 +58,17 @@ class Halted(CallPrevented):
 
 
 class Turn(NamedTuple):
-    """The result of a turn: the reply, and how long the answered call took.
-
-    Waits between attempts, attempts without an answer, and opening a connection are not the model's latency.
-    """
+    """The result of a turn: the reply, and how long the answered call took. Waits between attempts, attempts without an
+    answer, and opening a connection are not the model's latency."""
 
     reply: Reply
     duration_ms: int
 
 
 async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[Spend] | None = None) -> Turn:
-    """Make one main model call. The (possible) cost of attempts without a usable answer is added to `unusable`.
-
-    Raise ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard
-    raises (Halted, CallPostponed).
-    """
+    """Make one main model call. The (possible) cost of attempts without a usable answer is added to `unusable`. Raise
+    ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard raises
+    (Halted, CallPostponed)."""
     attempt = _TimedAttempt(target, unusable if unusable is not None else [])
     reply = await complete_with_retry(
         target.account,
@@ -112,7 +106,6 @@ class _TimedAttempt:
     target: CalledTarget
     unusable: list[Spend]
     duration_ms: int = 0
-    """The duration of the attempt that was answered."""
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         async with self.target.guard() as on_answer:

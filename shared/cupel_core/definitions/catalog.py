@@ -74,10 +74,8 @@ def prepare(
     items: Sequence[CreateScenario] = (),
     definition_id: str | None = None,
 ) -> NewDefinition:
-    """Check a definition with the scenarios `items`, under a new id unless one is given, which must be free.
-
-    Raise Invalid, naming the invalid fields of `content` and `scenarios`.
-    """
+    """Check a definition with the scenarios `items`, under a new id unless one is given, which must be free. Raise
+    Invalid, naming the invalid fields of `content` and `scenarios`."""
     attached = attach_to_content(workspace, merge_overrides({}, content), now)
     checked, scenarios = _validate(workspace, attached, items, now, has_scenarios=bool(items))
     unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
@@ -106,10 +104,8 @@ def list_definitions(
     cursor: str | None = None,
     created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
-    """Return a page of definitions, newest first unless `created` says otherwise.
-
-    `search` is a part of the name, case-insensitive. `include_children` adds folders below.
-    """
+    """Return a page of definitions, newest first unless `created` says otherwise. `search` is a part of the name,
+    case-insensitive. `include_children` adds folders below."""
     return definitions.list_definitions(
         workspace,
         folder=folder,
@@ -143,11 +139,9 @@ def update(
     precondition: Precondition = UNCONDITIONAL,
     items: Sequence[CreateScenario] | None = None,
 ) -> Definition:
-    """Update a definition. New content or scenarios create the next version.
-
-    Content fields in `overrides` replace the stored ones, null unsets a field, and `items` replace all scenarios. A
-    fork that unsets a field does not inherit it any more. Raise Conflict if the definition was changed concurrently.
-    """
+    """Update a definition. New content or scenarios create the next version. Content fields in `overrides` replace the
+    stored ones, null unsets a field, and `items` replace all scenarios. A fork that unsets a field does not inherit it
+    any more. Raise Conflict if the definition was changed concurrently."""
     before = definitions.get(workspace, definition_id)
     precondition.check(etag(before.revision))
     after = replace(labels.apply_to(before), updated_at=now)

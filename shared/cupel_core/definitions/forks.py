@@ -37,11 +37,9 @@ def fork(
     now: datetime,
     version: int | None = None,
 ) -> Definition:
-    """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited.
-
-    The scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from.
-    Raise Invalid for invalid content, an unknown version and more than MAX_DEPTH ancestors.
-    """
+    """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited. The
+    scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from. Raise
+    Invalid for invalid content, an unknown version and more than MAX_DEPTH ancestors."""
     parent = definitions.get(workspace, parent_id)
     pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
     overrides = attach_to_content(workspace, overrides, now)

@@ -10,8 +10,6 @@ from cupel_core.store import definitions
 
 
 class ResolvedDefinition(NamedTuple):
-    """A definition's complete content at one version."""
-
     definition_id: str
     version: int
     name: str

@@ -28,16 +28,11 @@ MAX_ERRORS = 100
 
 class AddedScenarios(NamedTuple):
     ids: tuple[str, ...]
-    """The ids of the new scenarios, in order."""
     total: int
-    """The number of scenarios that the definition has now."""
     version: int
-    """The definition's version that has the new scenarios."""
 
 
 class ScenarioInVersion(NamedTuple):
-    """A scenario as it is in a version of a definition."""
-
     scenario: Scenario
     definition_id: str
     version: int
@@ -122,10 +117,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> ScenarioInVersion:
-    """Change a scenario in the definition's next version. Earlier versions do not change.
-
-    Raise Invalid, naming each invalid field, and Conflict if the definition was changed concurrently.
-    """
+    """Change a scenario in the definition's next version. Earlier versions do not change. Raise Invalid, naming each
+    invalid field, and Conflict if the definition was changed concurrently."""
     current = definition_scenarios.get_current(workspace, definition_id)
     position = _position(current.manifest, definition_id, current.version.number, scenario_id)
     before = store.get_scenario(current.manifest, position)
@@ -180,7 +173,6 @@ def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
 
 
 def _parse(line: scenario_files.ImportLine) -> tuple[Scenario | None, str | None]:
-    """Return the scenario, or the error of the line."""
     if line.item is None:
         return None, line.problem
     try:

@@ -14,10 +14,8 @@ MAX_CONTENT_BYTES = 256 * 1024
 
 
 def validate_content(data: Mapping[str, Any], *, allow_code: bool = False, has_scenarios: bool = False) -> Content:
-    """Return the content from its JSON. Raise Invalid, naming each invalid field below `content`.
-
-    It may be empty if the definition has scenarios.
-    """
+    """Return the content from its JSON. Raise Invalid, naming each invalid field below `content`. It may be empty if
+    the definition has scenarios."""
     if len(json.dumps(data)) > MAX_CONTENT_BYTES:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
     errors = assertions.assertion_errors(data.get("assertions") or (), "content.assertions", allow_code=allow_code)

@@ -42,11 +42,8 @@ _RESPONSES_ONLY = re.compile(r"(o\d|gpt-\d+(\.\d+)?)-pro(-.*)?|.*-deep-research(
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of models. `base_url` is the default.
-
-    It is empty if the account must name the server, and for Bedrock (AWS's own endpoint), `sim` (no calls) and
-    connectors (each has its own).
-    """
+    """A provider of models. `base_url` is the default. It is empty if the account must name the server, and for Bedrock
+    (AWS's own endpoint), `sim` (no calls) and connectors (each has its own)."""
 
     name: str
     wire_format: str
@@ -94,7 +91,6 @@ _ALL = (
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ALL}
 """The providers without a workspace's own servers."""
 QUEUES: tuple[str, ...] = tuple(provider.name for provider in _ALL if not provider.queue)
-"""The providers that have queues of their own."""
 
 
 @lru_cache(maxsize=1024)
@@ -109,7 +105,6 @@ def is_own_server(name: str) -> bool:
 
 
 def queue_of(name: str) -> str:
-    """Return the provider whose queues the probes of this one use."""
     provider = find_provider(name)
     return provider.queue if provider is not None and provider.queue else name
 
@@ -133,10 +128,8 @@ def model_name_error(model: str) -> str | None:
 
 
 def chat_model_error(model: str) -> str | None:
-    """Return the error of the name of a model that answers messages, or None.
-
-    An unknown simulated model is an error, because every probe would fail.
-    """
+    """Return the error of the name of a model that answers messages, or None. An unknown simulated model is an error,
+    because every probe would fail."""
     return model_name_error(model) or simulated_model_error(model)
 
 

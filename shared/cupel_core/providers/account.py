@@ -9,7 +9,6 @@ from cupel_core.domain.resources.providers import ModelPrice
 
 DEFAULT_PARALLEL_REQUESTS = 50
 _SECRET_PARTS = ("private_key", "password")
-"""The secret fields of a service account's key, and of a service principal."""
 
 
 MIN_SECRET_LENGTH = 8
@@ -17,10 +16,8 @@ MIN_SECRET_LENGTH = 8
 
 
 def is_key_file(api_key: str) -> bool:
-    """Return whether an API key is JSON for which access tokens are requested.
-
-    That is a service account's key of Google Cloud, or a service principal of Microsoft Entra ID.
-    """
+    """Return whether an API key is JSON for which access tokens are requested. That is a service account's key of
+    Google Cloud, or a service principal of Microsoft Entra ID."""
     return api_key.lstrip().startswith("{")
 
 

@@ -34,7 +34,6 @@ type Parameters = frozenset[RequestParameter]
 
 MAX_REMEMBERED_MODELS = 1_000
 MAX_REMEMBERED_REFUSALS = 100
-"""This many refused parameters are remembered of one model in one scope."""
 _NONE: Parameters = frozenset()
 _TEMPERATURE = frozenset({RequestParameter.TEMPERATURE})
 _SYSTEM_ROLE = frozenset({RequestParameter.SYSTEM_ROLE})
@@ -107,10 +106,8 @@ _REJECTION = (
 
 
 def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestParameter | None:
-    """Return the parameter of the request that the provider refused by name, or None for any other error.
-
-    A refusal may name a second one as the replacement, so the first one counts.
-    """
+    """Return the parameter of the request that the provider refused by name, or None for any other error. A refusal may
+    name a second one as the replacement, so the first one counts."""
     if not is_rejection(error):
         return None
     found = ((re.search(_NAMES[parameter], error.message, re.I), parameter) for parameter in _parameters_of(request))
@@ -135,11 +132,9 @@ def _parameters_of(request: ModelRequest) -> Parameters:
 
 
 def without(request: ModelRequest, omitted: Parameters) -> ModelRequest:
-    """Return the request without these parameters.
-
-    A schema moves to the system prompt, and a system prompt to the first user message. A model without a system role
-    gets the schema there too, as some APIs have no other place for it.
-    """
+    """Return the request without these parameters. A schema moves to the system prompt, and a system prompt to the
+    first user message. A model without a system role gets the schema there too, as some APIs have no other place for
+    it."""
     absent = ModelParameters()
     request = request.with_parameters(
         **{name: getattr(absent, name) for parameter, name in _FIELDS.items() if parameter in omitted}

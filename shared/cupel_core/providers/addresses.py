@@ -36,10 +36,8 @@ _RESERVED_HEADERS = frozenset({
 
 
 def is_non_public_address(address: str) -> bool:
-    """Return whether an IP address is loopback, private, link-local, cloud metadata, multicast or reserved.
-
-    An IPv6 address that embeds an IPv4 address (mapped, NAT64) is classified like the embedded one.
-    """
+    """Return whether an IP address is loopback, private, link-local, cloud metadata, multicast or reserved. An IPv6
+    address that embeds an IPv4 address (mapped, NAT64) is classified like the embedded one."""
     ip = ip_address(address)
     if isinstance(ip, IPv4Address):
         return any(ip in network for network in _SPECIAL_IPV4)
@@ -75,10 +73,8 @@ _BEDROCK_HOST = re.compile(r"bedrock-runtime(-fips)?\.[a-z]{2}(-[a-z]+)+-\d\.(am
 
 
 def is_bedrock_address(url: str) -> bool:
-    """Return whether this is an endpoint of Amazon Bedrock, in any region.
-
-    No other server gets requests signed with the function's role.
-    """
+    """Return whether this is an endpoint of Amazon Bedrock, in any region. No other server gets requests signed with
+    the function's role."""
     parts = urlsplit(url)
     is_root = parts.port in (None, 443) and parts.path in ("", "/")
     return parts.scheme == "https" and is_root and _BEDROCK_HOST.fullmatch(parts.hostname or "") is not None

@@ -97,7 +97,6 @@ def _thinking(model_name: str, parameters: ModelParameters) -> dict[str, object]
 
 
 def max_tokens(model_name: str, parameters: ModelParameters) -> int:
-    """Return the limit, which the API requires."""
     return (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters)
 
 

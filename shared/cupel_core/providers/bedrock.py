@@ -64,10 +64,8 @@ def _threads() -> ThreadPoolExecutor:
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
     """Return a client that uses the account's Amazon Bedrock API key, or the process's own role if the account may.
-
     Raise `ProviderError` without either, and for an address that is not Bedrock's unless the stack allows private
-    endpoints.
-    """
+    endpoints."""
     if account.base_url and not (account.allow_private or is_bedrock_address(account.base_url)):
         message = "the baseUrl of bedrock is not an endpoint of Amazon Bedrock"
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
@@ -132,10 +130,8 @@ async def call[T](
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> T:
-    """Run one boto3 call in a thread. Raise `ProviderError`.
-
-    An abandoned call occupies its thread until boto3's own timeout expires.
-    """
+    """Run one boto3 call in a thread. Raise `ProviderError`. An abandoned call occupies its thread until boto3's own
+    timeout expires."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -238,10 +234,8 @@ def _content(request: ModelRequest, message: Message, numbers: Iterator[int]) ->
 
 
 def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> Iterator[dict[str, object]]:
-    """Yield the blocks of a message.
-
-    A document needs a text beside it, and a name of letters and digits that no other document of the request has.
-    """
+    """Yield the blocks of a message. A document needs a text beside it, and a name of letters and digits that no other
+    document of the request has."""
     has_text = False
     for part in message.parts:
         if isinstance(part, TextPart):

@@ -31,8 +31,6 @@ async def allow_call() -> None:
 
 
 class CallLimiter(Protocol):
-    """Decides when calls to an account may start."""
-
     def slot(
         self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
     ) -> AbstractAsyncContextManager[OnAnswer]:

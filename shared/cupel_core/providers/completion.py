@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MAX_MESSAGE_LENGTH = 500
 MAX_MALFORMED_REPLIES = 2
 MAX_REJECTIONS = len(RequestParameter)
-"""Each rejection names another parameter."""
 
 HAND_BACK_SECONDS = 10.0
 """A call that only the account's owner can repair is made again after this time. By then its run is paused."""
@@ -49,11 +48,9 @@ async def complete(
     timeout_seconds: float,
     send: "SendRequest | None" = None,
 ) -> Reply:
-    """Make one attempt at the next message, without parameters that the model rejects.
-
-    Raise `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
-    another attempt would leave out a parameter.
-    """
+    """Make one attempt at the next message, without parameters that the model rejects. Raise `ProviderError`, also when
+    the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when another attempt would leave out a
+    parameter."""
 
     async def call(adapted: ModelRequest) -> Reply:
         return await _call_provider(account, model, adapted, timeout_seconds, send)
@@ -68,11 +65,9 @@ async def adapted_call(
     timeout_seconds: float,
     call: Callable[[ModelRequest], Awaitable[Reply]],
 ) -> Reply:
-    """Make one attempt by `call`, which gets the request without parameters that the model rejects.
-
-    Raise `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
-    another attempt would leave out a parameter.
-    """
+    """Make one attempt by `call`, which gets the request without parameters that the model rejects. Raise
+    `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when another
+    attempt would leave out a parameter."""
     adaptation = ADAPTER.adaptation(account, model, request)
     adapted = adaptation.apply(request)
     try:
@@ -132,10 +127,8 @@ async def _call_provider(
 
 
 def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) -> ProviderError:
-    """Return the error with a bounded message and without the API key: some servers repeat the key they reject.
-
-    Some also repeat the conversation. `is_quoting` of the error records that, because refusals are reported outside it.
-    """
+    """Return the error with a bounded message and without the API key: some servers repeat the key they reject. Some
+    also repeat the conversation. `is_quoting` of the error records that, because refusals are reported outside it."""
     message = error.message
     for secret in secrets_of(account.api_key):
         message = message.replace(secret, "[key]")
@@ -170,10 +163,8 @@ async def complete_with_retry(
     sleep: Sleep = asyncio.sleep,
     log: AttemptLog | None = None,
 ) -> Reply:
-    """Make as many attempts at the next message as `with_retry` does, and raise the same errors.
-
-    `log` has the attempts of the calls of the same conversation.
-    """
+    """Make as many attempts at the next message as `with_retry` does, and raise the same errors. `log` has the attempts
+    of the calls of the same conversation."""
     try:
         return await with_retry(
             lambda: attempt(account, model, request, timeout_seconds),
@@ -242,10 +233,8 @@ async def with_retry[T](
 
 
 async def _note_failure(error: ProviderError, attempts: CallAttempts, max_attempts: int, *, is_last: bool) -> None:
-    """Count the attempt unless the provider asks to wait.
-
-    Raise if it was the last one of this call, or of this delivery.
-    """
+    """Count the attempt unless the provider asks to wait. Raise if it was the last one of this call, or of this
+    delivery."""
     may_repeat = (error.retryable or error.is_handed_back) and not is_last
     if not error.asks_to_wait:
         await attempts.note_failure(error, is_final=not may_repeat)

@@ -43,10 +43,8 @@ class TimedConnector(aiohttp.TCPConnector):
 
 
 def new_session(connector: TimedConnector, *, decompresses: bool) -> aiohttp.ClientSession:
-    """Return a session without proxies, cookies and read timeout.
-
-    Workspaces share a session, so it stores no cookies. Callers limit the whole exchange.
-    """
+    """Return a session without proxies, cookies and read timeout. Workspaces share a session, so it stores no cookies.
+    Callers limit the whole exchange."""
     return aiohttp.ClientSession(
         connector=connector,
         headers={"user-agent": USER_AGENT},

@@ -44,7 +44,6 @@ def google_request(account: Account, name: str, texts: tuple[str, ...]) -> WireR
 
 
 def parse_google(body: object) -> Embeddings:
-    """Parse a reply of Google, which reports no token counts for embeddings."""
     return Embeddings(tuple(_vector(item.get("values")) for item in mappings(mapping(body).get("embeddings"))))
 
 

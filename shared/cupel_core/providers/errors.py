@@ -58,10 +58,8 @@ class ProviderError(AppError):
         self.cost_usd = cost_usd
         self.repair = usual_repair(code) if repair is None else repair
         self.is_handed_back = False
-        """This is true if the call should be made again once the owner has repaired it.
-
-        Then the model has answered before or certainly will, and a run is paused meanwhile.
-        """
+        """This is true if the call should be made again once the owner has repaired it. Then the model has answered
+        before or certainly will, and a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
         self.cause: UnscoredCause | None = None
@@ -147,10 +145,8 @@ class CallPrevented(Exception):
 
 
 class CallPostponed(RetryableError):
-    """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used.
-
-    No call was made, so this is never a failure of a model or a judge.
-    """
+    """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used. No call
+    was made, so this is never a failure of a model or a judge."""
 
     title = "The provider account is not available now"
     ends_by_itself = True
@@ -190,7 +186,6 @@ class ErrorDetail(NamedTuple):
 
 
 def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
-    """Return the code for a response whose status is not 2xx."""
     return refusal_error(status, detail).code
 
 
@@ -222,19 +217,14 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes, no
 
 
 def error_in_reply(error: object, *, unknown_status: int = 500) -> ProviderError:
-    """Return the error that a response of status 200 contains instead of an answer.
-
-    Its code is an HTTP status, as a number or as text, or a name that stands for one. For any other name, it is
-    `unknown_status`.
-    """
+    """Return the error that a response of status 200 contains instead of an answer. Its code is an HTTP status, as a
+    number or as text, or a name that stands for one. For any other name, it is `unknown_status`."""
     return refusal_error(_status_of(error, unknown_status), _detail_of(error, str(error), utc_now()))
 
 
 def reply_error(body: object, *, unknown_status: int = 500) -> ProviderError | None:
-    """Return the error in a response of status 200, in whatever shape, or None.
-
-    It is read before anything else, because a failed response need not have the other fields of an answer.
-    """
+    """Return the error in a response of status 200, in whatever shape, or None. It is read before anything else,
+    because a failed response need not have the other fields of an answer."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict):
@@ -315,10 +305,8 @@ def html_page_error(title: str, status: int) -> ProviderError:
 
 
 def parse_error_detail(body: bytes, now: datetime | None = None) -> ErrorDetail:
-    """Parse the error formats of OpenAI and Anthropic, Google, and Cohere.
-
-    They are `{error: {message, type, code}}`, `{error: {message, status, details}}` and `{message}`.
-    """
+    """Parse the error formats of OpenAI and Anthropic, Google, and Cohere. They are `{error: {message, type, code}}`,
+    `{error: {message, status, details}}` and `{message}`."""
     text = body[:_MAX_BODY_BYTES].decode(errors="replace").strip()
     try:
         parsed = orjson.loads(body)
@@ -358,10 +346,8 @@ def _quotas_in(details: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _waits_in(error: dict[str, Any], details: list[dict[str, Any]], now: datetime) -> Iterator[float | None]:
-    """Yield the waits that a body asks for.
-
-    They are Google's RetryInfo, `retry_after` of several gateways, and the received headers that OpenRouter passes on.
-    """
+    """Yield the waits that a body asks for. They are Google's RetryInfo, `retry_after` of several gateways, and the
+    received headers that OpenRouter passes on."""
     yield from (duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail)
     if error.get("retry_after") is not None:
         yield duration_seconds(str(error["retry_after"]))

@@ -18,7 +18,6 @@ from cupel_core.providers.reservations import output_limit
 from cupel_core.providers.sim import MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS
 
 type AccountOf = Callable[[str], Account]
-"""Returns the account of a provider."""
 
 
 def expected_calls(account_of: AccountOf) -> ExpectedCalls:
@@ -37,10 +36,8 @@ def reasons(model: str) -> bool:
 
 
 def has_limit(account_of: AccountOf, model: str, params: ParameterFields) -> bool:
-    """Return whether the maximum cost of an answer is known, as it is for a free model.
-
-    An agent behind a connector decides for itself.
-    """
+    """Return whether the maximum cost of an answer is known, as it is for a free model. An agent behind a connector
+    decides for itself."""
     provider = model.partition("/")[0]
     if provider == CONNECTOR_PROVIDER:
         return False

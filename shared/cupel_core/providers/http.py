@@ -96,10 +96,8 @@ async def exchange_stream(
     *,
     with_usage: bool,
 ) -> Reply:
-    """Make one attempt over a stream, whose text is passed to `on_text` as it arrives.
-
-    A server that does not stream its answer is supported too.
-    """
+    """Make one attempt over a stream, whose text is passed to `on_text` as it arrives. A server that does not stream
+    its answer is supported too."""
     account = await with_access_token(account, now)
     wire_request = stream_format.streaming(wire_format.request_for(account, model_name, request), with_usage=with_usage)
     stream = ReplyStream(stream_format.reply_of(wire_request), on_text)
@@ -165,10 +163,8 @@ async def post(
     send: SendRequest | None = None,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """Make one attempt. Raise the matching `ProviderError` for a status other than 2xx, and for a missing address.
-
-    An address that the workspace chose is called like that of an agent: see `safe_http`.
-    """
+    """Make one attempt. Raise the matching `ProviderError` for a status other than 2xx, and for a missing address. An
+    address that the workspace chose is called like that of an agent: see `safe_http`."""
     if not account.base_url:
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"provider {account.provider} has no baseUrl")
     provider = find_provider(account.provider)

@@ -101,10 +101,8 @@ def _part(account: Account, request: ModelRequest, part: MessagePart) -> dict[st
 
 
 def with_json_instruction(account: Account, request: ModelRequest) -> ModelRequest:
-    """Add an instruction to the prompt, because JSON mode is refused unless the prompt asks for JSON.
-
-    A schema that cannot be sent as a parameter is part of the prompt too.
-    """
+    """Add an instruction to the prompt, because JSON mode is refused unless the prompt asks for JSON. A schema that
+    cannot be sent as a parameter is part of the prompt too."""
     if not request.wants_json:
         return request
     is_sent = request.json_schema is not None and account.provider not in _JSON_MODE_ONLY
@@ -169,10 +167,8 @@ def _response_format(account: Account, request: ModelRequest) -> dict[str, objec
 
 
 def parse(body: object) -> Reply:
-    """Parse a response. It needs a text, calls of functions or an error. No other field decides about them.
-
-    OpenRouter answers with status 200 when a model fails, and with a choice if the model had begun to answer.
-    """
+    """Parse a response. It needs a text, calls of functions or an error. No other field decides about them. OpenRouter
+    answers with status 200 when a model fails, and with a choice if the model had begun to answer."""
     if error := reply_error(body):
         raise error
     response = mapping(body)
@@ -203,11 +199,8 @@ def parse(body: object) -> Reply:
 
 
 def reasoning_of(message: Mapping[str, object]) -> str:
-    """Return the reasoning, whose field differs between servers.
-
-    DeepSeek, xAI, Moonshot, SGLang and llama.cpp name it `reasoning_content`, OpenRouter, vLLM and Groq `reasoning`,
-    and Ollama's own format `thinking`.
-    """
+    """Return the reasoning, whose field differs between servers. DeepSeek, xAI, Moonshot, SGLang and llama.cpp name it
+    `reasoning_content`, OpenRouter, vLLM and Groq `reasoning`, and Ollama's own format `thinking`."""
     for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
         if value := message.get(name):
             content = content_of(value)

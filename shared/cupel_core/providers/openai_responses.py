@@ -28,7 +28,6 @@ from cupel_core.providers.wire_format import (
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a lower limit."""
 _FINISH_REASONS = {"max_output_tokens": "length"}
-"""Finish reasons by the names of chat completions."""
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -105,10 +104,8 @@ def _text_format(request: ModelRequest) -> dict[str, object] | None:
 
 
 def parse(body: object) -> Reply:
-    """Parse a response. It needs a message or calls. Calls of the provider's own tools are ignored.
-
-    A failed response has an error and, through some gateways, nothing else.
-    """
+    """Parse a response. It needs a message or calls. Calls of the provider's own tools are ignored. A failed response
+    has an error and, through some gateways, nothing else."""
     if error := reply_error(body, unknown_status=400):
         raise error
     response = mapping(body)

@@ -15,7 +15,6 @@ _UNKNOWN_TO_FORMAT = {
     "bedrock": _PENALTIES | {"seed", "topK"},
     "openai-responses": _PENALTIES | {"seed", "stop", "topK"},
 }
-"""The parameters for which a wire format has no field."""
 _UNKNOWN_TO_PROVIDER = {
     "openai": frozenset({"topK"}),
     "azure": frozenset({"topK"}),

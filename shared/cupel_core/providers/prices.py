@@ -53,10 +53,8 @@ class KnownModel(NamedTuple):
 
 
 def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float | None:
-    """Return the cost of one call, or None if the price is unknown. Long prompts may cost more per token.
-
-    The account's own prices take precedence over the price list, and over simulated models being free.
-    """
+    """Return the cost of one call, or None if the price is unknown. Long prompts may cost more per token. The account's
+    own prices take precedence over the price list, and over simulated models being free."""
     if account is not None and (own := account.price_of(model_name_of(model))) is not None:
         return own.cost_usd(usage)
     if provider_of(model).name == "sim":
@@ -87,11 +85,8 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
 
 
 def spend_of(account: Account, model: str, reply: Reply) -> Spend:
-    """Return the spend of one answered call.
-
-    The account's own prices take precedence, then the cost that the provider reports, then the price list. Without
-    usage, its cost is unknown. An answer from a cache costs nothing again.
-    """
+    """Return the spend of one answered call. The account's own prices take precedence, then the cost that the provider
+    reports, then the price list. Without usage, its cost is unknown. An answer from a cache costs nothing again."""
     own = account.price_of(model_name_of(model))
     price: float | None
     if reply.cost_usd is not None and own is None:

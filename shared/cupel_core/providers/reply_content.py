@@ -53,10 +53,8 @@ def is_plain(headers: Mapping[str, str]) -> bool:
 
 
 def decompressed(content: bytes, headers: Mapping[str, str], max_bytes: int) -> bytes:
-    """Return the content of a response that may be compressed although the request did not allow it.
-
-    It never has more than `max_bytes`, as a few compressed bytes could exhaust the memory. Raise `ProviderError`.
-    """
+    """Return the content of a response that may be compressed although the request did not allow it. It never has more
+    than `max_bytes`, as a few compressed bytes could exhaust the memory. Raise `ProviderError`."""
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding in _PLAIN_ENCODINGS or not content:
         return content
@@ -81,7 +79,6 @@ def _inflated(content: bytes, window_bits: int, max_bytes: int) -> bytes:
 
 
 def charset_of(headers: Mapping[str, str]) -> str | None:
-    """Return the character set that the response names."""
     content_type = headers.get("content-type", "")
     if "charset" not in content_type.lower():
         return None
@@ -157,10 +154,8 @@ def _beginning(text: str) -> str:
 
 
 def loads(text: str) -> object:
-    """Parse JSON leniently. Raise ValueError.
-
-    Servers write NaN and infinities, which become null, single surrogates, and control characters in strings.
-    """
+    """Parse JSON leniently. Raise ValueError. Servers write NaN and infinities, which become null, single surrogates,
+    and control characters in strings."""
     try:
         return orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):

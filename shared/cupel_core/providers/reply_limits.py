@@ -20,11 +20,9 @@ MAX_REASONING_LENGTH = 200_000
 """Longer reasoning is cut, because it is only shown."""
 MAX_TOOL_CALLS = 100
 MAX_ARGUMENTS_LENGTH = 100_000
-"""The maximum length of one tool call's arguments."""
 MAX_SIGNATURE_LENGTH = 200_000
 MAX_TOKENS = 1_000_000_000
 MAX_COST_USD = 10_000.0
-"""The maximum cost of one call."""
 
 
 def token_count(value: object) -> int:

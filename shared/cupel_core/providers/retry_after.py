@@ -91,10 +91,8 @@ def duration_seconds(text: str) -> float | None:
 
 
 def parse_exhausted_allowance(headers: Mapping[str, str], now: datetime) -> ExhaustedAllowance | None:
-    """Return the wait until an exhausted limit is usable again, or None while every limit has something left.
-
-    Header names are lower case or case-insensitive.
-    """
+    """Return the wait until an exhausted limit is usable again, or None while every limit has something left. Header
+    names are lower case or case-insensitive."""
     exhausted = [
         reset for remaining, reset in (*_OPENAI, *_UNNAMED, *_ANTHROPIC) if headers.get(remaining, "").strip() == "0"
     ]

@@ -78,10 +78,8 @@ async def post_json(
     max_bytes: int = MAX_RESPONSE_BYTES,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """Send JSON by POST and return the response, whatever its status.
-
-    Raise `ProviderError` if there is no response. Its message never contains a header value.
-    """
+    """Send JSON by POST and return the response, whatever its status. Raise `ProviderError` if there is no response.
+    Its message never contains a header value."""
     return await send(
         "POST",
         url,
@@ -107,9 +105,7 @@ async def send(
     reader: ContentReader | None = None,
 ) -> HttpResponse:
     """Send a request like `post_json`, with any method, without a body if it is None, optionally over a given session.
-
-    `timeout_seconds` covers all redirects together.
-    """
+    `timeout_seconds` covers all redirects together."""
     content = None if body is None else orjson.dumps(body)
     request = _OutgoingRequest(method, _read_url(url), content, _validated(headers))
     try:
@@ -124,10 +120,8 @@ async def send(
 async def post_for_status(
     url: str, content: bytes, headers: Mapping[str, str], *, timeout_seconds: float, allow_private: bool
 ) -> int:
-    """Send these bytes of JSON by POST and return the status. Redirects are not followed, and no body is read.
-
-    Raise `ProviderError` if there is no response.
-    """
+    """Send these bytes of JSON by POST and return the status. Redirects are not followed, and no body is read. Raise
+    `ProviderError` if there is no response."""
     request = _OutgoingRequest("POST", _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds), _request(_session(allow_private), request) as response:
@@ -145,19 +139,15 @@ async def close() -> None:
 
 
 def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
-    """Return a session that opens no connection to an address for which `is_blocked` returns True.
-
-    It does not decompress, because a few compressed bytes could exhaust the memory.
-    """
+    """Return a session that opens no connection to an address for which `is_blocked` returns True. It does not
+    decompress, because a few compressed bytes could exhaust the memory."""
     connector = TimedConnector(resolver=resolver, socket_factory=partial(_open_socket, is_blocked))
     return connections.new_session(connector, decompresses=False)
 
 
 def _session(allow_private: bool) -> aiohttp.ClientSession:
-    """Return the running loop's session for this kind of caller.
-
-    They are separate, so that a connection to a private address is never reused by a caller that may not open one.
-    """
+    """Return the running loop's session for this kind of caller. They are separate, so that a connection to a private
+    address is never reused by a caller that may not open one."""
     sessions = _sessions.setdefault(asyncio.get_running_loop(), {})
     if allow_private not in sessions:
         sessions[allow_private] = new_session((lambda _: False) if allow_private else is_non_public_address)
@@ -189,10 +179,8 @@ class _OutgoingRequest:
     headers: CIMultiDict[str]
 
     def redirected(self, status: int, location: str) -> "_OutgoingRequest":
-        """Return the request that follows a redirect.
-
-        Headers may contain secrets, so they are not sent to another origin. Unlike in browsers, a POST stays a POST.
-        """
+        """Return the request that follows a redirect. Headers may contain secrets, so they are not sent to another
+        origin. Unlike in browsers, a POST stays a POST."""
         try:
             url = _read_url(str(self.url.join(URL(location))))
         except ValueError:
@@ -288,10 +276,8 @@ def _no_response(request: _OutgoingRequest, timeout_seconds: float) -> ProviderE
 
 
 def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str) -> ProviderError:
-    """Return the `ProviderError` for an exchange that ended without a response.
-
-    Its message does not quote aiohttp's, which contain the full URL.
-    """
+    """Return the `ProviderError` for an exchange that ended without a response. Its message does not quote aiohttp's,
+    which contain the full URL."""
     host = _host_of(url)
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _NonPublicAddressError):
         return ProviderError(

@@ -86,10 +86,8 @@ SUPPORT = StreamSupport()
 async def complete_streaming(
     account: Account, model: str, request: ModelRequest, timeout_seconds: float, on_text: OnText
 ) -> Reply:
-    """Complete a call like `complete`, with the same errors, and pass pieces of the text to `on_text` as they arrive.
-
-    A model that does not stream, or an agent, is called without; its text is passed as a whole.
-    """
+    """Complete a call like `complete`, with the same errors, and pass pieces of the text to `on_text` as they arrive. A
+    model that does not stream, or an agent, is called without; its text is passed as a whole."""
     if StreamOption.STREAM not in SUPPORT.options(account, model) or wire_format_of(model) == "connector":
         reply = await complete(account, model, request, timeout_seconds)
         on_text(reply.text)

@@ -13,10 +13,8 @@ _USD_PER_TICK = 1e-10
 
 def openai_usage(value: object) -> Usage | None:
     """Read the usage of chat completions and of the Responses API. Each server of these formats uses some of the names.
-
     Reasoning tokens are part of the output; xAI, and Gemini in this format, count them only in the total. Ollama's own
-    format names its counts differently, and so do embeddings.
-    """
+    format names its counts differently, and so do embeddings."""
     fields = mapping(value)
     prompt = _count(fields, "prompt_tokens", "input_tokens", "prompt_eval_count")
     output = _count(fields, "completion_tokens", "output_tokens", "eval_count")
@@ -73,10 +71,8 @@ def langchain_usage(value: object) -> Usage | None:
 
 
 def reported_cost_usd(usage: object) -> float | None:
-    """Return the cost that the server reports: OpenRouter and Perplexity in US dollars, xAI in ticks.
-
-    With a key of the caller's own at OpenRouter, `cost` is its fee alone, and the provider's price is beside it.
-    """
+    """Return the cost that the server reports: OpenRouter and Perplexity in US dollars, xAI in ticks. With a key of the
+    caller's own at OpenRouter, `cost` is its fee alone, and the provider's price is beside it."""
     fields = mapping(usage)
     cost = fields.get("cost")
     own = _cost(mapping(cost).get("total_cost") if isinstance(cost, dict) else cost)

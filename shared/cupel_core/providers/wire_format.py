@@ -89,8 +89,6 @@ def bearer_header(account: Account) -> dict[str, str]:
 
 
 class AttachedFile:
-    """A file of a message with its content."""
-
     def __init__(self, request: ModelRequest, part: FilePart) -> None:
         """Read the part. Raise ProviderError if the request lacks the content, or the format is unknown."""
         content = request.files.get(part.file_id or "")
@@ -145,11 +143,8 @@ _MAPS_OF_SCHEMAS = frozenset({"properties", "$defs", "definitions", "patternProp
 
 
 def enforced_schema(request: ModelRequest) -> dict[str, object] | None:
-    """Return the schema for strict enforcement.
-
-    A judge's has no constraints of values, because its reply is checked against them anyway. A target's is its
-    author's.
-    """
+    """Return the schema for strict enforcement. A judge's has no constraints of values, because its reply is checked
+    against them anyway. A target's is its author's."""
     schema = request.json_schema
     if schema is None or not request.is_graders:
         return schema

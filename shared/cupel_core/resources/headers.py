@@ -12,7 +12,6 @@ from cupel_core.domain.resources.addresses import is_same_address
 from cupel_core.store import secrets
 
 NOT_SET: Mapping[str, Any] = MappingProxyType({"headerNames": (), "headersVersion": None})
-"""The stored fields of an owner without header values."""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -45,9 +44,7 @@ def is_lost(workspace: str, owner: str, version: str | None) -> bool:
 
 
 def check_same_address(field: str, before: str, after: str) -> None:
-    """Raise Invalid for `field` if stored values would be sent to another address than the one they were set for.
-
-    The path counts too, because some hosts serve many customers.
-    """
+    """Raise Invalid for `field` if stored values would be sent to another address than the one they were set for. The
+    path counts too, because some hosts serve many customers."""
     if not is_same_address(before, after):
         raise Invalid.field(field, "must be set again or set to null: the stored values belong to another address")

@@ -21,7 +21,6 @@ def from_stored[T](resource: Resource, item: T) -> NamedResource[T]:
 
 
 def owner(kind: ResourceKind, resource_id: str) -> str:
-    """Return the owner of the resource's header values, see `headers`."""
     return f"{kind}/{resource_id}"
 
 

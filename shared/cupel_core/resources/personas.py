@@ -61,10 +61,8 @@ def list_personas(workspace: str, limit: int, cursor: str | None) -> Page[NamedR
 def update(
     workspace: str, persona_id: str, fields: PersonaFields, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> NamedResource[Persona]:
-    """Update a persona. Headers are replaced as a whole. Raise Conflict for a concurrent change or a name in use.
-
-    Raise Invalid if headers or their `connector_urls` are set without the other.
-    """
+    """Update a persona. Headers are replaced as a whole. Raise Conflict for a concurrent change or a name in use. Raise
+    Invalid if headers or their `connector_urls` are set without the other."""
     before = resources.get(workspace, ResourceKind.PERSONA, persona_id)
     _check_connector_urls(_persona(before), fields)
     return _named(

@@ -73,9 +73,7 @@ def update(
     precondition: Precondition = UNCONDITIONAL,
 ) -> Profile:
     """Update a profile. If the requested content fields in `changes` change the content, they make the next version.
-
-    Raise Conflict if the profile was changed concurrently, or another has the new name.
-    """
+    Raise Conflict if the profile was changed concurrently, or another has the new name."""
     before = profiles.get(workspace, profile_id)
     precondition.check(etag(before.revision))
     version = profiles.get_version(workspace, profile_id, before.version)

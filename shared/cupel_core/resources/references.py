@@ -14,9 +14,7 @@ from cupel_core.store.resources import ResourceKind
 
 def resolve_definition_id(workspace: str, definition_id: str | None, scenario_ids: Sequence[str]) -> str:
     """Return the id of the definition that has all these scenarios. Raise Invalid, naming each unknown scenario.
-
-    `definition_id` is required only for a fork, which shares scenario ids with its parent.
-    """
+    `definition_id` is required only for a fork, which shares scenario ids with its parent."""
     duplicates = _duplicate_errors(scenario_ids)
     if duplicates:
         raise Invalid.fields(duplicates)

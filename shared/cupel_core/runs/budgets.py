@@ -101,10 +101,8 @@ def check_estimate(
 def check_addition(
     what: str, run: Run, estimated: Callable[[], RunEstimate], confirmed_usd: float | None, now: datetime
 ) -> None:
-    """Check the estimated cost of further probes of a run against what is left of its budget.
-
-    The run keeps its models, so a caller who agreed to unknown prices at the start is not asked again.
-    """
+    """Check the estimated cost of further probes of a run against what is left of its budget. The run keeps its models,
+    so a caller who agreed to unknown prices at the start is not asked again."""
     own, left = [], _left_usd(run)
     if run.budget is not None and left is not None:
         limit = limit_text(run.budget.max_usd)
@@ -180,11 +178,9 @@ def get_budget(workspace: str, run_id: str) -> BudgetView:
 
 
 def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, now: datetime) -> BudgetView:
-    """Raise or lower the limit. A run that was paused because of it resumes if it can continue.
-
-    Without `resume`, a run that its own budget has paused counts as paused by a user from now on. Raise Conflict for a
-    run without a budget. If the sweeper resumes the run meanwhile, the limit is changed all the same.
-    """
+    """Raise or lower the limit. A run that was paused because of it resumes if it can continue. Without `resume`, a run
+    that its own budget has paused counts as paused by a user from now on. Raise Conflict for a run without a budget. If
+    the sweeper resumes the run meanwhile, the limit is changed all the same."""
     for _ in range(_MAX_ATTEMPTS):
         with suppress(runs.OutdatedToken):
             return _change_budget(RunRef(workspace, run_id), max_usd, resume=resume, now=now)

@@ -15,7 +15,6 @@ calls."""
 
 
 def delete_each(ids: Iterable[str], delete: Callable[[str], None]) -> DeletionListResponse:
-    """Delete each of these ids. A problem with one does not prevent the deletion of the others."""
     with ThreadPoolExecutor(_THREADS) as pool:
         return DeletionListResponse(items=list(pool.map(partial(_delete, delete), dict.fromkeys(ids))))
 

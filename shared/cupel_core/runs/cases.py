@@ -18,10 +18,7 @@ _READER_THREADS = 8
 
 
 class RunCases(NamedTuple):
-    """These are the cases of a run, as its snapshot stores them (shared/cupel_core/store/snapshots.py)."""
-
     scenario_positions: tuple[int, ...]
-    """The position of the scenario of each case."""
     personas: tuple[Persona, ...] = ()
     case_personas: tuple[int | None, ...] = ()
     """The index in `personas` of each case. It is empty if no case has a persona."""
@@ -38,11 +35,9 @@ def build_cases(
     persona_ids: tuple[str, ...] | None = None,
     existing: RunCases = RunCases(()),  # noqa: B008 - immutable
 ) -> RunCases:
-    """Return the `existing` cases followed by those of the scenarios at these ascending positions.
-
-    `persona_ids` replaces the scenarios' own personas. Raise Invalid if a persona no longer exists. Only pages that
-    name personas are read.
-    """
+    """Return the `existing` cases followed by those of the scenarios at these ascending positions. `persona_ids`
+    replaces the scenarios' own personas. Raise Invalid if a persona no longer exists. Only pages that name personas are
+    read."""
     if persona_ids is not None:
         personas_by_scenario: list[tuple[str, ...]] = [persona_ids] * len(positions)
     else:

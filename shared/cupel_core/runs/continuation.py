@@ -39,7 +39,6 @@ class _Expansion(NamedTuple):
     snapshot: Snapshot
     plan: Plan
     added: Snapshot
-    """The snapshot with the added cases only."""
 
     @property
     def probes(self) -> tuple[int, ...]:
@@ -79,12 +78,9 @@ def estimate_retry(
 
 
 def expand(workspace: str, run_id: str, percentage: int, now: datetime, *, confirmed_usd: float | None = None) -> Run:
-    """Add scenarios to a sampled run, up to `percentage` of the definition's. Existing probes keep their indexes.
-
-    Raise Invalid for a percentage that is no increase, and Conflict while the run is not over. Raise
-    ConfirmationRequired if the added probes are expected to cost more than is left of a budget and `confirmed_usd` is
-    less.
-    """
+    """Add scenarios to a sampled run, up to `percentage` of the definition's. Existing probes keep their indexes. Raise
+    Invalid for a percentage that is no increase, and Conflict while the run is not over. Raise ConfirmationRequired if
+    the added probes are expected to cost more than is left of a budget and `confirmed_usd` is less."""
     expansion = _load_expansion(workspace, run_id, percentage)
     run, snapshot, plan = expansion.run, expansion.snapshot, expansion.plan
     _check_cost("the expansion", run, lambda: _estimate_expansion(expansion, now), confirmed_usd, now)

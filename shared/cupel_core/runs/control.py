@@ -18,11 +18,9 @@ _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None, "perio
 
 
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
-    """Pause a run. No new model call starts after 5 s, and conversations in flight are recorded.
-
-    A run that Cupel has paused becomes paused by the user, so that no repair resumes it. Any other paused run is
-    returned unchanged. Raise Conflict for a run that is neither PENDING, RUNNING nor PAUSED.
-    """
+    """Pause a run. No new model call starts after 5 s, and conversations in flight are recorded. A run that Cupel has
+    paused becomes paused by the user, so that no repair resumes it. Any other paused run is returned unchanged. Raise
+    Conflict for a run that is neither PENDING, RUNNING nor PAUSED."""
     run = runs.get(RunRef(workspace, run_id))
     is_users = run.pause_reason is PauseReason.USER
     if run.status is RunStatus.PAUSED and (is_users or reason is not PauseReason.USER):
@@ -32,11 +30,9 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
 
 
 def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | None = None) -> Run:
-    """Resume a paused run and dispatch the probes that its barrier is missing.
-
-    Raise Conflict if it is not paused, or its budget or the workspace's is used up. The model whose refusal paused the
-    run may be called again. With `fencing_token`, the pause must be the one of this token.
-    """
+    """Resume a paused run and dispatch the probes that its barrier is missing. Raise Conflict if it is not paused, or
+    its budget or the workspace's is used up. The model whose refusal paused the run may be called again. With
+    `fencing_token`, the pause must be the one of this token."""
     run = runs.get(RunRef(workspace, run_id))
     check_affordable(run, run.budget, now)
     return resume_unchecked(run, now, fencing_token=fencing_token)

@@ -62,7 +62,6 @@ from cupel_core.store.settings import settings
 _RESERVE_SECONDS = 10.0
 
 type _Windows = Mapping[str, Sequence[LeafPart]]
-"""The leaves to send next, by provider."""
 WINDOW_LEAVES = 10
 """A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
@@ -141,7 +140,6 @@ def _next_window(run: Run, provider: str, first_leaves: Mapping[int, int]) -> Se
 
 
 def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
-    """Return the leaf to continue at, by column."""
     return {column: cursors.get(_cursor_name(provider, column), 0) for column in provider_columns(plan, provider)}
 
 
@@ -235,11 +233,8 @@ def _report_full_leaves(run: Run, tree: Tree, leaves: Mapping[int, LeafItem]) ->
 def _reopen_leaf(
     tree: Tree, node: Node, item: LeafItem, ranges: Sequence[range], *, was_running: bool = False
 ) -> LeafItem:
-    """Reopen a leaf. If the run `was_running`, every leaf that is not full is reopened.
-
-    Otherwise workers of an earlier round could record an error that a worker of this round overwrites, so it would
-    count twice.
-    """
+    """Reopen a leaf. If the run `was_running`, every leaf that is not full is reopened. Otherwise workers of an earlier
+    round could record an error that a worker of this round overwrites, so it would count twice."""
     if item.reopened_in_round >= tree.retry_round:
         return item
     errored = [offset for offset in item.leaf.failed if any(node.first_index + offset in span for span in ranges)]
@@ -253,7 +248,6 @@ class Window(NamedTuple):
     """This limits the probes that a run may have in the queue of a provider."""
 
     size: int
-    """The number of probes sent at a time."""
     extra: int
     """The number of probes that may be added to the last window."""
     outstanding: int
@@ -262,7 +256,6 @@ class Window(NamedTuple):
 
 
 def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL_REQUESTS) -> Window:
-    """Return the run's part of its workspace's window."""
     lane = queue_of(provider)
     sharing = {
         each.run_id
@@ -280,10 +273,8 @@ def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL
 
 
 def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, int]) -> int:
-    """Return the seconds until the next check, which is 0 if the next slices may be sent now.
-
-    `next_leaves` maps each column of the provider to its first leaf that is not sent.
-    """
+    """Return the seconds until the next check, which is 0 if the next slices may be sent now. `next_leaves` maps each
+    column of the provider to its first leaf that is not sent."""
     status = governor.get_status(run.workspace, provider)
     if status.paused:
         return _PAUSED_RECHECK_SECONDS

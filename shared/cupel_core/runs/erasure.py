@@ -44,11 +44,9 @@ _UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
 
 
 def delete_probe_content(workspace: str, probe_id: str, now: datetime) -> None:
-    """Delete the conversation of a probe that is completed, errored or cancelled, and every text that may quote it.
-
-    Its status, decision code, usage, cost and result stay. Repeating it changes nothing. Raise Conflict for a probe
-    that may still be run.
-    """
+    """Delete the conversation of a probe that is completed, errored or cancelled, and every text that may quote it. Its
+    status, decision code, usage, cost and result stay. Repeating it changes nothing. Raise Conflict for a probe that
+    may still be run."""
     run, index = locate_probe(workspace, probe_id)
     _check_has_ended(run, index, probe_id, now)
     ref = RunRef(run.workspace, run.id)
@@ -67,11 +65,9 @@ def delete_run(workspace: str, run_id: str, now: datetime) -> None:
 
 
 def erase_definition(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Hide a definition and all of its runs, and have the sweeper erase them. It may have been deleted before.
-
-    The sweeper hides the runs for which `has_time` leaves no time. Raise Conflict while there are forks, which need its
-    versions.
-    """
+    """Hide a definition and all of its runs, and have the sweeper erase them. It may have been deleted before. The
+    sweeper hides the runs for which `has_time` leaves no time. Raise Conflict while there are forks, which need its
+    versions."""
     head = definitions.find(workspace, definition_id)
     if head is None:
         raise NotFound(f"there is no definition {definition_id}")

@@ -27,7 +27,6 @@ from cupel_core.store.snapshots import Snapshot
 MAX_CASES = 200
 """Up to this many cases are read. The lengths of their texts stand for those of all others."""
 MAX_PAGES = 5
-"""Up to this many pages of scenarios are read."""
 _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE, ModelRole.REPORT)
 
 
@@ -50,10 +49,8 @@ def _answers(plan: Plan, scenarios: int) -> float:
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
-    """Estimate this many probes of each column, with the cases of the snapshot, at the run's own prices.
-
-    Conversations of the run itself count as earlier ones.
-    """
+    """Estimate this many probes of each column, with the cases of the snapshot, at the run's own prices. Conversations
+    of the run itself count as earlier ones."""
     estimate = _estimate(run, snapshot, finishing_only=False, probes=probes)
     comparable = ComparableRuns.of(run, frozenset(snapshot.scenario_positions), now, probes)
     return from_history(estimate, comparable, snapshot.prices)
@@ -69,9 +66,7 @@ def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:
     """Return the maximum cost of the summaries, selections and report of a run, and the reserve of the last call.
-
-    Models of unknown price are left out. The report is counted twice, because its summary may be repaired.
-    """
+    Models of unknown price are left out. The report is counted twice, because its summary may be repaired."""
     estimate = _estimate(run, snapshot, finishing_only=True)
     finishing = [each.calls for each in estimate.graders if each.role in _FINISHING_ROLES]
     costs = sum(calls.usd.high for calls in finishing if calls.usd) + estimate.report_usd
@@ -104,10 +99,8 @@ def estimate_cases(
     own_prices: Prices | None = None,
     probes: Sequence[int] | None = None,
 ) -> RunEstimate:
-    """Estimate a run from some of its cases, at the present prices unless it has its own.
-
-    `probes` are the numbers of probes per column, by default all.
-    """
+    """Estimate a run from some of its cases, at the present prices unless it has its own. `probes` are the numbers of
+    probes per column, by default all."""
     calls = _expected_calls(workspace, own_prices)
     return estimate_run(run_assumptions(terms, plan, params, cases, calls, probes))
 
@@ -127,7 +120,6 @@ def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
 
 
 def _text_sizes(pages: Sequence[ScenarioPage], cases: Sequence[int]) -> list[float]:
-    """Return about how much text the given number of cases of each page has."""
     return [page.mean_size * count for page, count in zip(pages, cases, strict=True)]
 
 

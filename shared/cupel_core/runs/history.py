@@ -33,8 +33,6 @@ type CallsPrice = Callable[[str, Calls], float | None]
 
 
 class ComparableRuns(NamedTuple):
-    """These properties decide which earlier runs have conversations of about the same cost."""
-
     workspace: str
     definition_id: str
     definition_version: int
@@ -118,10 +116,8 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
 def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
 ) -> tuple[list[PastConversation], list[str]]:
-    """Return conversations of the first runs until there are enough, and the ids of their runs.
-
-    Runs whose snapshot was deleted are left out, because it says which scenario a conversation had.
-    """
+    """Return conversations of the first runs until there are enough, and the ids of their runs. Runs whose snapshot was
+    deleted are left out, because it says which scenario a conversation had."""
     key = _terms(column, wanted.params)
     found: list[PastConversation] = []
     run_ids = []

@@ -5,10 +5,8 @@ from cupel_core.domain.runs.plan import Plan
 
 
 def probe_ranges(plan: Plan, model: str | None, prompt_id: str | None = None, start: int = 0) -> list[range]:
-    """Return the indexes from `start` on of a target (id or model) and a prompt, ascending. None means all.
-
-    Raise Invalid for an unknown target or prompt.
-    """
+    """Return the indexes from `start` on of a target (id or model) and a prompt, ascending. None means all. Raise
+    Invalid for an unknown target or prompt."""
     check_column(plan, model, prompt_id)
     is_all = model is None and prompt_id is None
     ranges = (range(plan.total),) if is_all else plan.ranges(plan.columns_of(model, prompt_id))

@@ -33,7 +33,6 @@ class IndexedStatus(NamedTuple):
     probe_index: int
     status: ProbeStatus
     retry_round: int
-    """The retry round in which the conversation started."""
     called_since: datetime | None = None
     """The time when the worker of a running probe made the first call."""
     location: OutcomeLocation | None = None
@@ -50,10 +49,8 @@ def list_probes(
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[ProbeView]]:
-    """Yield the probes by index, reading only the leaves that a page needs, because a run may have a million probes.
-
-    An entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined.
-    """
+    """Yield the probes by index, reading only the leaves that a page needs, because a run may have a million probes. An
+    entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined."""
     run = runs.get(RunRef(workspace, run_id))
     indexes = chain.from_iterable(probe_ranges(run.plan, model, prompt_id, decode_index(cursor)))
     found, next_index = list[IndexedStatus](), None
@@ -150,10 +147,8 @@ def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus
 
 
 def list_recent(run: Run, limit: int, now: datetime) -> list[ProbeView]:
-    """List at most `limit` probes that have ended, latest first.
-
-    Probes of a leaf that was written to long ago may be missing.
-    """
+    """List at most `limit` probes that have ended, latest first. Probes of a leaf that was written to long ago may be
+    missing."""
     ref = RunRef(run.workspace, run.id)
     leaves = barrier.get_leaves(ref, _recent_leaves(barrier.read_leaves(Tree.for_run(run)).leaves))
     recorded = list[int]()

@@ -107,7 +107,6 @@ def _read_samples(
 
 
 def _measure_rates(run: Run, counts: Sequence[ColumnCounts], now: datetime) -> Sequence[float | None]:
-    """Return the rates, and record the run's progress for the next reader."""
     if run.status not in ACTIVE:
         return [None] * len(counts)
     ref = RunRef(run.workspace, run.id)

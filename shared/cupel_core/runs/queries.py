@@ -105,11 +105,9 @@ def list_runs(
     cursor: str | None = None,
     created: Creation = ANY_TIME,
 ) -> Page[RunView]:
-    """Return a page of runs, newest first unless `created` says otherwise.
-
-    They have no definition snapshots and suspended models, which only `get_run` reads. Raise Invalid for a definition,
-    experiment, schedule or eval that the workspace never had.
-    """
+    """Return a page of runs, newest first unless `created` says otherwise. They have no definition snapshots and
+    suspended models, which only `get_run` reads. Raise Invalid for a definition, experiment, schedule or eval that the
+    workspace never had."""
     page = runs.list_runs(
         workspace,
         definition_id=definition_id,
@@ -254,7 +252,6 @@ def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:
 
 
 def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
-    """Return those of the run's models whose circuit breaker is open."""
     if run.status not in ACTIVE:
         return ()
     statuses = governor.get_statuses(run.workspace, providers_of(run.plan)).values()

@@ -35,10 +35,8 @@ def record(
     new_outcomes: Sequence[Outcome],
     released_claims: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
-    """Record outcomes of probes, and start the finishing execution if they were the run's last.
-
-    `released_claims` has the claimants by leaf whose claims the same writes release.
-    """
+    """Record outcomes of probes, and start the finishing execution if they were the run's last. `released_claims` has
+    the claimants by leaf whose claims the same writes release."""
     ref = RunRef(run.workspace, run.id)
     pages = outcomes.write(ref, fencing_token, new_outcomes) if new_outcomes else {}
     _request_callbacks(run, pages)
@@ -63,10 +61,8 @@ def _find_unreported(run: Run, node: Node, item: LeafItem) -> list[OutcomePage]:
 
 
 def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePage]]) -> None:
-    """Request webhook calls for the probes before the barrier counts them.
-
-    After a crash in between, the probes are still missing in the barrier, and this is repeated.
-    """
+    """Request webhook calls for the probes before the barrier counts them. After a crash in between, the probes are
+    still missing in the barrier, and this is repeated."""
     if run.callbacks is not CallbackScope.PROBES:
         return
     counted = {
@@ -82,10 +78,8 @@ def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePag
 def _record_in_leaf(
     run: Run, fencing_token: int, node: Node, pages: Sequence[OutcomePage], released: Sequence[str] = ()
 ) -> LeafItem:
-    """Add pages to a leaf, and report it to its parent if it is full. Return the leaf.
-
-    If a retry of the running run has reopened the leaf, it counts in the retry's round.
-    """
+    """Add pages to a leaf, and report it to its parent if it is full. Return the leaf. If a retry of the running run
+    has reopened the leaf, it counts in the retry's round."""
     tree = Tree.for_run(run)
     item = barrier.record(tree, node, pages, released)
     current = tree._replace(retry_round=max(tree.retry_round, item.reopened_in_round))
@@ -125,7 +119,6 @@ def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: d
 def probe_error_of_run(
     run: Run, index: int, code: ProbeErrorCode, message: str, attempts: int, now: datetime
 ) -> ProbeError:
-    """Return the error of one of the run's probes, with the ids of its scenario, model and persona."""
     probe = run.plan.probe(index)
     case = snapshots.get_case(run.snapshot_key, probe.case)
     return ProbeError(

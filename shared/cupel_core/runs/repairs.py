@@ -81,10 +81,8 @@ def _carry_out(workspace: str, model_prefix: str, suspended: frozenset[str], now
 
 
 def continue_runs(repair: Repair, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Resume the runs that waited for the repair. Without time, leave the others to the sweeper.
-
-    A run that fails gets a repair of its own, which the sweeper repeats, and delays no other.
-    """
+    """Resume the runs that waited for the repair. Without time, leave the others to the sweeper. A run that fails gets
+    a repair of its own, which the sweeper repeats, and delays no other."""
     if repair.only_run is not None:
         _continue_unless_changed(RunRef(repair.workspace, repair.only_run), repair, now)
         repairs.remove(repair)
@@ -130,10 +128,8 @@ def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:
 
 
 def _models_of(run: Run, repair: Repair) -> frozenset[str]:
-    """Return all models that its conversations may call: targets, configured graders, and those that assertions name.
-
-    A scenario page with more models than its list has room for may name any model.
-    """
+    """Return all models that its conversations may call: targets, configured graders, and those that assertions name. A
+    scenario page with more models than its list has room for may name any model."""
     config, snapshot = run.grader_config, snapshots.get(run.snapshot_key)
     graders = [each for each in (config.judge_model, config.persona_model, config.embedding_model) if each]
     named = named_models(Content.from_json(snapshot.definition).assertions)

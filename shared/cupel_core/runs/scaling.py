@@ -59,10 +59,8 @@ def start_scale_run(
     now: datetime,
     started_by: StartedBy = SYSTEM,
 ) -> RunStarted:
-    """Start the run of a scale run. `request` is the text of the request. Raise what `start` raises.
-
-    Nothing is written unless the whole scale run is valid.
-    """
+    """Start the run of a scale run. `request` is the text of the request. Raise what `start` raises. Nothing is written
+    unless the whole scale run is valid."""
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
     evaluators = _check(workspace, scale_run, now, ModelChecks(workspace)).evaluators
@@ -147,7 +145,6 @@ def _request_field(field: str, scale_run: ScaleRun) -> str:
 
 
 def _check_evaluators(scale_run: ScaleRun, checks: ModelChecks) -> None:
-    """Check the judges of evaluators."""
     errors = [
         FieldError(f"evaluators.{name}.judgeModel", problem)
         for name, choice in scale_run.choices.items()

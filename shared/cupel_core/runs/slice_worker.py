@@ -25,11 +25,9 @@ async def process_concurrently[Item, Result](
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
 ) -> SliceProgress:
-    """Process the items, MAX_CONCURRENT at a time, until time is up.
-
-    Items for which `process` raises TimeIsUp, CallPostponed or RetryLater count as left. `collect` gets one result at a
-    time, in the order of completion. Any other exception cancels the remaining items.
-    """
+    """Process the items, MAX_CONCURRENT at a time, until time is up. Items for which `process` raises TimeIsUp,
+    CallPostponed or RetryLater count as left. `collect` gets one result at a time, in the order of completion. Any
+    other exception cancels the remaining items."""
     slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def process_one(item: Item) -> tuple[Result] | SliceProgress:

@@ -156,12 +156,9 @@ def build_run(
     definition: ResolvedDefinition | None = None,
     checks: ModelChecks | None = None,
 ) -> BuiltRun:
-    """Return the run of this specification, checked and not stored. Raise what `start` raises.
-
-    `source` is what it repeats, if that is not all of the run that the specification names. `definition` is the one
-    that the specification names, if it is not stored yet. `checks` decide which models can be called, by default those
-    of a start.
-    """
+    """Return the run of this specification, checked and not stored. Raise what `start` raises. `source` is what it
+    repeats, if that is not all of the run that the specification names. `definition` is the one that the specification
+    names, if it is not stored yet. `checks` decide which models can be called, by default those of a start."""
     try:
         return _build_run(workspace, spec, now, source, definition, checks or ModelChecks(workspace))
     except Invalid as invalid:
@@ -276,10 +273,8 @@ def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinitio
 
 
 def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
-    """Return the configuration. The spec takes precedence over the eval, and the eval over the workspace's settings.
-
-    An explicit absence of graders takes precedence too.
-    """
+    """Return the configuration. The spec takes precedence over the eval, and the eval over the workspace's settings. An
+    explicit absence of graders takes precedence too."""
     eval_config = evals.get(workspace, spec.eval_id).grader_config if spec.eval_id else GraderConfig()
     config = spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
     return config.without(spec.disabled_graders)

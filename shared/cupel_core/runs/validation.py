@@ -69,11 +69,9 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
 
 
 def check_fit(content: Content, manifest: Manifest, positions: Sequence[int]) -> None:
-    """Raise Invalid if scenarios at these positions lack what a prompt or an assertion needs.
-
-    Several scenarios may have one name, because stored results name a scenario by its id. Of a large definition, the
-    first MAX_CHECKED_BYTES are read: a table that lacks a column lacks it in every row.
-    """
+    """Raise Invalid if scenarios at these positions lack what a prompt or an assertion needs. Several scenarios may
+    have one name, because stored results name a scenario by its id. Of a large definition, the first MAX_CHECKED_BYTES
+    are read: a table that lacks a column lacks it in every row."""
     checked = read_within(manifest, sorted(set(positions)), MAX_CHECKED_BYTES)
     if errors := list(islice(_fit_errors(content, checked), MAX_MISFITS)):
         raise Invalid.fields(errors)

@@ -31,8 +31,6 @@ class WarmUp(BaseModel):
 
 
 class LeafRangeFields(QueueMessage):
-    """The fields of a task for one range of a run's leaves."""
-
     first_leaf: int
     leaves: int
     rounds: int = 0
@@ -78,11 +76,9 @@ def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, An
 
 
 def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, Any]:
-    """Return the result of a task, which the state machine repeats while `again`, after `waitSeconds`.
-
-    Raise RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
-    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS.
-    """
+    """Return the result of a task, which the state machine repeats while `again`, after `waitSeconds`. Raise
+    RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
+    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS."""
     wait_seconds = _bounded_wait_seconds(progress, task.waited)
     may_wait = wait_seconds > 0 and task.waited < MAX_WAITED_SECONDS
     if progress.left and not (progress.done or may_wait):
@@ -99,10 +95,8 @@ def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, An
 
 
 def _bounded_wait_seconds(progress: SliceProgress, waited: int) -> int:
-    """Return 0 if nothing is left, or if no provider asks to wait.
-
-    Waits without progress become longer, because an execution may repeat the task of a range only `max_rounds` times.
-    """
+    """Return 0 if nothing is left, or if no provider asks to wait. Waits without progress become longer, because an
+    execution may repeat the task of a range only `max_rounds` times."""
     if not progress.left or progress.wait_seconds <= 0:
         return 0
     grown = 0 if progress.done else waited // 2

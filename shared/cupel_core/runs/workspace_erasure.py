@@ -30,9 +30,7 @@ from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> None:
     """Make a workspace unreadable and have the sweeper erase it. What `has_time` leaves is ended by the sweeper.
-
-    Repeating it while the workspace is being erased only continues that.
-    """
+    Repeating it while the workspace is being erased only continues that."""
     known = workspaces.find(workspace)
     if known is None or not known.is_being_erased:
         ref = RunRef(workspace, workspace)

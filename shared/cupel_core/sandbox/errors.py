@@ -10,10 +10,8 @@ class LimitExceeded(ExpressionError):
 
 
 class BudgetUsedUp(LimitExceeded):
-    """Nothing was computed, because the workspace's expressions have exceeded their limits too often.
-
-    This says nothing about the present expression, which may be computed after `retry_after_seconds`.
-    """
+    """Nothing was computed, because the workspace's expressions have exceeded their limits too often. This says nothing
+    about the present expression, which may be computed after `retry_after_seconds`."""
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(message)
@@ -21,4 +19,4 @@ class BudgetUsedUp(LimitExceeded):
 
 
 class SandboxFailed(RuntimeError):
-    """The helper process failed for a reason other than the expression."""
+    pass

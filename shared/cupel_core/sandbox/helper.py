@@ -22,7 +22,6 @@ _MAX_ERROR_LENGTH = 2_000
 
 
 def serve(file_descriptor: int) -> None:
-    """Carry out tasks until the other end is closed."""
     _prepare()
     with socket.socket(fileno=file_descriptor) as channel:
         while (size := _receive(channel, 4)) is not None:

@@ -27,10 +27,8 @@ class TaskLimits:
 
 @dataclass
 class WorkspaceBudget:
-    """Limits a workspace's expressions to `MAX_EXCEEDED` exceeded limits in `WINDOW_SECONDS`.
-
-    Without it, a run of 10,000 probes would use 10,000 times the CPU limit.
-    """
+    """Limits a workspace's expressions to `MAX_EXCEEDED` exceeded limits in `WINDOW_SECONDS`. Without it, a run of
+    10,000 probes would use 10,000 times the CPU limit."""
 
     exceeded_at: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_EXCEEDED))
     quick_timeouts: int = 0

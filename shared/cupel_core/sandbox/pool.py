@@ -30,10 +30,8 @@ _EXIT_SECONDS = 5.0
 
 
 class HelperProcess:
-    """The parent's end of one helper process, which is started at once. `close` it, or let it end with this process.
-
-    It is not safe for concurrent use: the pool lends it to one caller at a time.
-    """
+    """The parent's end of one helper process, which is started at once. `close` it, or let it end with this process. It
+    is not safe for concurrent use: the pool lends it to one caller at a time."""
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
@@ -53,10 +51,8 @@ class HelperProcess:
         return self._process.poll() is None
 
     def call(self, task: str, arguments: tuple[Any, ...], limits: TaskLimits) -> Any:
-        """Return the task's result. Raise ExpressionError, LimitExceeded or SandboxFailed.
-
-        After the latter two, the process may be dead.
-        """
+        """Return the task's result. Raise ExpressionError, LimitExceeded or SandboxFailed. After the latter two, the
+        process may be dead."""
         fields = {
             "task": task,
             "arguments": arguments,
@@ -169,10 +165,8 @@ def budget() -> WorkspaceBudget:
 
 
 async def run(task: str, *arguments: Any, limits: TaskLimits = _DEFAULT_LIMITS) -> Any:
-    """Return the JSON that the task returns for JSON arguments.
-
-    Raise ExpressionError, LimitExceeded, BudgetUsedUp or SandboxFailed.
-    """
+    """Return the JSON that the task returns for JSON arguments. Raise ExpressionError, LimitExceeded, BudgetUsedUp or
+    SandboxFailed."""
     turns = _turns()
     async with turns.of(_workspace.get()), turns.processes:
         _check_budget()

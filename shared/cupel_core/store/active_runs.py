@@ -128,11 +128,9 @@ def remove(ref: RunRef) -> None:
 
 
 class OpenRunsItem(Item):
-    """This item has the ids of an owner's or a workspace's open runs as a set, so adding one again changes nothing.
-
-    A run that ends stays in the set. Once its owner reaches the limit, `remove_open` removes the runs that have ended.
-    So the end of a run, when many workers write at once, writes nothing here.
-    """
+    """This item has the ids of an owner's or a workspace's open runs as a set, so adding one again changes nothing. A
+    run that ends stays in the set. Once its owner reaches the limit, `remove_open` removes the runs that have ended. So
+    the end of a run, when many workers write at once, writes nothing here."""
 
     run_ids = UnicodeSetAttribute(attr_name="runIds", null=True)
 

@@ -66,11 +66,8 @@ class Tree(NamedTuple):
 def acquire(
     ref: RunRef, node: Node, claimant: str, new_claim: Claim, indexes: Sequence[int], now: float
 ) -> SliceDivision:
-    """Claim probes of a leaf and return which of them the claimant may run.
-
-    Expired claims on these probes are revoked. Their claimants may only have been slow, and learn of it when they
-    renew.
-    """
+    """Claim probes of a leaf and return which of them the claimant may run. Expired claims on these probes are revoked.
+    Their claimants may only have been slow, and learn of it when they renew."""
     value = {":claim": encode_claim(new_claim)}
     item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": CLAIM_PREFIX + claimant}, value)
     for _ in range(_MAX_ATTEMPTS):
@@ -144,10 +141,8 @@ def erase_error(ref: RunRef, node: Node) -> None:
 def record(
     tree: Tree, node: Node, pages: Sequence[OutcomePage] = (), released: Sequence[str] = (), costs: Collection[int] = ()
 ) -> LeafItem:
-    """Add pages to the log of a leaf, release claims and add costs as members. Return the leaf afterwards.
-
-    All of it is one write. Which outcomes of the pages count depends on what the log contained before.
-    """
+    """Add pages to the log of a leaf, release claims and add costs as members. Return the leaf afterwards. All of it is
+    one write. Which outcomes of the pages count depends on what the log contained before."""
     values: dict[str, Any] = {}
     names = {f"#c{number}": CLAIM_PREFIX + claimant for number, claimant in enumerate(released)}
     clauses = []
@@ -174,10 +169,8 @@ def add_own(ref: RunRef, node: Node, offsets: Sequence[int]) -> None:
 
 
 def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
-    """Remove errors from a leaf, once per retry round, and return the leaf afterwards.
-
-    Without offsets, it only makes the leaf refuse writes of earlier rounds.
-    """
+    """Remove errors from a leaf, once per retry round, and return the leaf afterwards. Without offsets, it only makes
+    the leaf refuse writes of earlier rounds."""
     entry = barrier_items.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
     values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **_NO_LOG}
     expression = f"SET reopened = :retry_round, {_APPEND}"
@@ -239,11 +232,9 @@ def _recorded_now() -> dict[str, Any]:
 
 
 def unreported_children(tree: Tree, parent: Node, positions: Collection[int]) -> frozenset[int]:
-    """Return which of these children of a level-1 node must report to it if they are full.
-
-    These are the children that it does not know as full. If the node is full but its own parent does not know it, any
-    child does: reporting that one again also reports the node to its parent.
-    """
+    """Return which of these children of a level-1 node must report to it if they are full. These are the children that
+    it does not know as full. If the node is full but its own parent does not know it, any child does: reporting that
+    one again also reports the node to its parent."""
     known = get_inner(tree, parent)
     if not known.is_full(parent, tree.total):
         return frozenset(positions) - known.full_children
@@ -285,10 +276,8 @@ def _overlap(indexes: range, node: Node, total: int) -> range:
 
 
 def read_leaves(tree: Tree) -> Leaves:
-    """Read the leaves that were written to: full ones from their parents, the others themselves.
-
-    A run of a million probes takes one query for its hundred nodes of level 1, and one for each that is not full.
-    """
+    """Read the leaves that were written to: full ones from their parents, the others themselves. A run of a million
+    probes takes one query for its hundred nodes of level 1, and one for each that is not full."""
     branches = list(_read_branches(tree))
     leaves = [leaf for branch in branches for leaf in branch.leaves]
     progress = Progress(tree.total, sum(leaf.completed for leaf in leaves), sum(leaf.failed for leaf in leaves))
@@ -363,7 +352,6 @@ def _update_leaf(
     values: dict[str, Any],
     condition: str | None = None,
 ) -> LeafItem:
-    """Update a leaf and return it afterwards. If the condition failed, return it as it is."""
     optional: dict[str, Any] = {}
     if names:
         optional["ExpressionAttributeNames"] = names

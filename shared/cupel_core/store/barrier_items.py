@@ -135,14 +135,11 @@ class LeafItem:
 
     @property
     def failure_cause(self) -> str:
-        """Return why the last delivery of the leaf's probes failed. Without a recorded error, its workers died."""
         return self.last_error or "its worker died each time"
 
     def called_since(self, offset: int) -> datetime | None:
-        """Return when the last worker that claims a probe made its first call for it, or None if none is known.
-
-        Earlier claims may be of earlier retry rounds.
-        """
+        """Return when the last worker that claims a probe made its first call for it, or None if none is known. Earlier
+        claims may be of earlier retry rounds."""
         since = max((claim.calling[offset] for claim in self.claims.values() if offset in claim.calling), default=None)
         return None if since is None else datetime.fromtimestamp(since, UTC)
 

@@ -82,7 +82,6 @@ def _get(key: str) -> bytes:
 
 
 def put_file(key: str, content: bytes, media_type: str) -> None:
-    """Write a file uncompressed."""
     clients.s3().put_object(Bucket=settings().bucket_name, Key=key, Body=content, ContentType=media_type)
 
 
@@ -136,10 +135,8 @@ def delete(key: str) -> None:
 
 def delete_prefix(prefix: str, has_time: Callable[[], bool] = lambda: True) -> bool:
     """Delete all documents below `prefix` in all their versions, while `has_time` allows. Return whether none is left.
-
     The template's bucket is not versioned: each document then has one version, `null`. Where an operator has switched
-    versioning on, deleting without a version would only hide the document.
-    """
+    versioning on, deleting without a version would only hide the document."""
     client, bucket = clients.s3(), settings().bucket_name
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]

@@ -49,15 +49,12 @@ _SORT_KEY = "budget"
 def report(
     owner: BudgetOwner, limit: int, budget_report: BudgetReport, now: float, last: StoredAccount | None = None
 ) -> StoredAccount:
-    """Apply a worker's report. Its lease in the result says what it may spend.
-
-    `last` is what this worker wrote last. It saves a read if no other worker has written since.
-    """
+    """Apply a worker's report. Its lease in the result says what it may spend. `last` is what this worker wrote last.
+    It saves a read if no other worker has written since."""
     return _change(owner, lambda account: after_report(account, limit, budget_report, now), last)
 
 
 def leave(owner: BudgetOwner, budget_report: BudgetReport, now: float, last: StoredAccount | None = None) -> None:
-    """Apply a worker's last report and end its lease."""
     _change(owner, lambda account: after_leave(account, budget_report, now), last)
 
 
@@ -162,10 +159,8 @@ def report_to_month(
     now: float,
     last: StoredMonth | None = None,
 ) -> ReportResult:
-    """Apply a worker's report about a day. Its lease in the result says what it may spend.
-
-    `last` is what this worker wrote last. It saves a read if no other worker has written since.
-    """
+    """Apply a worker's report about a day. Its lease in the result says what it may spend. `last` is what this worker
+    wrote last. It saves a read if no other worker has written since."""
 
     def apply(account: MonthAccount) -> MonthAccount:
         return month_account.after_announcement(
@@ -185,7 +180,6 @@ def announce_exhausted(workspace: str, limits: PeriodLimits, day: date, scope: B
 def leave_month(
     workspace: str, day: date, budget_report: BudgetReport, now: float, last: StoredMonth | None = None
 ) -> ReportResult:
-    """Apply a worker's last report about a day and end its lease there."""
     return _change_month(
         workspace, day, lambda account: month_account.after_leave(account, day, budget_report, now), last
     )

@@ -26,7 +26,6 @@ class CallbackRecordItem(Item):
 
 
 def save(workspace: str, record: CallbackRecord) -> None:
-    """Write a call's newest attempt over the earlier one."""
     CallbackRecordItem(
         keys.callback_log(workspace),
         f"{to_iso(record.created_at)}#{record.id}",

@@ -87,7 +87,6 @@ def advance(ref: RunRef, delivered: int) -> None:
 
 
 def postpone(ref: RunRef, due_at: datetime, attempts: int) -> None:
-    """End the claim. The row is due again at `due_at`."""
     _update(ref, [CallbackItem.due_at.set(to_iso(due_at)), CallbackItem.attempts.set(attempts)])
 
 

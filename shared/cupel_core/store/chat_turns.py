@@ -38,7 +38,6 @@ from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import Item, conditional_transaction, error_code, updated
 
 REQUEST_RETENTION = timedelta(days=1)
-"""A clientRequestId is remembered for this time."""
 _EVENT, _REQUEST = "event#", "request#"
 
 
@@ -52,7 +51,6 @@ class TurnItem(Item):
     started_at = UnicodeAttribute(attr_name="startedAt", null=True)
     finished_at = UnicodeAttribute(attr_name="finishedAt", null=True)
     ending = JSONAttribute(null=True)
-    """`{failure, abortReason}` of a turn that is over."""
     result = JSONAttribute(null=True)
     claimed_by = UnicodeAttribute(attr_name="claimedBy", null=True)
     claimed_until = UnicodeAttribute(attr_name="claimedUntil", null=True)
@@ -96,10 +94,8 @@ class StoredTurn(NamedTuple):
 def create(
     ref: ChatRef, turn: ChatTurn, change: BranchChange, events: Sequence[TurnEvent], request: StoredRequest | None
 ) -> bool:
-    """Create a turn together with the change of its branch.
-
-    Return False if anything was changed since it was read, or this request has already created a turn.
-    """
+    """Create a turn together with the change of its branch. Return False if anything was changed since it was read, or
+    this request has already created a turn."""
     head = turn.head
     with conditional_transaction() as transaction:
         chat_branches.add_change(transaction, ref, change, head.created_at)
@@ -249,9 +245,7 @@ def end(
     artifacts: Mapping[str, Any] | None,
 ) -> bool:
     """End a turn and store its results. Return False if the claim was lost, or the branch was changed meanwhile.
-
-    Without a worker's id, the turn is only ended if no worker has claimed it.
-    """
+    Without a worker's id, the turn is only ended if no worker has claimed it."""
     now = turn.finished_at or turn.head.created_at
     is_own = TurnItem.claimed_by == worker_id if worker_id is not None else _is_unclaimed(now)
     ending = {

@@ -108,11 +108,9 @@ def s3() -> "S3Client":
 
 @cache
 def s3_addresses() -> "S3Client":
-    """Return the client for presigned addresses.
-
-    It addresses the bucket's region, because new buckets redirect requests to other hosts and a presigned request then
-    fails. It uses signature version 4, because older versions do not sign headers.
-    """
+    """Return the client for presigned addresses. It addresses the bucket's region, because new buckets redirect
+    requests to other hosts and a presigned request then fails. It uses signature version 4, because older versions do
+    not sign headers."""
     own = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
     client: S3Client = _client("s3", _CONFIG.merge(own))
     return client

@@ -96,10 +96,8 @@ def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCo
 
 
 def save_counts(ref: RunRef, revision: str, first_leaf: int, counts: Counts) -> None:
-    """Save one file for 10,000 probes. `revision` identifies the outcomes that were counted.
-
-    A file is written once. Computing it again from the same outcomes writes the same bytes.
-    """
+    """Save one file for 10,000 probes. `revision` identifies the outcomes that were counted. A file is written once.
+    Computing it again from the same outcomes writes the same bytes."""
     blobs.put_bytes(object_names.count_file(ref, revision, VERSION, first_leaf), counts.encode())
 
 

@@ -29,9 +29,8 @@ class UnusableRepliesItem(Item):
 
 def add_unusable_reply(ref: RunRef, fencing_token: int) -> int:
     """Count one more unusable reply of a run's judge since the run was last started or resumed. Return their number.
-
-    Only unusable replies are written, so a run whose judge works costs no write. A lost response may count one twice.
-    """
+    Only unusable replies are written, so a run whose judge works costs no write. A lost response may count one
+    twice."""
     item = UnusableRepliesItem(keys.run(ref), keys.unusable_replies(fencing_token))
     item.update([UnusableRepliesItem.replies.add(1)])
     return int(item.replies)

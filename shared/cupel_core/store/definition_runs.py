@@ -38,10 +38,8 @@ def add_definition(workspace: str, definition_id: str, made_id: str, created_at:
 def list_ids(
     workspace: str, definition_id: str, after: Run | None, page_size: int, *, oldest_first: bool
 ) -> Iterator[str]:
-    """Yield the ids of runs, and of definitions made for one, by time of creation, from the run `after` on.
-
-    It reads lazily, `page_size` at a time, and is strongly consistent.
-    """
+    """Yield the ids of runs, and of definitions made for one, by time of creation, from the run `after` on. It reads
+    lazily, `page_size` at a time, and is strongly consistent."""
     position = None
     if after is not None:
         is_own = after.definition_id == definition_id

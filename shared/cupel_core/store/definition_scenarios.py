@@ -36,10 +36,8 @@ def get_manifest(workspace: str, definition_id: str, version: int) -> Manifest:
 def append(
     workspace: str, definition_id: str, added: Iterable[Scenario], now: datetime, *, replace_all: bool = False
 ) -> CurrentScenarios:
-    """Add scenarios and give each a new id. The new ones have the last ordinals of the returned manifest.
-
-    Raise Conflict if the definition was changed at the same time, and Invalid above 100,000 scenarios or MAX_PAGES.
-    """
+    """Add scenarios and give each a new id. The new ones have the last ordinals of the returned manifest. Raise
+    Conflict if the definition was changed at the same time, and Invalid above 100,000 scenarios or MAX_PAGES."""
     current = get_current(workspace, definition_id)
     manifest = scenarios.write_pages(workspace, definition_id, current.manifest, added, replace=replace_all)
     return commit(workspace, current, manifest, now)
@@ -48,10 +46,8 @@ def append(
 def commit(
     workspace: str, current: CurrentScenarios, manifest: Manifest, now: datetime, extra: ExtraWrite | None = None
 ) -> CurrentScenarios:
-    """Make `manifest`, built from the current one, that of the latest version.
-
-    Raise Conflict if the definition was changed since `current` was read, or the condition of `extra` does not hold.
-    """
+    """Make `manifest`, built from the current one, that of the latest version. Raise Conflict if the definition was
+    changed since `current` was read, or the condition of `extra` does not hold."""
     head, version = current.head, current.version
     after = replace(head, updated_at=now)
     completed = replace(version, scenarios_revision=manifest.revision)

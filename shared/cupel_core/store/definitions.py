@@ -83,10 +83,8 @@ def create(
     extra: ExtraWrite | None = None,
 ) -> None:
     """Create the head and its first version. For a fork, also create the parent's edge and the inherited scenarios.
-
     Raise NotFound if the parent was deleted since it was read, because its versions may be about to be erased. Raise
-    Conflict if there is a definition with this id. Raise QuotaExceeded.
-    """
+    Conflict if there is a definition with this id. Raise QuotaExceeded."""
     quotas.take(workspace, Quota.DEFINITIONS)
     try:
         _create(workspace, head, content, inherited, extra)
@@ -149,10 +147,8 @@ def get_heads(workspace: str, definition_ids: Iterable[str]) -> dict[str, Defini
 
 
 def get_content(workspace: str, version: DefinitionVersion) -> dict[str, Any]:
-    """Return the JSON that this version itself defines: of a fork, its overrides.
-
-    Raise NotFound if there is no such version. Versions survive the deletion of their definition.
-    """
+    """Return the JSON that this version itself defines: of a fork, its overrides. Raise NotFound if there is no such
+    version. Versions survive the deletion of their definition."""
     return dict(get_version(workspace, version).content)
 
 
@@ -192,10 +188,8 @@ def update(
     manifest: Manifest | None = None,
     extra: ExtraWrite | None = None,
 ) -> DefinitionHead:
-    """Replace `before` with `after`, together with its version and that version's manifest if they are new.
-
-    Raise Conflict if the definition was changed since `before` was read, or the condition of `extra` does not hold.
-    """
+    """Replace `before` with `after`, together with its version and that version's manifest if they are new. Raise
+    Conflict if the definition was changed since `before` was read, or the condition of `extra` does not hold."""
     written = replace(after, revision=before.revision + 1)
     try:
         with idempotency_keys.transaction() as transaction:
@@ -246,10 +240,8 @@ def list_definitions(
     created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
     """Return a page of definitions, newest first unless `created` says otherwise. `search` matches a part of the name.
-
     `search` ignores case. With `include_children`, folders below `folder` count too: their names start with it and a
-    slash.
-    """
+    slash."""
     condition = _filter(folder, search, tag, include_children=include_children)
     entries = list_newest(
         HeadItem,
@@ -264,7 +256,6 @@ def list_definitions(
 
 
 def erase(workspace: str, definition_id: str) -> None:
-    """Erase all versions and manifests, the head last."""
     partitions.erase(keys.definition(workspace, definition_id), except_sort_key=_HEAD)
     OwnerItem(keys.scenario_owners(workspace), f"{definition_id[-ID_TAIL_LENGTH:]}#{definition_id}").delete()
     partitions.erase(keys.definition(workspace, definition_id))

@@ -31,7 +31,6 @@ class Deletion(NamedTuple):
 
 
 def record(deletion: Deletion, now: datetime) -> None:
-    """Record a deletion before it is carried out."""
     blobs.put_json(object_names.deletion_blob(*deletion), {"deletedAt": to_iso(now)})
 
 

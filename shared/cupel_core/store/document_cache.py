@@ -9,10 +9,8 @@ from cupel_core.store import blobs
 
 
 class DocumentCache[T]:
-    """Reads documents and caches the last read ones, up to `max_bytes` of JSON together.
-
-    In memory a parsed document takes about five times as many bytes. The last one is cached whatever its size.
-    """
+    """Reads documents and caches the last read ones, up to `max_bytes` of JSON together. In memory a parsed document
+    takes about five times as many bytes. The last one is cached whatever its size."""
 
     def __init__(self, parse: Callable[[bytes], T], max_bytes: int) -> None:
         self._parse = parse

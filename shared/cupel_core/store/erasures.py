@@ -24,7 +24,6 @@ minutes."""
 class ErasureKind(StrEnum):
     RUN = "run"
     PROBE = "probe"
-    """The content of one probe is erased once more."""
     RUNS = "runs"
     """The runs of an erased definition are deleted, if its request had no time. `run_id` is the definition's id."""
     DEFINITION = "definition"

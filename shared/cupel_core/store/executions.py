@@ -31,7 +31,6 @@ class ExecutionRequest(NamedTuple):
 
 
 def start_finish(ref: RunRef, fencing_token: int) -> None:
-    """Start the execution `<run>-<fencing token>`, unless it exists."""
     _start(_finish(ref, fencing_token))
 
 

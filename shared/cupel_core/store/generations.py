@@ -135,10 +135,8 @@ def read_texts(generation: Generation) -> Iterator[str]:
 
 
 def finish(generation: Generation, current: CurrentScenarios, new_manifest: Manifest, now: datetime) -> bool:
-    """End the generation and make its scenarios part of the definition, both or neither.
-
-    Return False if it had already ended. Raise Conflict if the definition was changed since `current` was read.
-    """
+    """End the generation and make its scenarios part of the definition, both or neither. Return False if it had already
+    ended. Raise Conflict if the definition was changed since `current` was read."""
     completed = replace(generation, status=GenerationStatus.COMPLETED, updated_at=now)
     unfinished = GenerationItem.pk.does_not_exist() | GenerationItem.status.is_in(*UNFINISHED)
     extra = ExtraWrite(_to_item(completed), unfinished)

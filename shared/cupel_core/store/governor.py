@@ -47,10 +47,8 @@ def renew(
     now: float,
     last: StoredGovernor | None = None,
 ) -> StoredGovernor:
-    """Apply a worker's report on a provider's account or on a run. Its lease in the result says what it may do.
-
-    `last` saves a read if no other worker has written since.
-    """
+    """Apply a worker's report on a provider's account or on a run. Its lease in the result says what it may do. `last`
+    saves a read if no other worker has written since."""
     return _change(workspace, limited, lambda governor: after_report(governor, limits, report, now), last)
 
 
@@ -62,7 +60,6 @@ def leave(
     now: float,
     last: StoredGovernor | None,
 ) -> None:
-    """Apply a worker's last report and end its lease."""
     _change(workspace, limited, lambda governor: after_leave(governor, limits, report, now), last)
 
 
@@ -186,11 +183,8 @@ _WAITS = frozenset({"waits_in_row", "asked_since", "steps"})
 
 
 def _lease_to_text(lease: WorkerLease, base_time: int) -> str:
-    """Return a text such as `N,50,61,2,2,,`.
-
-    It has the initial of the priority, the demand, the tenths of a second from `base_time` to the lease's end, and the
-    requests and tokens that are granted, reserved and lent.
-    """
+    """Return a text such as `N,50,61,2,2,,`. It has the initial of the priority, the demand, the tenths of a second
+    from `base_time` to the lease's end, and the requests and tokens that are granted, reserved and lent."""
     tenths = round((lease.until - base_time) * 10)
     fields = (lease.priority[0], lease.demand, tenths, lease.granted, lease.reserved, lease.requests, lease.tokens)
     return ",".join("" if field is None else str(field) for field in fields)

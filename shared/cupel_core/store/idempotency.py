@@ -39,11 +39,9 @@ def check_key(key: str | None, field: str = HEADER) -> str | None:
 
 
 def find_answer(workspace: str, key: str, body: str, now: datetime) -> IdempotencyItem | None:
-    """Return the stored answer to an earlier request with this key and body, or None if the key is free.
-
-    Raise InProgress while the earlier request is in flight, Conflict if it took effect but ended without an answer, and
-    Invalid if the key was used with another body.
-    """
+    """Return the stored answer to an earlier request with this key and body, or None if the key is free. Raise
+    InProgress while the earlier request is in flight, Conflict if it took effect but ended without an answer, and
+    Invalid if the key was used with another body."""
     state, item = idempotency_keys.get_state(workspace, key, body, now)
     if state is KeyState.IN_FLIGHT:
         raise _in_flight()

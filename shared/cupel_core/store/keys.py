@@ -91,7 +91,6 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 
 PROBES_PER_BLOCK = 1_000
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
-"""The sort keys of pages begin with one of these."""
 
 
 def definition(workspace: str, definition_id: str) -> str:
@@ -147,7 +146,6 @@ def probe(index: int) -> str:
 
 
 def pages(ref: RunRef, leaf: int) -> str:
-    """Return the partition of the pages of a leaf and of the other leaves of its block."""
     return f"{run(ref)}#pages#{leaf * FANOUT // PROBES_PER_BLOCK}"
 
 
@@ -161,7 +159,6 @@ def text_page(leaf: int, page_id: str = "") -> str:
 
 
 def blocks(indexes: range) -> Iterator[range]:
-    """Split indexes into ranges of one partition each, ascending."""
     for first in range(indexes.start - indexes.start % PROBES_PER_BLOCK, indexes.stop, PROBES_PER_BLOCK):
         yield range(max(first, indexes.start), min(first + PROBES_PER_BLOCK, indexes.stop))
 
@@ -204,7 +201,6 @@ def rescore_counts(ref: RunRef, rescore_id: str) -> str:
 
 
 def numbered_probe(index: int, number: int) -> str:
-    """Return a probe's index with a second number, such as a fencing token or a retry round."""
     return f"{probe(index)}#{number:06d}"
 
 
@@ -257,7 +253,6 @@ def resource_names(workspace: str, kind: str) -> str:
 
 
 def chat(ref: ChatRef) -> str:
-    """Return the partition of everything of a chat but its turns."""
     return f"{ref.workspace}#chat#{ref.chat_id}"
 
 
@@ -353,7 +348,6 @@ COMPARISON_LINKS = "comparison#"
 
 
 SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS, OPEN_TURNS)
-"""These partitions have items of all workspaces. Their sort keys start with the workspace."""
 
 
 def active_runs_of(workspace: str) -> str:

@@ -29,10 +29,8 @@ def list_newest[I: Item](
     created: Creation = ANY_TIME,
 ) -> Iterator[Entry[I]]:
     """Yield the items of a partition of the index of creation times, or with `by_sort_key` of the table itself.
-
     `condition` filters them. If it `is_selective`, each read examines more of them, and after MAX_EXAMINED items the
-    list ends with an entry without an item.
-    """
+    list ends with an entry without an item."""
     sort_key = model.sk if by_sort_key else CreationIndex.gsi1sk
     position = decode_cursor(cursor) if cursor else None
     pages = model.query(
@@ -63,7 +61,6 @@ def all_of(*conditions: Condition | None) -> Condition | None:
 
 
 def list_ids(model: type[Item], *partitions: str) -> Iterator[str]:
-    """Yield the ids of all items in these partitions of the index: the last parts of their partition keys."""
     for partition in partitions:
         for item in model.query(partition, index_name=CreationIndex.Meta.index_name):
             yield item.pk.rpartition("#")[2]

@@ -18,7 +18,6 @@ _WORKSPACE_BLOBS = (
 
 
 def report_document(ref: RunRef, report_id: str) -> str:
-    """Return the key of a report's figures, which quote no conversation."""
     return f"{analysis_blobs(ref)}reports/{report_id}.json.gz"
 
 
@@ -71,7 +70,6 @@ def snapshot_blobs(ref: RunRef) -> str:
 
 
 def deletion_blob(ref: RunRef, what: int | str) -> str:
-    """Return the key of the record of a deletion; `what` is a probe's index or the kind of a whole thing."""
     return f"{DELETIONS}{ref.workspace}/{ref.run_id}/{probe(what) if isinstance(what, int) else what}.json.gz"
 
 

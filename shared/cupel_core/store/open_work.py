@@ -11,10 +11,7 @@ from cupel_core.store.table import Item, updated
 
 
 class OpenWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """This is work whose end the sweeper has not seen, and the last time its message was certainly sent."""
-
     partition: str
-    """The table's partition of the item; `sort_key` is the item's other key."""
     sort_key: str
     request: R
     touched_at: datetime

@@ -31,8 +31,6 @@ class EvalRecord:
 
 @dataclass(frozen=True)
 class DataRecord:
-    """This is the data source of a run, from which the scenarios of a version were made."""
-
     source: Mapping[str, Any] = field(default_factory=dict)
     """The data source without rows, model and parameters."""
     digest: str = ""

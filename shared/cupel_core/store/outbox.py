@@ -70,7 +70,6 @@ def advance(pending: PendingDispatch, cursors: dict[str, int], now: datetime) ->
 
 
 def restart(request: DispatchRequest, now: datetime) -> None:
-    """Record the dispatch again, from the run's first leaf."""
     OutboxItem.for_run(request.run, request.fencing_token, now).save()
 
 

@@ -98,8 +98,6 @@ class StoredOutcome(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeEntry:
-    """This is an outcome's entry in a page. Reading it costs a tenth of what a PynamoDB model costs."""
-
     index: int
     completed: bool
     fencing_token: int
@@ -116,7 +114,6 @@ class OutcomeEntry:
 
 
 def own_item_of(ref: RunRef, stored: StoredOutcome) -> OutcomeItem:
-    """Return the outcome's own item, as it is or as it would be stored."""
     if isinstance(stored, OutcomeItem):
         return stored
     return OutcomeItem(
@@ -134,7 +131,6 @@ def own_item_of(ref: RunRef, stored: StoredOutcome) -> OutcomeItem:
 
 
 def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
-    """Build the item of an outcome without its content."""
     item = OutcomeItem(
         keys.probes(ref, outcome.probe_index),
         keys.probe(outcome.probe_index),

@@ -44,7 +44,6 @@ _MAX_PAGE_BYTES = 250_000
 _MAX_ATTEMPTS = 6
 
 type Texts = Mapping[int, dict[str, Any]]
-"""The content of conversations, by offset."""
 
 
 class NewOutcome(NamedTuple):
@@ -70,7 +69,6 @@ class DigestPage:
     page_id: str
     fencing_token: int
     has_texts: bool
-    """This says whether a text page belongs to it."""
     revision: int
     expires_at: datetime | None
     """The time when the last of its texts expires. It is None if they are erased or never expire."""
@@ -167,10 +165,8 @@ def list_of_block(ref: RunRef, block: int) -> Iterator[DigestPage]:
 
 
 def erase(ref: RunRef, leaf: int, offset: int, now: datetime) -> None:
-    """Erase the text of a probe in all pages of its leaf, and what quotes it in their digests.
-
-    Texts without a digest are erased too. They exist if their worker died while it wrote them.
-    """
+    """Erase the text of a probe in all pages of its leaf, and what quotes it in their digests. Texts without a digest
+    are erased too. They exist if their worker died while it wrote them."""
     for item in _query(ref, leaf, keys.text_page(leaf)):
         if offset in _decode_texts(item):
             _erase_text(ref, _page_ref(item), offset)
@@ -257,7 +253,6 @@ def _replace(item: dict[str, Any], revision: int) -> bool:
 
 
 def _parts(outcomes: Sequence[NewOutcome]) -> Iterator[list[NewOutcome]]:
-    """Split outcomes that would make a page too large."""
     part, size = list[NewOutcome](), 0
     for outcome in outcomes:
         added = len(outcome.digest) + len(outcome.text_in_page or b"")

@@ -47,10 +47,8 @@ def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
 
 
 def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
-    """Return the probes of several runs that have an outcome, with the conversations.
-
-    One request reads a hundred leaves, and one a hundred pages and own items. Long conversations are read one by one.
-    """
+    """Return the probes of several runs that have an outcome, with the conversations. One request reads a hundred
+    leaves, and one a hundred pages and own items. Long conversations are read one by one."""
     leaves = barrier.get_leaves_of({(ref, index // FANOUT) for ref, indexes in wanted for index in indexes})
     located = [
         [found for index in indexes if (found := location_in(leaves[ref, index // FANOUT], index)) is not None]

@@ -61,10 +61,8 @@ _MAX_ATTEMPTS = 6
 
 
 def write(ref: RunRef, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, list[OutcomePage]]:
-    """Write outcomes into new pages and return these by leaf. They count once the leaf's log names them.
-
-    An outcome that can never be stored, for example because it is too large, becomes an error of its probe.
-    """
+    """Write outcomes into new pages and return these by leaf. They count once the leaf's log names them. An outcome
+    that can never be stored, for example because it is too large, becomes an error of its probe."""
     encoded = [_encode(ref, fencing_token, outcome) for outcome in outcomes]
     if large := [each for each in encoded if each.item.content_key is not None]:
         with ThreadPoolExecutor(_WRITERS) as threads:
@@ -147,10 +145,8 @@ def list_outcomes(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
 def list_matching(
     ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, *, page_size: int
 ) -> Iterator[Entry[Transcript]]:
-    """Yield the matching transcripts of these indexes, ascending.
-
-    An entry without one ends the page: after `page_size`, or once MAX_EXAMINED outcomes or MAX_PROBES were examined.
-    """
+    """Yield the matching transcripts of these indexes, ascending. An entry without one ends the page: after
+    `page_size`, or once MAX_EXAMINED outcomes or MAX_PROBES were examined."""
     locations, next_index = _find_matching(ref, ranges, wanted, page_size)
     for outcome in outcome_reads.read_at(ref, locations):
         if isinstance(outcome, Transcript):
@@ -202,10 +198,8 @@ def _set_summary(item: OutcomeItem, summary: Summary, condition: Condition) -> b
 
 
 def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, before: Transcript | None = None) -> None:
-    """Set a user's correction of a completed probe's result, and count it. None removes it.
-
-    With `before`, raise Conflict if there is another correction now.
-    """
+    """Set a user's correction of a completed probe's result, and count it. None removes it. With `before`, raise
+    Conflict if there is another correction now."""
     item = own_item(ref, index) or OutcomeItem(keys.probes(ref, index), keys.probe(index))
     action = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
     condition = OutcomeItem.pk.exists()
@@ -323,7 +317,6 @@ def erase_item(item: OutcomeItem, now: datetime) -> bool:
 
 
 def list_own_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterator[OutcomeItem]:
-    """Yield the own items of a block of probes, or those of their earlier attempts."""
     partition = (keys.attempts if of_attempts else keys.probes)(ref, block * keys.PROBES_PER_BLOCK)
     return iter(OutcomeItem.query(partition, consistent_read=True))
 

@@ -17,9 +17,7 @@ def erase(
     has_time: Callable[[], bool] = lambda: True,
 ) -> bool:
     """Delete the items of a partition whose sort keys begin with `prefix`, while `has_time` allows. It reads only keys.
-
-    Return whether none is left.
-    """
+    Return whether none is left."""
     condition = AnyItem.sk.startswith(prefix) if prefix else None
     with AnyItem.batch_write() as batch:
         for item in AnyItem.query(partition, condition, attributes_to_get=["pk", "sk"], consistent_read=True):

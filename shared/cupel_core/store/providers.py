@@ -25,7 +25,6 @@ class StoredProvider:
     tokens_per_minute: int | None = None
     prices: tuple[ModelPrice, ...] = ()
     revision: int = 0
-    """The number of times the settings were changed."""
 
 
 class ProviderItem(RevisedItem):
@@ -51,10 +50,8 @@ def list_providers(workspace: str) -> dict[str, StoredProvider]:
 
 
 def update(workspace: str, name: str, changes: dict[str, Any], before: StoredProvider | None = None) -> None:
-    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict.
-
-    With `before`, raise Conflict if anything was changed since.
-    """
+    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict. With `before`, raise
+    Conflict if anything was changed since."""
     item = ProviderItem(keys.provider(workspace), name)
     if changes.get("prices") is not None:
         changes = {**changes, "prices": [_price_list(price) for price in changes["prices"]]}

@@ -42,10 +42,8 @@ class Delivery:
 
 
 def send(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int = 0, group: str | None = None) -> None:
-    """Send all messages. Raise RetryableError if some could not be sent; sending all again is safe.
-
-    The queues are standard fair queues: a `group` (a workspace) that fills a queue does not delay those of others.
-    """
+    """Send all messages. Raise RetryableError if some could not be sent; sending all again is safe. The queues are
+    standard fair queues: a `group` (a workspace) that fills a queue does not delay those of others."""
     for batch in batched(messages, _MAX_BATCH_SIZE):
         _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)
 
@@ -104,10 +102,8 @@ def peek(queue_url: str, max_messages: int) -> list[Delivery]:
 
 
 def take(queue_url: str, max_messages: int) -> list[Delivery]:
-    """Return about `max_messages` messages, hidden until they are deleted or released, for at most a minute.
-
-    They are hidden because otherwise the queue would return the same ten each time.
-    """
+    """Return about `max_messages` messages, hidden until they are deleted or released, for at most a minute. They are
+    hidden because otherwise the queue would return the same ten each time."""
     deliveries: dict[str, Delivery] = {}
     while len(deliveries) < max_messages:
         response = sqs().receive_message(

@@ -33,7 +33,6 @@ _NOT_COUNTED = frozenset({Quota.FILE_BYTES, Quota.CREATIONS_PER_DAY})
 class QuotaItem(Item):
     used = NumberAttribute()
     counted_at = NumberAttribute(attr_name="countedAt")
-    """Unix time of the last count."""
 
 
 class _StoredItem(Item):

@@ -33,7 +33,6 @@ class Repair:
     suspended_models: frozenset[str]
     """The repaired models that were suspended until now."""
     after_run: str | None = None
-    """The last run that the repair has covered."""
     only_run: str | None = None
     """The only run left to resume. The repair has covered all other runs, but this one failed."""
 

@@ -30,10 +30,8 @@ class ReportItem(Item):
 
 
 def create(record: ReportRecord, job: Job) -> bool:
-    """Create a report that is new, has failed or lacks its summary, and its job.
-
-    Return False if there is another report, or its job has not ended.
-    """
+    """Create a report that is new, has failed or lacks its summary, and its job. Return False if there is another
+    report, or its job has not ended."""
     is_replaceable = (ReportItem.status == JobStatus.FAILED) | (ReportItem.is_summary_missing == True)  # noqa: E712
     with conditional_transaction() as transaction:
         transaction.save(_to_item(record), condition=ReportItem.pk.does_not_exist() | is_replaceable)
@@ -86,12 +84,10 @@ def list_all(ref: RunRef) -> list[ReportRecord]:
 
 
 def save_texts(record: ReportRecord, texts: bytes) -> None:
-    """Store the texts (JSON), replacing earlier ones."""
     blobs.put_text(object_names.report_texts(_ref(record), record.id), texts)
 
 
 def save_content(record: ReportRecord, content: bytes) -> None:
-    """Store the figures (JSON), replacing earlier ones."""
     blobs.put_text(object_names.report_document(_ref(record), record.id), content)
 
 
@@ -114,7 +110,6 @@ def erase_content(record: ReportRecord) -> None:
 
 
 def erase_texts(ref: RunRef) -> None:
-    """Erase the texts of all reports of a run."""
     blobs.delete_prefix(object_names.report_texts(ref))
 
 

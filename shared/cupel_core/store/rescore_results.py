@@ -43,7 +43,6 @@ class RescoreResultItem(Item):
 
 
 def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
-    """Write results, replacing existing ones, which graded the same conversations."""
     with RescoreResultItem.batch_write() as batch:
         for result in results:
             batch.save(_to_item(ref, rescore_id, result))

@@ -28,11 +28,8 @@ class RescoreItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
     exhausted = BooleanAttribute(null=True)
-    """This is true once the rescore's own budget is used up."""
     unusable_judge = UnicodeAttribute(attr_name="unusableJudge", null=True)
-    """The reason why its judge is not called any more."""
     limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
-    """The rescore's own budget in US dollars."""
 
 
 class OpenRescoreItem(Item):
@@ -58,10 +55,8 @@ class OpenRescore(NamedTuple):
 
 
 def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
-    """Create a rescore. With `start`, also answer its Idempotency-Key.
-
-    Raise TransactWriteError if the key is no longer reserved for this rescore.
-    """
+    """Create a rescore. With `start`, also answer its Idempotency-Key. Raise TransactWriteError if the key is no longer
+    reserved for this rescore."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(_to_item(rescore), condition=RescoreItem.pk.does_not_exist())
@@ -127,10 +122,8 @@ def raise_limit(rescore: Rescore, max_usd: float) -> bool:
 
 
 def reopen(rescore: Rescore, now: datetime) -> Rescore:
-    """Reopen a rescore that was stopped by its budget and has a greater one now. Return it as stored.
-
-    Of several raises at the same time, one is stored.
-    """
+    """Reopen a rescore that was stopped by its budget and has a greater one now. Return it as stored. Of several raises
+    at the same time, one is stored."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     is_stopped = (RescoreItem.status == RescoreStatus.FAILED) & (RescoreItem.exhausted == True)  # noqa: E712
     with conditional_transaction() as transaction:
@@ -140,10 +133,8 @@ def reopen(rescore: Rescore, now: datetime) -> Rescore:
 
 
 def end(rescore: Rescore) -> Rescore:
-    """Store how a rescore ended, unless it has ended already. Return it as stored.
-
-    Its limit is left as it is: it may have been raised since the rescore was read.
-    """
+    """Store how a rescore ended, unless it has ended already. Return it as stored. Its limit is left as it is: it may
+    have been raised since the rescore was read."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     still_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
     ended: list[Action] = [RescoreItem.status.set(rescore.status), RescoreItem.body.set(_body(rescore))]
@@ -172,7 +163,6 @@ def record_counts(ref: RunRef, rescore_id: str, leaf: int, counts: RescoreCounts
 
 
 def get_counts(rescore: Rescore) -> RescoreCounts:
-    """Return the sum over all leaf ranges."""
     if rescore.counts is not None:
         return rescore.counts
     ref = RunRef(rescore.workspace, rescore.run_id)

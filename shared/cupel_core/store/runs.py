@@ -45,7 +45,7 @@ _MAX_ATTEMPTS = 8
 
 
 class OutdatedToken(Conflict):
-    """Another transition has changed the run's fencing token since the run was read."""
+    pass
 
 
 class AccessItem(Item):
@@ -53,10 +53,8 @@ class AccessItem(Item):
 
 
 def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | None = None) -> Run:
-    """Create a run with its first event and its dispatch in one transaction, and answer its Idempotency-Key.
-
-    Raise TransactWriteError if the key is no longer reserved for this run.
-    """
+    """Create a run with its first event and its dispatch in one transaction, and answer its Idempotency-Key. Raise
+    TransactWriteError if the key is no longer reserved for this run."""
     with TransactWrite(connection=connection()) as transaction:
         created = add(transaction, run, event_data)
         if start is not None:
@@ -90,7 +88,6 @@ def request_callbacks(created: Run) -> None:
 
 
 def decode_answer(start: IdempotencyItem) -> Run:
-    """Return the run with which an Idempotency-Key was answered, as it was then."""
     item = RunItem()
     item.from_dynamodb_dict(orjson.loads(start.answer or "{}"))
     return from_item(item)
@@ -130,7 +127,6 @@ def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:
 class CorrectedRun(NamedTuple):
     run: Run
     corrections: int
-    """The number of times results of the run were corrected."""
 
 
 def get_with_corrections(ref: RunRef) -> CorrectedRun:
@@ -169,11 +165,9 @@ def transition(
     guard: Callable[[Run], None] = lambda _: None,
     **changes: Any,
 ) -> Run:
-    """Carry out `action` and write its event. `changes` are further fields of the run to set.
-
-    Raise IllegalTransition if the run's status does not allow it, OutdatedToken if `fencing_token` is given and is not
-    the run's, and whatever `guard` raises for the unchanged run.
-    """
+    """Carry out `action` and write its event. `changes` are further fields of the run to set. Raise IllegalTransition
+    if the run's status does not allow it, OutdatedToken if `fencing_token` is given and is not the run's, and whatever
+    `guard` raises for the unchanged run."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         if fencing_token is not None and run.fencing_token != fencing_token:
@@ -235,7 +229,6 @@ def change_budget(
 
 
 def set_experiment(ref: RunRef, experiment_id: str | None, now: datetime) -> Run:
-    """Assign the run to an experiment, or to none, and write an event."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         changed = replace(run, experiment_id=experiment_id, event_seq=run.event_seq + 1, updated_at=now)
@@ -276,11 +269,8 @@ def list_runs(
     created: Creation = ANY_TIME,
 ) -> Page[Run]:
     """Return a page of a workspace's runs, newest first unless `created` says otherwise. A filter that is None matches
-    all.
-
-    `name` matches a part of the name, ignoring case. All entries of `metadata`, as `metadata_entry` writes them, must
-    match. With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
-    """
+    all. `name` matches a part of the name, ignoring case. All entries of `metadata`, as `metadata_entry` writes them,
+    must match. With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another."""
     equal = (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
@@ -387,9 +377,7 @@ def _request_erasure(transaction: TransactWrite, ref: RunRef, now: datetime) -> 
 
 def _is_own_write(ref: RunRef, changed: Run) -> bool:
     """Return whether this very write was refused only because it is a retry after a lost response. Then it succeeded.
-
-    The runs are compared as stored, because times are stored in milliseconds.
-    """
+    The runs are compared as stored, because times are stored in milliseconds."""
     return get(ref) == from_item(to_item(changed))
 
 

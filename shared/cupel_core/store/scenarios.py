@@ -149,9 +149,7 @@ def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenar
 
 def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) -> list[tuple[int, Scenario]]:
     """Return the scenarios at these ascending positions, each with its position, from as many pages as fit `max_bytes`.
-
-    The first page is read whatever its size.
-    """
+    The first page is read whatever its size."""
     found: list[tuple[int, Scenario]] = []
     read, left = set[str](), max_bytes
     for position in positions:
@@ -168,11 +166,9 @@ def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) ->
 def write_pages(
     workspace: str, definition_id: str, current: Manifest, scenarios: Iterable[Scenario], *, replace: bool = False
 ) -> Manifest:
-    """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed.
-
-    Only a few pages are in memory at a time. The new scenarios have the last ordinals. Raise Invalid above 100,000
-    scenarios or MAX_PAGES.
-    """
+    """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed. Only
+    a few pages are in memory at a time. The new scenarios have the last ordinals. Raise Invalid above 100,000 scenarios
+    or MAX_PAGES."""
     unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
     capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
@@ -184,10 +180,8 @@ def write_pages(
 def replace_scenario(
     workspace: str, definition_id: str, current: Manifest, position: int, scenario: Scenario
 ) -> Manifest:
-    """Write the page with another scenario at this position, and return its manifest, not yet committed.
-
-    Raise Invalid if that takes more than MAX_PAGES, unless there are no more pages than before.
-    """
+    """Write the page with another scenario at this position, and return its manifest, not yet committed. Raise Invalid
+    if that takes more than MAX_PAGES, unless there are no more pages than before."""
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     content[position - current.start_of(number)] = scenario
@@ -224,7 +218,6 @@ def _replace_page(
 
 
 def _fits(page: ScenarioPage, count: int, size: int) -> bool:
-    """Return whether the page has room for `count` further scenarios of this size."""
     return page.count + count <= PAGE_SIZE and page.size + size <= MAX_PAGE_BYTES
 
 

@@ -14,10 +14,8 @@ _DELETION_SECONDS = 5.0
 
 
 def put(workspace: str, owner: str, secret: str) -> str:
-    """Store a secret. Return the version to read it by, which later writes do not change.
-
-    Raise RetryableError shortly after the deletion of a secret with the same name.
-    """
+    """Store a secret. Return the version to read it by, which later writes do not change. Raise RetryableError shortly
+    after the deletion of a secret with the same name."""
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         return _put_or_create(name, secret)
@@ -36,10 +34,8 @@ def _put_or_create(name: str, secret: str) -> str:
 
 
 def get(workspace: str, owner: str, version: str | None = None) -> str | None:
-    """Return a version of the secret, by default the newest, or None if there is none or it is being deleted.
-
-    Secrets Manager keeps every version for a day, and the last hundred permanently.
-    """
+    """Return a version of the secret, by default the newest, or None if there is none or it is being deleted. Secrets
+    Manager keeps every version for a day, and the last hundred permanently."""
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         if version is None:
@@ -50,11 +46,9 @@ def get(workspace: str, owner: str, version: str | None = None) -> str | None:
 
 
 def delete(workspace: str, owner: str) -> None:
-    """Delete a secret in all its versions immediately: within the recovery window its name could not be used again.
-
-    A version that is put at the same time may be deleted too. The caller then calls `is_lost` for the version in use,
-    and stops using it if it is lost: the removal takes precedence.
-    """
+    """Delete a secret in all its versions immediately: within the recovery window its name could not be used again. A
+    version that is put at the same time may be deleted too. The caller then calls `is_lost` for the version in use, and
+    stops using it if it is lost: the removal takes precedence."""
     client = secretsmanager()
     try:
         client.delete_secret(SecretId=_name(workspace, owner), ForceDeleteWithoutRecovery=True)

@@ -62,7 +62,6 @@ def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selecti
 
 
 def list_of_probe(ref: RunRef, scoring_id: str, index: int) -> Iterator[int]:
-    """Yield the assertion indexes of the selections whose lowest sibling is the probe `index`."""
     between = SelectionItem.sk.between(*_numbered(index, index))
     for item in SelectionItem.query(keys.selections(ref, scoring_id, index), between, consistent_read=True):
         yield int(item.sk.partition("#")[2])

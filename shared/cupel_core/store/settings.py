@@ -41,7 +41,6 @@ class Settings:
     finish_machine_arn: str = ""
     schedule_function_arn: str = ""
     schedule_role_arn: str = ""
-    """EventBridge Scheduler assumes this role to call the function."""
     schedule_dead_letters_arn: str = ""
     providers: str = ""
     """Comma-separated names of the providers that have queues. Empty means all."""
@@ -58,10 +57,8 @@ class Settings:
     probe_workers: int = 2
     """The number of concurrent invocations of the probe function for each of a provider's queues."""
     bedrock_models: str = ""
-    """Comma-separated patterns, with `*`, of the Bedrock models that every workspace may call as the stack's role.
-
-    The role's account pays. Empty allows no model.
-    """
+    """Comma-separated patterns, with `*`, of the Bedrock models that every workspace may call as the stack's role. The
+    role's account pays. Empty allows no model."""
     allow_private_endpoints: bool = False
     """If true, connectors, webhooks, evaluators and providers may have addresses in a private network."""
     requests_per_second: float = 50.0
@@ -80,7 +77,6 @@ class Settings:
     oidc_client_id: str = ""
     """This identifies the web page, whose users send the ID tokens that were issued for it."""
     oidc_origins: str = ""
-    """Only the page function uses these, for its content security policy."""
 
     @property
     def oidc_audiences(self) -> tuple[str, ...]:

@@ -61,11 +61,8 @@ def find_code(digest: str) -> LoginCode | None:
 
 
 def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) -> bool:
-    """Delete the code and create the token of its session, both or neither.
-
-    Return False if another request has redeemed the code, or the token that the session belongs to was revoked or
-    erased.
-    """
+    """Delete the code and create the token of its session, both or neither. Return False if another request has
+    redeemed the code, or the token that the session belongs to was revoked or erased."""
     with conditional_transaction() as transaction:
         transaction.delete(LoginCodeItem(keys.token(digest), _CODE), condition=LoginCodeItem.pk.exists())
         tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
@@ -75,7 +72,6 @@ def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) ->
 class StoredTicket(NamedTuple):
     ref: RunRef
     token_id: str
-    """The token or user to which the ticket was issued."""
     expires_at: datetime
     token_digest: str | None = None
     """The digest of the token's secret. It is None for a user."""

@@ -23,7 +23,6 @@ MAX_CACHED_BYTES = 16_000_000
 @dataclass(frozen=True)
 class Snapshot:
     definition: dict[str, Any]
-    """The definition's content in the API's shape."""
     manifest: Manifest
     scenario_positions: tuple[int, ...]
     """The scenario of each case, as a position in the manifest. Positions ascend within each segment of the plan."""
@@ -34,7 +33,6 @@ class Snapshot:
     profile: dict[str, Any] | None = None
     """`{id, name, version, enabled, content}` of the operation profile. It is None without one."""
     prices: Prices = field(kw_only=True)
-    """The workspace's own prices by provider."""
     price_list: str = field(kw_only=True)
     """The price list that applied at the start to all other models."""
 

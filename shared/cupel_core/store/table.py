@@ -69,10 +69,8 @@ class RevisedItem(Item):
     revision = NumberAttribute(null=True)
 
     def change(self, changes: Mapping[str, Any], read_revision: int | None = None) -> bool:
-        """Set the named fields; None removes one. Concurrent changes of other fields do not conflict.
-
-        With `read_revision`, return False and change nothing if that is no longer the revision.
-        """
+        """Set the named fields; None removes one. Concurrent changes of other fields do not conflict. With
+        `read_revision`, return False and change nothing if that is no longer the revision."""
         if not changes:
             return True
         kind = type(self)
@@ -88,8 +86,6 @@ class RevisedItem(Item):
 
 
 class _SharedConnection(Connection):
-    """This connection uses the session whose clients the store uses."""
-
     @property
     def session(self) -> Session:
         return clients.session()
@@ -97,7 +93,6 @@ class _SharedConnection(Connection):
 
 @cache
 def connection() -> Connection:
-    """Return the connection for transactions, with the client of all models."""
     shared = _SharedConnection(max_pool_connections=clients.MAX_POOL_CONNECTIONS)
     with clients.CREATION:
         shared.client  # noqa: B018 - creates it
@@ -105,10 +100,8 @@ def connection() -> Connection:
 
 
 class ConditionalTransaction(TransactWrite):
-    """This transaction is not committed if a condition is not met. `is_committed` says so after the block.
-
-    It raises if it was cancelled only by concurrent writes of the same items, because its conditions are then unknown.
-    """
+    """This transaction is not committed if a condition is not met. `is_committed` says so after the block. It raises if
+    it was cancelled only by concurrent writes of the same items, because its conditions are then unknown."""
 
     is_committed = False
 
@@ -138,8 +131,6 @@ def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool
 
 
 def error_code(error: PynamoDBException) -> str | None:
-    """Return DynamoDB's error code for a refused call, or None if there was no response.
-
-    PynamoDB's own property raises in that case.
-    """
+    """Return DynamoDB's error code for a refused call, or None if there was no response. PynamoDB's own property raises
+    in that case."""
     return error.cause_response_code if isinstance(error.cause, ClientError) else None

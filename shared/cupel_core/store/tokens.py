@@ -43,10 +43,8 @@ class TokenItem(Item):
 
 
 def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool = False) -> None:
-    """Create a token. With `of_new_workspace`, create the workspace in the same transaction.
-
-    Raise Conflict if an operator has created the workspace before.
-    """
+    """Create a token. With `of_new_workspace`, create the workspace in the same transaction. Raise Conflict if an
+    operator has created the workspace before."""
     try:
         with idempotency_keys.transaction() as transaction:
             _save(transaction, workspace, token, digest)
@@ -97,10 +95,8 @@ def _save(
 
 
 def find_secret(digest: str) -> SecretState | None:
-    """Return the state of a secret, or None if it is unknown or revoked.
-
-    The read is strongly consistent: revoking takes effect at once.
-    """
+    """Return the state of a secret, or None if it is unknown or revoked. The read is strongly consistent: revoking
+    takes effect at once."""
     try:
         item = SecretItem.get(keys.token(digest), _SECRET, consistent_read=True)
     except SecretItem.DoesNotExist:

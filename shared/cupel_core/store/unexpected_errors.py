@@ -6,7 +6,6 @@ from cupel_core.base.errors import AppError, RetryableError
 from cupel_core.store.clients import is_transient
 
 UNEXPECTED_ERRORS = "UnexpectedErrors"
-"""An alarm watches this metric."""
 
 logger = Logger()
 

@@ -30,7 +30,6 @@ class Codec[T](Protocol):
     """This says how a value is stored. A value that is not stored yet has the default."""
 
     name: str
-    """The name of the value in error messages."""
 
     def default(self) -> T: ...
 
@@ -43,9 +42,7 @@ def change[T](
     key: dict[str, Any], codec: Codec[T], change_value: Callable[[T], T], last: Versioned[T] | None = None
 ) -> Versioned[T]:
     """Apply `change_value` to the current value. If another worker wrote first, apply it again to that worker's value.
-
-    `last` is what this worker wrote last. It saves a read if no other worker has written since.
-    """
+    `last` is what this worker wrote last. It saves a read if no other worker has written since."""
     token = uuid.uuid4().hex
     current = last or read(key, codec)
     for _ in range(_MAX_ATTEMPTS):
@@ -65,10 +62,8 @@ def read[T](key: dict[str, Any], codec: Codec[T]) -> Versioned[T]:
 
 
 def _write[T](key: dict[str, Any], codec: Codec[T], changed: Versioned[T]) -> Versioned[T] | None:
-    """Write a value. Return None if it was written, else the stored value.
-
-    A retry after a lost response finds its own token there.
-    """
+    """Write a value. Return None if it was written, else the stored value. A retry after a lost response finds its own
+    token there."""
     client = dynamodb()
     try:
         client.put_item(

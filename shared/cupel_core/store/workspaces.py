@@ -55,7 +55,6 @@ def begin_erasure(name: str, now: datetime, erasure: Erasure) -> None:
 
 
 def complete_erasure(name: str, now: datetime) -> None:
-    """Record that nothing of the workspace is left."""
     WorkspaceItem(keys.WORKSPACES, name).update([WorkspaceItem.erasure_completed_at.set(to_iso(now))])
 
 

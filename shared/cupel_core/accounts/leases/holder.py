@@ -56,8 +56,6 @@ class Reservation:
 
 
 class LeaseHolder(LeaseState):
-    """One worker's lease on one account."""
-
     def start_conversation(self, model: str) -> Reservation:
         """Start a conversation, for which a slot must be free. The slot is reserved for its first call."""
         self.open_conversations += 1

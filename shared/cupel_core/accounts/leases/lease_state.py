@@ -59,10 +59,8 @@ class LeaseKey:
 
 @dataclass
 class PendingProbes:
-    """Counts the probes that have not started, and lists their models, one of which may be a breaker's trial.
-
-    Their number is needed at once, their models only with a report.
-    """
+    """Counts the probes that have not started, and lists their models, one of which may be a breaker's trial. Their
+    number is needed at once, their models only with a report."""
 
     count: int = 0
     models: Callable[[], frozenset[str]] = frozenset
@@ -70,8 +68,6 @@ class PendingProbes:
 
 @dataclass
 class Observations:
-    """A worker's observations of an account since its last report to the governor."""
-
     calls: list[CallRecord] = field(default_factory=list)
     attempts: int = 0
     tokens: int = 0
@@ -86,8 +82,6 @@ class Observations:
 
 
 class LeaseState:
-    """The state of one worker's lease on one account, as the governor and the worker's own calls have left it."""
-
     def __init__(self, key: LeaseKey, clock: Callable[[], float] = time.time, rng: Random | None = None) -> None:
         self.in_flight = 0
         """The number of slots used by calls or reserved for the first calls of conversations."""
@@ -108,16 +102,13 @@ class LeaseState:
         self._schedule = RenewalSchedule(key.worker_id)
         self._informed_at = float("-inf")
         self._unconfirmed_in_flight: int | None = None
-        """The number of calls in flight in a report that may not have arrived.
-
-        Other workers leave at least that much capacity.
-        """
+        """The number of calls in flight in a report that may not have arrived. Other workers leave at least that much
+        capacity."""
         self._starved_since: float | None = None
         self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
         self._used_trials: set[tuple[str, float | None]] = set()
         self._answers: dict[str, RecentCalls] = {}
-        """The recently answered calls of this worker, by model."""
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
@@ -147,9 +138,7 @@ class LeaseState:
 
     def attainable_slots(self, workers: int) -> int:
         """Return how many calls may be in flight if there are probes for them and `workers` workers share the account.
-
-        These are more than are granted if the last report got everything that it requested.
-        """
+        These are more than are granted if the last report got everything that it requested."""
         lease, granted = self._lease, self.granted_slots
         if lease is None or not granted or granted < lease.demand:
             return granted
@@ -262,11 +251,8 @@ class LeaseState:
 
     @property
     def demand(self) -> int:
-        """Return how many calls could be in flight until the next report.
-
-        Conversations with the account may all call it again. Otherwise it is used for grading, and the demand is
-        estimated from the calls of the last seconds.
-        """
+        """Return how many calls could be in flight until the next report. Conversations with the account may all call
+        it again. Otherwise it is used for grading, and the demand is estimated from the calls of the last seconds."""
         used = self.in_flight + len(self._waiting)
         if self.open_conversations or self.pending.count:
             return min(MAX_CALLS, max(used, self.open_conversations) + self.pending.count)

@@ -98,10 +98,8 @@ class LeasePool:
         return holder
 
     async def recheck(self, workspace: str, account: Account) -> None:
-        """Check whether a call with a slot that has waited for something else may still start.
-
-        Raise CallPostponed if the account was paused meanwhile, or the lease has expired.
-        """
+        """Check whether a call with a slot that has waited for something else may still start. Raise CallPostponed if
+        the account was paused meanwhile, or the lease has expired."""
         self.lease_holder(workspace, account).postpone_if_closed()
 
     @asynccontextmanager
@@ -133,7 +131,6 @@ class LeasePool:
         timeout_seconds: float,
         attempt: Attempt = complete,
     ) -> Reply:
-        """Make one attempt of a call outside a conversation, within a lease."""
         async with self.slot(workspace, account, model) as on_answer:
             reply = await attempt(account, model, request, timeout_seconds)
             on_answer(reply)

@@ -18,8 +18,6 @@ _MAX_DOUBLINGS = 4
 
 @dataclass(frozen=True)
 class LeaseUse:
-    """A worker's use of its lease."""
-
     demand: int
     in_flight: int
     is_blocked: bool
@@ -39,10 +37,8 @@ class RenewalSchedule:
         self._is_unconfirmed = False
         """This is true while the last report may not have arrived."""
         self._doublings = 0
-        """The number of times the shortest interval is doubled.
-
-        It grows with each renewal that failed, or after which slots may be exchanged.
-        """
+        """The number of times the shortest interval is doubled. It grows with each renewal that failed, or after which
+        slots may be exchanged."""
 
     def is_due(self, governor: Governor, parallel: int, use: LeaseUse, now: float) -> bool:
         """Return whether to renew now. `parallel` is the account's configured limit."""
@@ -72,7 +68,6 @@ class RenewalSchedule:
         return float("inf")
 
     def start(self, demand: int, now: float) -> None:
-        """Record that a report with this demand is sent."""
         self.started_at, self._reported_demand, self.is_urgent = now, demand, False
         self._is_unconfirmed = True
 

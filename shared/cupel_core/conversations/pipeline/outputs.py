@@ -18,18 +18,14 @@ _MAX_QUOTE = 200
 
 
 class UnusableOutput(ValueError):
-    """The answer does not have the requested value."""
-
     def __init__(self, code: StepErrorCode, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
 async def read_output(text: str, output: OutputSpec) -> Any:
-    """Return the text, or its JSON. Raise UnusableOutput and ComputationPostponed.
-
-    Schemas and patterns are applied in the sandbox, because their text does not show how long they take.
-    """
+    """Return the text, or its JSON. Raise UnusableOutput and ComputationPostponed. Schemas and patterns are applied in
+    the sandbox, because their text does not show how long they take."""
     if output.mode is OutputMode.TEXT:
         return text
     if output.schema is None and output.pattern is None:

@@ -25,11 +25,8 @@ class ComputationPostponed(RetryLater):
 
 
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Return the rendered template.
-
-    Raise RenderError with the reason, also if the template exceeds the limits of CPU time, memory and output, and
-    ComputationPostponed.
-    """
+    """Return the rendered template. Raise RenderError with the reason, also if the template exceeds the limits of CPU
+    time, memory and output, and ComputationPostponed."""
     # The module imports Jinja, which few workers need.
     from cupel_core.sandbox.templating.operation_templates import is_quick, render
 

@@ -72,10 +72,8 @@ async def _perform(
 
 
 def within_share(operation: ProfileOperation, result: StepResult, share: int) -> StepResult:
-    """Return the result, or an error if it adds more than `share` characters to the conversation.
-
-    The texts of its call are removed from its record first.
-    """
+    """Return the result, or an error if it adds more than `share` characters to the conversation. The texts of its call
+    are removed from its record first."""
     texts = (*result.payloads, *([result.inclusion] if result.inclusion else []))
     # A persisted value is also in the record of the turn.
     copies = 2 if operation.artifact.persistence is ArtifactPersistence.PERSISTED else 1
@@ -108,10 +106,8 @@ async def _payload(template: str | None, value: Any, context: Mapping[str, Any])
 
 @dataclass
 class HookExecution:
-    """Executes as many operations at a time as the mode allows, each once its dependencies are done.
-
-    `on_paid` stores the results after a call that was paid for, before any dependent operation starts.
-    """
+    """Executes as many operations at a time as the mode allows, each once its dependencies are done. `on_paid` stores
+    the results after a call that was paid for, before any dependent operation starts."""
 
     steps: HookSteps
     mode: ExecutionMode
@@ -124,11 +120,8 @@ class HookExecution:
     _running: dict[str, asyncio.Task[StepResult]] = field(default_factory=dict, init=False)
 
     async def run(self) -> Results:
-        """Return the results of all operations.
-
-        An exception that prevents or postpones a call passes through, once every call in flight has ended and its cost
-        is stored.
-        """
+        """Return the results of all operations. An exception that prevents or postpones a call passes through, once
+        every call in flight has ended and its cost is stored."""
         try:
             while self._start_next():
                 if not any(task.done() for task in self._running.values()):

@@ -23,11 +23,8 @@ def attach_to_scenarios(
     *,
     also_known: Mapping[str, FileInfo] = MappingProxyType({}),
 ) -> list[Scenario]:
-    """Check and store the files of scenarios, each of which is given with the name of its field.
-
-    `also_known` are files that the caller stores, by id. Raise Invalid, naming each file that is missing or has
-    unexpected properties.
-    """
+    """Check and store the files of scenarios, each of which is given with the name of its field. `also_known` are files
+    that the caller stores, by id. Raise Invalid, naming each file that is missing or has unexpected properties."""
     scenarios = [scenario for _, scenario in located]
     if not any(scenario.has_files for scenario in scenarios):
         return scenarios

@@ -42,10 +42,8 @@ class FileUpload(NamedTuple):
 
 
 def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpload:
-    """Return the file with an address for its content. Repeating it changes nothing; a deleted file is restored.
-
-    Raise QuotaExceeded for further content.
-    """
+    """Return the file with an address for its content. Repeating it changes nothing; a deleted file is restored. Raise
+    QuotaExceeded for further content."""
     if announced.size > announced.format.max_bytes:
         raise Invalid.field(
             "size", f"must be at most {announced.format.max_bytes:,} for files of type {announced.format.media_type}"
@@ -63,11 +61,8 @@ def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpl
 
 
 def complete(workspace: str, stored_id: str) -> StoredFile:
-    """Check an uploaded file and make it usable.
-
-    Raise NotFound for an unknown one, Conflict if nothing was uploaded, and Invalid if it differs from the
-    announcement; its upload is then deleted.
-    """
+    """Check an uploaded file and make it usable. Raise NotFound for an unknown one, Conflict if nothing was uploaded,
+    and Invalid if it differs from the announcement; its upload is then deleted."""
     before = _find(workspace, stored_id)
     if before is None or before.status is FileStatus.DELETED:
         raise NotFound(f"there is no file {stored_id}")

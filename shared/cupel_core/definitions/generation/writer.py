@@ -60,8 +60,6 @@ class WriteResult(StrEnum):
 
 
 class CompleteCall(Protocol):
-    """Makes one model request with retries, as `complete_with_retry` does."""
-
     async def __call__(
         self,
         account: Account,
@@ -95,7 +93,6 @@ class ScenarioWriter:
     """The maximum number of tokens of a text."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
-        """Write the texts of these combinations, or as many as possible within the time."""
         slots = asyncio.Semaphore(min(self.account.max_parallel_requests, MAX_CONCURRENT))
         tasks = [asyncio.create_task(self._write_one(index, slots)) for index in indexes]
         _, late = await asyncio.wait(tasks, timeout=seconds)

@@ -60,7 +60,6 @@ def agent_client(
 
 
 def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
-    """Return the error without the value of any header."""
     message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
     after, attempts = error.retry_after_seconds, error.attempts
     return ProviderError(

@@ -60,7 +60,6 @@ class OpenAIConfig(_Config):
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     parameters: Annotated[dict[str, Any], AfterValidator(_parameters), Field(default_factory=dict)]
-    """Additional fields of the request body."""
 
 
 class HttpConfig(_Config):
@@ -108,10 +107,8 @@ def secret_errors(kind: ConnectorType, headers: Mapping[str, str]) -> list[tuple
 
 
 def parse_config[T: _Config](model: type[T], connector: Connector) -> T:
-    """Parse a connector's config.
-
-    Raise `ProviderError` if it is invalid, which happens when it was saved before the rules became stricter.
-    """
+    """Parse a connector's config. Raise `ProviderError` if it is invalid, which happens when it was saved before the
+    rules became stricter."""
     try:
         return model.model_validate(dict(connector.config))
     except ValidationError as error:

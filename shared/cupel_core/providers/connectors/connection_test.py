@@ -26,10 +26,8 @@ async def test_connection(
     attempt: Attempt,
     prices: tuple[ModelPrice, ...],
 ) -> ConnectionTestResult:
-    """Send a greeting to the agent, or call a function. A failure is returned, not raised.
-
-    `attempt` makes the call, and may charge it by `prices`. No model is called for functions.
-    """
+    """Send a greeting to the agent, or call a function. A failure is returned, not raised. `attempt` makes the call,
+    and may charge it by `prices`. No model is called for functions."""
     if connector.type is ConnectorType.TOOLS:
         return await _test_tools(connector, allow_private, timeout_seconds)
     account = Account(PROVIDER, connector.base_url, connector=connector, allow_private=allow_private, prices=prices)

@@ -137,10 +137,8 @@ _PROTOCOLS: dict[ConnectorType, ProtocolHandler] = {
 
 
 async def complete(account: Account, request: ModelRequest, timeout_seconds: float, allow_private: bool) -> Reply:
-    """Make one attempt at the agent's next message.
-
-    Raise `ProviderError`, whose message never contains a header value.
-    """
+    """Make one attempt at the agent's next message. Raise `ProviderError`, whose message never contains a header
+    value."""
     connector = account.connector
     if connector is None:
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, "the connector does not exist", final=True)

@@ -43,10 +43,8 @@ def expression_error(expression: str) -> str | None:
 
 
 async def evaluate_expressions(expressions: Mapping[str, str], value: object, size: int) -> dict[str, Selected]:
-    """Return the values that the named expressions select from a value whose JSON has this size.
-
-    Raise sandbox.ExpressionError when they exceed the limits.
-    """
+    """Return the values that the named expressions select from a value whose JSON has this size. Raise
+    sandbox.ExpressionError when they exceed the limits."""
     if size * sum(map(_parts, expressions.values())) <= MAX_WORK:
         selected = select(expressions, value)
     else:

@@ -50,10 +50,8 @@ async def complete(connector: Connector, request: ModelRequest, client: AgentCli
 
 
 async def _idle_state(client: AgentClient, thread: AgentThread) -> Mapping[str, object] | None:
-    """Return the state of the thread, or None while a run is active in it.
-
-    The first turn creates the thread. On a later turn a missing thread is an error.
-    """
+    """Return the state of the thread, or None while a run is active in it. The first turn creates the thread. On a
+    later turn a missing thread is an error."""
     if thread.turn:
         response = await client.get(f"/threads/{thread.id}")
     else:
@@ -63,10 +61,8 @@ async def _idle_state(client: AgentClient, thread: AgentThread) -> Mapping[str, 
 
 
 def _is_answered(messages: object, new_messages: list[dict[str, object]]) -> bool:
-    """Return whether an earlier attempt at this turn finished and only its response was lost.
-
-    Repeating such a turn would make the agent respond to its own answer.
-    """
+    """Return whether an earlier attempt at this turn finished and only its response was lost. Repeating such a turn
+    would make the agent respond to its own answer."""
     if not new_messages or not isinstance(messages, list):
         return False
     parsed = _parse_messages(messages)
@@ -88,10 +84,8 @@ async def _run_turn(client: AgentClient, thread: AgentThread, run: Mapping[str, 
 
 def _new_messages(messages: tuple[Message, ...], thread: AgentThread | None) -> list[dict[str, object]]:
     """Return the messages to send: all on the first turn, later those since the last answer, as the thread has the
-    others.
-
-    Message ids are derived from the thread and the position, so a repeated turn replaces its earlier messages.
-    """
+    others. Message ids are derived from the thread and the position, so a repeated turn replaces its earlier
+    messages."""
     start = _index_after_last_answer(messages) if thread is not None and thread.turn else 0
     return [
         {"type": _ROLES[message.role], "content": message.content, **_message_id(thread, start + number)}

@@ -200,9 +200,7 @@ class Streaming(Protocol):
 
 class StreamFormat(NamedTuple):
     streaming: Streaming
-    """Converts a request to one for a stream."""
     reply_of: Callable[[WireRequest], StreamedReply]
-    """Reads the reply to such a request."""
 
 
 STREAM_FORMATS: dict[str, StreamFormat] = {

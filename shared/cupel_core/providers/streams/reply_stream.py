@@ -43,8 +43,6 @@ class StreamedReply(Protocol):
 
 
 class TextReader:
-    """Takes events, and passes their text to `on_text`."""
-
     def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
         self.reply = reply
         self.has_begun = False
@@ -72,8 +70,6 @@ class TextReader:
 
 
 class ReplyStream:
-    """Reads a response of server-sent events."""
-
     def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
         self._reader = TextReader(reply, on_text)
         self._decoder = EventDecoder()

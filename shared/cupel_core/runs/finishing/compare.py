@@ -44,11 +44,9 @@ async def compare_slice(
     attempt: Attempt = complete,
     on_spend: OnSpend = ignore_spend,
 ) -> SliceProgress:
-    """Compare the transcripts of these leaves with their siblings, which may be in other slices.
-
-    A failing judge leaves them unscored and does not fail the run. When time is short, finished comparisons are stored,
-    and the others are left to the next task.
-    """
+    """Compare the transcripts of these leaves with their siblings, which may be in other slices. A failing judge leaves
+    them unscored and does not fail the run. When time is short, finished comparisons are stored, and the others are
+    left to the next task."""
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()

@@ -48,7 +48,6 @@ DELETED = "DELETED"
 """This takes the place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
-"""Up to this many errored probes are examined to explain why a run failed."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,8 @@ class SettleResult:
 
 
 def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
-    """Settle the run's counts. It becomes SUMMARIZING if a probe completed, otherwise FAILED.
-
-    A run that is paused or cancelled, or whose fencing token has advanced, is unchanged. Raise Conflict while probes
-    have no outcome.
-    """
+    """Settle the run's counts. It becomes SUMMARIZING if a probe completed, otherwise FAILED. A run that is paused or
+    cancelled, or whose fencing token has advanced, is unchanged. Raise Conflict while probes have no outcome."""
     try:
         run = runs.get(ref)
         if run.fencing_token != fencing_token or run.status not in _FINISHABLE:
@@ -100,10 +96,8 @@ def _status(ref: RunRef) -> str:
 
 
 def fail(ref: RunRef, fencing_token: int, where: str, why: str, now: datetime) -> str:
-    """Fail a settled run, because its workflow gave up. Return its status afterwards, or DELETED.
-
-    A run that is not settled stays unchanged: the sweeper starts another execution for it.
-    """
+    """Fail a settled run, because its workflow gave up. Return its status afterwards, or DELETED. A run that is not
+    settled stays unchanged: the sweeper starts another execution for it."""
     try:
         return _fail(ref, fencing_token, RunFailure(where, why), now)
     except (IllegalTransition, Conflict):
@@ -174,10 +168,8 @@ def _slices(run: Run) -> tuple[LeafRange, ...]:
 
 
 def record_costs(ref: RunRef, fencing_token: int, leaf_range: LeafRange) -> None:
-    """Add the present costs of these leaves' outcomes to the barrier, from the leaves up to its root.
-
-    Repeating it is harmless, because the costs are those of the stored outcomes and not of an invocation.
-    """
+    """Add the present costs of these leaves' outcomes to the barrier, from the leaves up to its root. Repeating it is
+    harmless, because the costs are those of the stored outcomes and not of an invocation."""
     run = runs.find(ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
@@ -197,11 +189,9 @@ async def summarize_slice(
     on_spend: OnSpend = ignore_spend,
     attempt: Attempt = completion.complete,
 ) -> SliceProgress:
-    """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge.
-
-    A failing judge is recorded on the transcript and does not fail the run. When time is short, finished summaries are
-    stored, and the others are left to the next task.
-    """
+    """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge. A
+    failing judge is recorded on the transcript and does not fail the run. When time is short, finished summaries are
+    stored, and the others are left to the next task."""
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()

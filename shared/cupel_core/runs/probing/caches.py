@@ -31,7 +31,6 @@ CLOCK_SKEW_SECONDS = 1.0
 MAX_CACHED_BYTES = 32_000_000
 
 type FileKey = tuple[str, str]
-"""A workspace and the id of one of its files."""
 _NO_LIMITS = PeriodLimits()
 
 
@@ -66,10 +65,8 @@ class RunCache:
                 return run
 
     async def get_open_run(self, ref: RunRef, fencing_token: int) -> Run | None:
-        """Return the run if probes with this fencing token may start now, else None.
-
-        A cached run with an older token is read again, because it says nothing about the current one.
-        """
+        """Return the run if probes with this fencing token may start now, else None. A cached run with an older token
+        is read again, because it says nothing about the current one."""
         run = await self.get(ref)
         if run is not None and run.fencing_token < fencing_token:
             self._reads.pop(ref, None)
@@ -89,9 +86,7 @@ class AccountCache:
 
     def get(self, workspace: str, provider: str, changed_at: datetime) -> Account:
         """Return the account, read after `changed_at`. The run may have been resumed after a correction of the account.
-
-        Raise NotFound for an unknown provider.
-        """
+        Raise NotFound for an unknown provider."""
         now = self._clock()
         read_at, account = self._reads.get((workspace, provider), (0.0, None))
         oldest = max(now - FRESH_SECONDS, changed_at.timestamp() + CLOCK_SKEW_SECONDS)
@@ -144,10 +139,8 @@ class WorkspaceFiles:
     cache: FileCache = _CACHE
 
     async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the contents of the files by id, without those that are gone.
-
-        The files are read one after another, because most conversations have one.
-        """
+        """Return the contents of the files by id, without those that are gone. The files are read one after another,
+        because most conversations have one."""
         contents = {file_id: await self.cache.get((self.workspace, file_id)) for file_id in file_ids}
         return {file_id: content for file_id, content in contents.items() if content is not None}
 

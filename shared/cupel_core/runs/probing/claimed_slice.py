@@ -32,11 +32,8 @@ class Remainder:
 
 @dataclass
 class ClaimedSlice:
-    """A slice with the progress of its probes.
-
-    `pending` probes have not started. `started` ones are running, or finished and not recorded yet. All others are done
-    or postponed.
-    """
+    """A slice with the progress of its probes. `pending` probes have not started. `started` ones are running, or
+    finished and not recorded yet. All others are done or postponed."""
 
     probe_slice: ProbeSlice
     delivery: Delivery

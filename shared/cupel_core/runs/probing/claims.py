@@ -55,10 +55,8 @@ class SliceClaimer:
         self._accounts = AccountCache(clock=clock)
 
     async def claim(self, delivery: Delivery) -> ClaimedSlice | None:
-        """Claim the slice of a message. Return None when its run is paused, over or deleted.
-
-        Raise ValidationError or AppError for a malformed message, and when the slice cannot be loaded or dropped.
-        """
+        """Claim the slice of a message. Return None when its run is paused, over or deleted. Raise ValidationError or
+        AppError for a malformed message, and when the slice cannot be loaded or dropped."""
         probe_slice = ProbeSlice.model_validate_json(delivery.body)
         run = await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token)
         if run is not None:
@@ -162,9 +160,7 @@ def _begun(received: ProbeSlice, delivery: Delivery, expired: Iterable[int]) -> 
 
 def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
     """Return the first probes of the slice, as many as MAX_CLAIMED_BYTES allows, and the bytes of their scenarios.
-
-    There is at least one.
-    """
+    There is at least one."""
     snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
     size = 0.0
     for number, index in enumerate(received.indexes):
@@ -178,11 +174,8 @@ def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
 
 
 def send_rest(claimed: ClaimedSlice) -> None:
-    """Send the probes that were not claimed back to the queue.
-
-    If this worker dies, the whole slice is redelivered too. A worker that receives a probe twice finds it claimed or
-    done.
-    """
+    """Send the probes that were not claimed back to the queue. If this worker dies, the whole slice is redelivered too.
+    A worker that receives a probe twice finds it claimed or done."""
     begun = sorted(claimed.begun.intersection(claimed.rest))
     message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest), "begun": begun})
     queues.send(claimed.delivery.queue_url, [message], group=message.workspace)

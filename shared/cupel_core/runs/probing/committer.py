@@ -37,7 +37,6 @@ from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
-"""The worker checks this often whether a commit is due."""
 _MAX_COMMIT_SIZE = 100
 """A larger commit would save nothing, because about this many outcomes fit into a leaf."""
 _MAX_WAIT_SECONDS = 1.7
@@ -87,7 +86,6 @@ class Committer:
         self._start_waiting()
 
     def add_ended_slice(self, claimed: ClaimedSlice) -> None:
-        """End a slice that has nothing left to run."""
         self._ended.append(claimed)
         self._start_waiting()
 
@@ -100,11 +98,8 @@ class Committer:
         return not self._finished and not self._ended
 
     def is_due(self, in_flight: int) -> bool:
-        """Return whether to commit now, while this many conversations are in progress.
-
-        A small commit costs about as much as a large one. A crash repeats the calls in flight, and at most as many
-        again that wait to be recorded.
-        """
+        """Return whether to commit now, while this many conversations are in progress. A small commit costs about as
+        much as a large one. A crash repeats the calls in flight, and at most as many again that wait to be recorded."""
         if self._waiting_since is None:
             return False
         is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
@@ -135,11 +130,9 @@ class Committer:
         raise RetryableError("outcomes could not be recorded")
 
     async def commit(self) -> None:
-        """Record everything added so far.
-
-        Model replies are paid for, so a failed commit is repeated with the next one, whatever the failure. Each of its
-        steps is idempotent. A commit continues when its caller is cancelled; `flush` waits for it.
-        """
+        """Record everything added so far. Model replies are paid for, so a failed commit is repeated with the next one,
+        whatever the failure. Each of its steps is idempotent. A commit continues when its caller is cancelled; `flush`
+        waits for it."""
         await asyncio.shield(asyncio.ensure_future(self._commit()))
 
     async def _commit(self) -> None:
@@ -175,7 +168,6 @@ class Committer:
                 await self.acknowledge()
 
     async def acknowledge(self) -> None:
-        """Delete the messages whose slices are recorded."""
         done, self._committed = self._committed, []
         if not done:
             return

@@ -20,8 +20,6 @@ from cupel_core.providers.errors import ProviderError
 
 @dataclass
 class ConversationCalls:
-    """This is a CallLimiter for the conversation's graders, and the guard of its target."""
-
     leases: LeasePool
     workspace: str
     reservation: Reservation
@@ -76,7 +74,6 @@ class ConversationCalls:
             raise
 
     def end(self) -> None:
-        """Return the unused reservations of the conversation."""
         self.reservation.release()
         if self.opening is not None:
             self.opening.release()

@@ -34,7 +34,6 @@ class Heartbeat:
     def __init__(self, claimer: SliceClaimer) -> None:
         self._claimer = claimer
         self._deliveries: dict[str, Delivery] = {}
-        """Unsettled messages by receipt."""
         self._claimed: dict[str, ClaimedSlice] = {}
 
     async def shorten(self, deliveries: Sequence[Delivery]) -> None:

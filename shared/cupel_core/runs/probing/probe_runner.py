@@ -163,9 +163,7 @@ class ProbeRunner:
 
     async def _pause_refused_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
         """Pause the run of a probe whose judge or other model refuses every call. A resumed run continues the probe.
-
-        The probe is postponed instead if the refusal may be outdated.
-        """
+        The probe is postponed instead if the refusal may be outdated."""
         account = claimed.context.account_with(refused.model)
         holder = self.leases.lease_holder(claimed.probe_slice.workspace, account)
         if holder.is_outdated(refused.model, claimed.context.run.updated_at.timestamp()):

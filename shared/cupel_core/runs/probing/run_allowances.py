@@ -57,10 +57,8 @@ class RunAllowances:
 
     def of(self, run: Run) -> Allowance | None:
         """Return the allowance for the run's probes, with limits as they were last read, or None if no budget applies.
-
         A workspace's budget has one allowance per day: conversations that have started on a day are paid from its
-        allowance.
-        """
+        allowance."""
         ref = RunRef(run.workspace, run.id)
         known = self._runs.get(ref)
         if known is None or known.event_seq <= run.event_seq:
@@ -78,7 +76,6 @@ class RunAllowances:
         return self._pool.allowance(key, run.budget.probe_limit if run.budget else 0)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
-        """Report to the allowances how many pending probes need them, as far as the worker has room for them."""
         slices = list(slices)
         self._limits.refresh_if_due({claimed.probe_slice.workspace for claimed in slices})
         waiting = dict.fromkeys(self._runs, 0)

@@ -30,10 +30,8 @@ class RunJudges:
         """Runs (with fencing tokens) whose judge has given a usable verdict that this worker knows of."""
 
     async def note(self, claimed: ClaimedSlice, outcome: Outcome) -> None:
-        """Count what the outcome says about the judge, and pause the run after too many unusable replies.
-
-        It never raises: the outcome must be recorded in any case, and the next unusable reply is counted again.
-        """
+        """Count what the outcome says about the judge, and pause the run after too many unusable replies. It never
+        raises: the outcome must be recorded in any case, and the next unusable reply is counted again."""
         try:
             await self._note(claimed, outcome)
         except (RetryableError, *AWS_ERRORS):

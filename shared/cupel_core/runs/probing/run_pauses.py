@@ -35,7 +35,6 @@ class RunPauses:
         self._allowances = allowances
         self._on_end = on_end
         self._pauses: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
-        """The attempts by run and fencing token."""
 
     def pause_refused(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
         run = claimed.context.run
@@ -128,10 +127,7 @@ class RunPaces:
 
     def requeue_delay_seconds(self, run: Run) -> float | None:
         """Return the seconds after which the run's pending probes should be redelivered, if other workers have all its
-        slots.
-
-        It is None if they may start or waiting is worth it.
-        """
+        slots. It is None if they may start or waiting is worth it."""
         holder = self._lease_holder(run)
         return holder.requeue_delay_seconds() if holder is not None else None
 
@@ -150,7 +146,6 @@ class RunPaces:
         return MAX_CALLS if holder is None else max(0, holder.limits.parallel - holder.in_flight)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
-        """Report to the leases how many pending probes need them, as far as the worker has room for them."""
         counts = dict.fromkeys(self._holders, 0)
         for claimed in slices:
             if self._lease_holder(claimed.context.run) is not None:

@@ -56,10 +56,8 @@ class CallLimits(NamedTuple):
 
 @dataclass(frozen=True)
 class SliceContext:
-    """Everything the probes of one slice need, read in advance.
-
-    `account` is the provider's. An agent behind a connector has its own, in `agents`, by target.
-    """
+    """Everything the probes of one slice need, read in advance. `account` is the provider's. An agent behind a
+    connector has its own, in `agents`, by target."""
 
     run: Run
     snapshot: Snapshot
@@ -69,7 +67,6 @@ class SliceContext:
     account: Account
     agents: Mapping[str, Account] = field(default_factory=dict)
     grader_accounts: Mapping[str, Account] = field(default_factory=dict)
-    """The accounts by provider."""
     persona_headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     tool_connectors: Mapping[str, Connector | None] = field(default_factory=dict)
@@ -79,10 +76,8 @@ class SliceContext:
         return self.scenarios[self.run.plan.probe(index).case]
 
     def opening_length(self, index: int) -> int:
-        """Estimate the initial memory of the probe's conversation: characters of texts, and bytes of files.
-
-        Values of placeholders do not count.
-        """
+        """Estimate the initial memory of the probe's conversation: characters of texts, and bytes of files. Values of
+        placeholders do not count."""
         scenario, prompt = self.scenario(index), self.prompt_of(index)
         messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
         system = (prompt and prompt.system) or self.content.system or ""
@@ -104,10 +99,8 @@ class SliceContext:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
     def opening_bound(self, index: int) -> int:
-        """Return the maximum cost of the target's first call, in billionths of a USD.
-
-        That call reserves this much as long as no other answer is known.
-        """
+        """Return the maximum cost of the target's first call, in billionths of a USD. That call reserves this much as
+        long as no other answer is known."""
         if index not in self._opening_bounds:
             self._opening_bounds[index] = self._compute_opening_bound(index)
         return self._opening_bounds[index]
@@ -270,9 +263,7 @@ def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache
 
 def _agents(workspace: str, provider_account: Account, targets: Iterable[str]) -> dict[str, Account]:
     """Return the accounts of the targets' connectors as these are now, so that a retry uses a corrected address.
-
-    Deleted ones still serve their runs.
-    """
+    Deleted ones still serve their runs."""
     agents = {}
     for target in targets:
         connector = connectors.find(workspace, target.partition("/")[2])

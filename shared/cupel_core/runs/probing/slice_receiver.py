@@ -32,7 +32,6 @@ from cupel_core.store.queues import Delivery
 
 _RECENT_SLICES = 3
 _MAX_MESSAGES = 10
-"""One receive returns at most this many messages."""
 _MAX_LOOKS = 5
 """One look through the queue makes at most this many receives."""
 
@@ -49,8 +48,6 @@ class WorkspaceShares(Protocol):
 
 
 class SliceReceiver:
-    """Receives for one worker. One receive is in progress at a time."""
-
     def __init__(
         self,
         queue_url: str,
@@ -64,11 +61,9 @@ class SliceReceiver:
         on_receive_end: Callable[[bool], None],
         is_shared: Callable[[], bool],
     ) -> None:
-        """Set the callbacks of the worker.
-
-        `add_to_backlog` is awaited with each slice that has probes. `on_receive_end` is called after each receive with
-        whether it reached the end of the queue. `is_shared` returns whether several workspaces use the queue.
-        """
+        """Set the callbacks of the worker. `add_to_backlog` is awaited with each slice that has probes.
+        `on_receive_end` is called after each receive with whether it reached the end of the queue. `is_shared` returns
+        whether several workspaces use the queue."""
         self.rejected: list[Delivery] = []
         """Deliveries that could not be claimed and must be redelivered."""
         self.is_queue_empty = False
@@ -134,10 +129,8 @@ class SliceReceiver:
         self.is_queue_empty = False
 
     async def accept(self, deliveries: Sequence[Delivery]) -> int:
-        """Claim the slices concurrently, as each takes several requests, and return useless ones to the queue.
-
-        Return how many are not returned.
-        """
+        """Claim the slices concurrently, as each takes several requests, and return useless ones to the queue. Return
+        how many are not returned."""
         self._heartbeat.add_deliveries(deliveries)
         surplus = await self._find_surplus(deliveries)
         others = [delivery for delivery in deliveries if delivery.receipt not in surplus]
@@ -146,10 +139,8 @@ class SliceReceiver:
         return len(others)
 
     async def _find_surplus(self, deliveries: Sequence[Delivery]) -> dict[str, tuple[Delivery, ProbeSlice]]:
-        """Return, by receipt, the slices of workspaces that have enough probes in this worker.
-
-        Void slices are not among them: they are dropped instead.
-        """
+        """Return, by receipt, the slices of workspaces that have enough probes in this worker. Void slices are not
+        among them: they are dropped instead."""
         received, surplus = Counter[str](), dict[str, tuple[Delivery, ProbeSlice]]()
         for delivery in deliveries:
             probe_slice = _parse(delivery)
@@ -208,10 +199,8 @@ class SliceReceiver:
             await self._add_to_backlog(claimed)
 
     async def _claim(self, delivery: Delivery) -> ClaimedSlice | None:
-        """Claim a slice, or its first part if it is too large, and send the rest back.
-
-        Return None if its run is paused, over or deleted.
-        """
+        """Claim a slice, or its first part if it is too large, and send the rest back. Return None if its run is
+        paused, over or deleted."""
         claimed = await self._claimer.claim(delivery)
         if claimed is not None:
             await self._allowances.load_limits(claimed.probe_slice.workspace)

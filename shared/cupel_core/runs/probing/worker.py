@@ -76,10 +76,8 @@ class Worker:
         priority: Priority = Priority.NORMAL,
         memory_mb: int | None = None,
     ) -> None:
-        """Wait up to `receive_wait_seconds` for a message in one receive.
-
-        `memory_mb` is the memory of the function, to which its share of a processor corresponds. None means no limit.
-        """
+        """Wait up to `receive_wait_seconds` for a message in one receive. `memory_mb` is the memory of the function, to
+        which its share of a processor corresponds. None means no limit."""
         self.totals = InvocationTotals()
         self._time = InvocationTime(ends_at, clock)
         self._wake = asyncio.Event()
@@ -246,10 +244,7 @@ class Worker:
 
     def _receive_if_needed(self) -> None:
         """Receive further slices when clearly fewer probes are pending than there are slots, and only enough to fill
-        these.
-
-        Other workers get the remaining ones. Otherwise look for slices of other workspaces.
-        """
+        these. Other workers get the remaining ones. Otherwise look for slices of other workspaces."""
         if self._receiver.is_receiving or self._receiver.is_queue_empty:
             return
         room_mb = self._capacity.idle_mb - self._heartbeat.idle_mb()
@@ -269,7 +264,6 @@ class Worker:
 
     @property
     def _expected_slots(self) -> int:
-        """Return the number of slots expected from an account of which the worker has no probes."""
         return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
 
     def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
@@ -286,10 +280,8 @@ class Worker:
         ]
 
     def _accounts_without_pending(self) -> list[AccountProbes]:
-        """List the accounts with conversations here whose workspaces have no pending probes.
-
-        The list is empty if nothing is pending.
-        """
+        """List the accounts with conversations here whose workspaces have no pending probes. The list is empty if
+        nothing is pending."""
         pending = self._backlog_by_account().keys()
         workspaces = {holder.workspace for holder in pending}
         others = (each for each in self._target_leases if each.open_conversations and each.workspace not in workspaces)
@@ -324,10 +316,7 @@ class Worker:
 
     def _hand_paced_slice_back(self) -> None:
         """Return to the queue the newest slice whose run has no slot for a conversation, so that others can be
-        received.
-
-        This is done seldom, because a returned slice is delivered again.
-        """
+        received. This is done seldom, because a returned slice is delivered again."""
         if self._time.now() < self._next_hand_back:
             return
         for claimed in reversed(self._backlog):
@@ -353,7 +342,6 @@ class Worker:
         await asyncio.gather(self._leases.renew(self._lease_holder_of(claimed)), self._paces.renew(claimed.context.run))
 
     def _report_pending_probes(self) -> None:
-        """Report to the leases how many pending probes need them, as far as this worker has room for them."""
         by_account = self._backlog_by_account()
         self._target_leases |= by_account.keys()
         conversations = self._capacity.conversations

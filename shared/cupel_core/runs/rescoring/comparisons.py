@@ -41,11 +41,8 @@ def comparison_ranges(run: Run, rescore: Rescore) -> tuple[LeafRange, ...]:
 
 
 async def compare_range(ref: RunRef, rescore_id: str, leaf_range: LeafRange) -> int:
-    """Add the results of comparisons to those of these leaves, and return how many were changed.
-
-    Repeating it is harmless. Nothing is compared in a rescore that was stopped, because some answers have no scores
-    then.
-    """
+    """Add the results of comparisons to those of these leaves, and return how many were changed. Repeating it is
+    harmless. Nothing is compared in a rescore that was stopped, because some answers have no scores then."""
     run = await asyncio.to_thread(runs.find, ref)
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id) if run else None
     if run is None or rescore is None or rescore.status is not RescoreStatus.RUNNING or rescore.is_stopped:

@@ -23,9 +23,7 @@ class BeginResult:
 
     status: str
     slices: tuple[LeafRange, ...] = ()
-    """The leaf ranges to grade."""
     comparisons: tuple[LeafRange, ...] = ()
-    """The leaf ranges whose results are compared afterwards."""
 
 
 def begin(ref: RunRef, rescore_id: str) -> BeginResult:
@@ -40,10 +38,8 @@ def begin(ref: RunRef, rescore_id: str) -> BeginResult:
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
-    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored.
-
-    Return its status, or DELETED if its run was.
-    """
+    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored. Return its status, or
+    DELETED if its run was."""
     return _end(ref, rescore_id, now)
 
 
@@ -64,10 +60,8 @@ def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None
 
 
 def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
-    """Return why the first transcript could not be scored.
-
-    The error itself may quote the transcript, so it is not copied. The cause stays when a result's content is erased.
-    """
+    """Return why the first transcript could not be scored. The error itself may quote the transcript, so it is not
+    copied. The cause stays when a result's content is erased."""
     bodies = rescore_results.list_bodies(ref, rescore.id, range(min(rescore.probe_count, PROBES_PER_BLOCK)))
     causes = (decode(UnscoredCause, body["cause"]) for _, body in bodies if "cause" in body)
     cause = next(causes, UnscoredCause(UnscoredCode.DELETED))

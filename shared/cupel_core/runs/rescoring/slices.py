@@ -35,7 +35,6 @@ from cupel_core.scoring.selections import SelectionRunner
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH_SIZE = 25
-"""The maximum of one batch write."""
 _STORE_INTERVAL_SECONDS = 1.0
 
 
@@ -86,10 +85,8 @@ async def rescore_slice(
 
 
 class _Stop:
-    """Stops grading when the rescore's own budget is used up, or its judge's first replies were all unusable.
-
-    `before` are the counts of the slice when the task began: a task continues where an earlier one ended.
-    """
+    """Stops grading when the rescore's own budget is used up, or its judge's first replies were all unusable. `before`
+    are the counts of the slice when the task began: a task continues where an earlier one ended."""
 
     def __init__(self, before: RescoreCounts, max_unusable: int) -> None:
         self.is_exhausted = False
@@ -128,10 +125,8 @@ class ResultWriter:
     rescore_id: str
     first_leaf: int
     stored_indexes: frozenset[int]
-    """The probes whose results were stored by earlier attempts."""
     counts: RescoreCounts
     on_spend: Callable[[Spend], None] = lambda _: None
-    """Called with the spend of stored results."""
     _buffer: list[RescoreResult] = field(default_factory=list)
     _stored_at: float = field(default_factory=time.monotonic)
 

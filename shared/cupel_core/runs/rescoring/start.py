@@ -26,10 +26,8 @@ from cupel_core.store.barrier import Tree
 
 def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str | None, now: datetime) -> Rescore:
     """Create a rescore of the run and start its execution. A repeated request with the same key gets the first one.
-
     Raise Conflict for a run that is not over or has no transcripts, and while another request with the same key is in
-    progress. Raise Invalid for a spec that cannot be carried out, and for a key that was used with another one.
-    """
+    progress. Raise Invalid for a spec that cannot be carried out, and for a key that was used with another one."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     _check(run, spec)
@@ -49,10 +47,8 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
 
 def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, now: datetime) -> Rescore:
     """Raise the budget of a rescore that is running, or that the budget has stopped and that then grades the rest.
-
     Repeating it is harmless. Raise Conflict for one that has ended otherwise, or is being stopped, and while the run is
-    not over. Raise Invalid for a budget that is not greater.
-    """
+    not over. Raise Invalid for a budget that is not greater."""
     ref = RunRef(workspace, run_id)
     run, rescore = runs.get(ref), rescores.get(ref, rescore_id)
     if rescore.max_budget_usd is None:

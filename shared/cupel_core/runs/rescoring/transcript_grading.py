@@ -61,10 +61,8 @@ class TranscriptGrader:
     selections: SelectionRunner
 
     async def grade(self, transcript: Transcript) -> RescoreResult:
-        """Return the transcript's new result, without comparisons of scores (`comparisons.py`).
-
-        TimeIsUp and RetryLater pass through. Every other failure becomes an error.
-        """
+        """Return the transcript's new result, without comparisons of scores (`comparisons.py`). TimeIsUp and RetryLater
+        pass through. Every other failure becomes an error."""
         if not transcript.messages:
             cause = UnscoredCause(UnscoredCode.DELETED)
             deleted = AssertionResult.uncomputed(_TRANSCRIPT, _CONTENT_DELETED, cause)

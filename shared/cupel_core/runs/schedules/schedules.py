@@ -130,7 +130,6 @@ def update_schedule(workspace: str, schedule_id: str, change: Callable[[Schedule
 
 
 def _install(schedule: Schedule) -> Schedule:
-    """Update EventBridge Scheduler until it matches the item."""
     for _ in range(_MAX_ATTEMPTS):
         scheduler.install(schedule)
         written = schedules.update(replace(schedule, installed=True))
@@ -196,11 +195,9 @@ def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> Non
 
 
 def fire(due: DueSchedule, now: datetime) -> Firing | None:
-    """Start the run of a due schedule and record the firing. Return None if the schedule is deleted or disabled.
-
-    If the run is refused, the firing has the error. An internal error is recorded and raised, so that the invocation is
-    retried; so is Conflict while another invocation starts the same run.
-    """
+    """Start the run of a due schedule and record the firing. Return None if the schedule is deleted or disabled. If the
+    run is refused, the firing has the error. An internal error is recorded and raised, so that the invocation is
+    retried; so is Conflict while another invocation starts the same run."""
     schedule = schedules.find(due.workspace, due.schedule_id)
     if schedule is None or schedule.deleted_at is not None:
         scheduler.remove(due.schedule_id)  # Its deletion was interrupted.
@@ -230,11 +227,9 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
-    """Start the run of a firing, with a key that a redelivery of the firing has, too.
-
-    The space in the key distinguishes it from all keys that requests may have. The key is the whole request: if the run
-    was changed since a delivery started it, this is still the same firing.
-    """
+    """Start the run of a firing, with a key that a redelivery of the firing has, too. The space in the key
+    distinguishes it from all keys that requests may have. The key is the whole request: if the run was changed since a
+    delivery started it, this is still the same firing."""
     spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
     key = f"{schedule.id} {to_iso(scheduled_time)}"
@@ -247,10 +242,8 @@ def _record(schedule: Schedule, firing: Firing) -> None:
 
 
 def _scheduled_time(schedule: Schedule, event_time: str, now: datetime) -> datetime:
-    """Return when the firing was due.
-
-    The embedded emulator sends no time. It invokes once, and at most once a minute.
-    """
+    """Return when the firing was due. The embedded emulator sends no time. It invokes once, and at most once a
+    minute."""
     if schedule.timing.at is not None:
         return schedule.timing.at
     with suppress(ValueError):

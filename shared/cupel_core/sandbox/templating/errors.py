@@ -2,4 +2,4 @@
 
 
 class RenderError(ValueError):
-    """A template cannot be rendered. The message says why."""
+    pass

@@ -56,10 +56,8 @@ _TESTS = frozenset(
 
 
 def template_errors(templates: Iterable[str], expressions: Iterable[str]) -> list[list[str | None]]:
-    """Return why each of the templates, and of the expressions, does not compile, or None for one that does.
-
-    This is a task of the sandbox: compiling a hostile template takes seconds.
-    """
+    """Return why each of the templates, and of the expressions, does not compile, or None for one that does. This is a
+    task of the sandbox: compiling a hostile template takes seconds."""
     return [[_template_error(text) for text in templates], [_expression_error(text) for text in expressions]]
 
 
@@ -73,7 +71,6 @@ def render(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
 
 
 def render_task(template: str, context: Mapping[str, Any], strict: bool) -> str:
-    """Render a template as a task of the sandbox."""
     return render(template, context, strict=strict)
 
 
@@ -151,7 +148,6 @@ def _json(environment: LimitedEnvironment, value: Any) -> str:
 
 
 def _contains(container: Any, part: Any) -> bool:
-    """Return whether a text has a part, a list an element, or an object a key."""
     if isinstance(container, Undefined) or container is None:
         return False
     if isinstance(container, str):

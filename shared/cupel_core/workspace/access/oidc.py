@@ -27,10 +27,8 @@ _LEEWAY_SECONDS = 30
 
 
 def identify(token: str, issuer: str, audiences: tuple[str, ...]) -> Caller:
-    """Return the caller of a valid token for one of the audiences.
-
-    Raise Unauthorized for any other token, RetryableError if the issuer is unreachable.
-    """
+    """Return the caller of a valid token for one of the audiences. Raise Unauthorized for any other token,
+    RetryableError if the issuer is unreachable."""
     try:
         key = _keys(issuer).get_signing_key_from_jwt(token)
         claims = jwt.decode(

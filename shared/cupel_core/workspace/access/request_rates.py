@@ -18,10 +18,8 @@ _permits: dict[str, LocalPermits] = {}
 def exceeded_limit(
     caller: Caller, token_limit: RequestLimit, workspace_limit: RequestLimit, now: float
 ) -> LimitScope | None:
-    """Return which limit a request of the caller exceeds now: its token's (or user's) or its workspace's.
-
-    None means that it is admitted, also if a limit cannot be checked.
-    """
+    """Return which limit a request of the caller exceeds now: its token's (or user's) or its workspace's. None means
+    that it is admitted, also if a limit cannot be checked."""
     if not _admit(key_of(caller), token_limit, now):
         return LimitScope.TOKEN
     if not _admit(_workspace_key(caller.workspace), workspace_limit, now):

@@ -28,8 +28,6 @@ class IssuedCode(NamedTuple):
 
 
 class CallerSession(NamedTuple):
-    """The caller, and the time when the session ends."""
-
     caller: Caller
     token: Token | None
     """This is None for a user of the identity provider."""

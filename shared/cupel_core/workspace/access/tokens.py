@@ -79,10 +79,7 @@ def new_secret() -> str:
 
 def identify(secret: str, now: datetime) -> Caller | None:
     """Return the caller with this secret, or None if the token is unknown or revoked. Raise Unauthorized if it has
-    expired.
-
-    The use is recorded, at most once per USE_INTERVAL.
-    """
+    expired. The use is recorded, at most once per USE_INTERVAL."""
     if not _SECRET.fullmatch(secret):
         return None
     digest = digest_of(secret)
@@ -96,10 +93,8 @@ def identify(secret: str, now: datetime) -> Caller | None:
 
 
 def find_live(digest: str, now: datetime) -> SecretState | None:
-    """Return the state of a token's secret, or None if the token or its session's token is unknown or revoked.
-
-    Raise Unauthorized if one of them has expired.
-    """
+    """Return the state of a token's secret, or None if the token or its session's token is unknown or revoked. Raise
+    Unauthorized if one of them has expired."""
     state = tokens.find_secret(digest)
     if state is None or (state.root_digest and find_live(state.root_digest, now) is None):
         return None

@@ -42,10 +42,8 @@ class TooManyWaiting(RetryableError):
 
 @contextmanager
 def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool]:
-    """Yield whether a request of the caller may wait for this long. While the block runs, it counts as waiting.
-
-    It may not wait if the lists cannot be changed now, because of concurrent changes or an outage of DynamoDB.
-    """
+    """Yield whether a request of the caller may wait for this long. While the block runs, it counts as waiting. It may
+    not wait if the lists cannot be changed now, because of concurrent changes or an outage of DynamoDB."""
     now, request_id, limits = time.time(), new_short_id(), settings().workspace_quotas.waiting
     until = now + min(seconds + _MARGIN_SECONDS, _REQUEST_SECONDS)
     of_token, of_workspace = Slot(key_of(caller)[:_OWNER_LENGTH], until), Slot(caller.workspace, until)

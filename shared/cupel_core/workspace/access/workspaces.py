@@ -13,10 +13,8 @@ from cupel_core.workspace.access.tokens import IssuedToken
 
 
 def create(workspace: str, now: datetime) -> IssuedToken:
-    """Create a workspace with its first admin token.
-
-    Raise Conflict if it was used before: an operator must not get access to existing content.
-    """
+    """Create a workspace with its first admin token. Raise Conflict if it was used before: an operator must not get
+    access to existing content."""
     known = workspaces.find(workspace)
     if known is not None and known.is_being_erased:
         raise Conflict(f"the workspace {workspace} is being erased")
@@ -50,11 +48,9 @@ def check_erasure(workspace: str, confirmed_name: str, caller: Caller, now: date
 
 
 def _is_used(workspace: str, now: datetime) -> bool:
-    """Return whether the workspace has tokens, or JWTs were used in it.
-
-    Uses of JWTs leave records of changes for a year, and the definitions that they created. Runs and schedules belong
-    to definitions, which are listed even if they were deleted.
-    """
+    """Return whether the workspace has tokens, or JWTs were used in it. Uses of JWTs leave records of changes for a
+    year, and the definitions that they created. Runs and schedules belong to definitions, which are listed even if they
+    were deleted."""
     found: tuple[Iterable[object], ...] = (
         tokens.list_tokens(workspace, limit=1).items,
         definitions.list_ids(workspace),

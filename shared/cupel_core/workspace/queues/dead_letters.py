@@ -35,10 +35,8 @@ def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: 
 
 
 def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
-    """Resend the workspace's dead letters whose probes are still to run, and delete all others.
-
-    `provider` and `message_ids` restrict which ones; None means all. The result names ids that are no dead letters.
-    """
+    """Resend the workspace's dead letters whose probes are still to run, and delete all others. `provider` and
+    `message_ids` restrict which ones; None means all. The result names ids that are no dead letters."""
     check_provider(provider)
     stored = dead_letters.list_all(workspace, provider)
     if message_ids is None:

@@ -22,11 +22,9 @@ logger = Logger(child=True)
 def resend_lost_callbacks(
     now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> int:
-    """Send the messages of callbacks that have long been due, while time allows. Return how many were sent.
-
-    Messages from before `lost_before` are known to be lost. Then callbacks that are due soon get messages, too: their
-    row waits for a repeated call, or was claimed by a consumer that is dead.
-    """
+    """Send the messages of callbacks that have long been due, while time allows. Return how many were sent. Messages
+    from before `lost_before` are known to be lost. Then callbacks that are due soon get messages, too: their row waits
+    for a repeated call, or was claimed by a consumer that is dead."""
     sent, is_lost = 0, lost_before > NOTHING_LOST
     for due in callbacks.list_due_before(now + MAX_DELAY if is_lost else now - LOST_AFTER):
         if seconds_left() < _RESERVE_SECONDS:

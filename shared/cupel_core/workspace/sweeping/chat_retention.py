@@ -22,10 +22,8 @@ _RESERVE_SECONDS = 5.0
 
 
 def apply_retention(now: datetime, seconds_left: Callable[[], float]) -> int:
-    """Move the entries of chats if the retention period is not that of the last pass. Return how many were moved.
-
-    A pass continues where the last sweep has stopped, and begins anew if the period has changed meanwhile.
-    """
+    """Move the entries of chats if the retention period is not that of the last pass. Return how many were moved. A
+    pass continues where the last sweep has stopped, and begins anew if the period has changed meanwhile."""
     days = str(settings().transcript_retention_days)
     stored_days, _, position = (sweep_cursors.get(_NAME) or "").partition(" ")
     if stored_days != days:
@@ -45,10 +43,8 @@ def apply_retention(now: datetime, seconds_left: Callable[[], float]) -> int:
 
 
 def _move(erasure: Erasure, now: datetime) -> bool:
-    """Move the entry to the time when the chat expires now. Return whether it was moved.
-
-    The chat may have been used since, which the sweeper sees when the entry is due.
-    """
+    """Move the entry to the time when the chat expires now. Return whether it was moved. The chat may have been used
+    since, which the sweeper sees when the entry is due."""
     chat = chats.find(ChatRef(*erasure.ref))
     if chat is None or erasure.due <= now:
         return False

@@ -69,10 +69,8 @@ class _Remaining(NamedTuple):
 
 
 def erase_due(now: datetime, seconds_left: Callable[[], float]) -> dict[ErasureResult, int]:
-    """Carry out the due erasures while time allows. Return how many ended in which way.
-
-    An erasure that AWS refuses does not delay the others. The next sweep repeats it.
-    """
+    """Carry out the due erasures while time allows. Return how many ended in which way. An erasure that AWS refuses
+    does not delay the others. The next sweep repeats it."""
     counts = dict.fromkeys(ErasureResult, 0)
     for erasure in erasures.list_due(now):
         if seconds_left() < _RESERVE_SECONDS:
@@ -162,10 +160,8 @@ def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], flo
 
 
 def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase a workspace within half of the time, so that a large one does not delay the others.
-
-    It is erased twice, because a late request may have written copies of data that it had read before.
-    """
+    """Erase a workspace within half of the time, so that a large one does not delay the others. It is erased twice,
+    because a late request may have written copies of data that it had read before."""
     workspace = erasure.ref.workspace
     if not is_being_erased(workspace):
         return True
@@ -187,11 +183,9 @@ def _erase_file_or_chat(erasure: Erasure, now: datetime, seconds_left: Callable[
 
 
 def _erase_probe_again(erasure: Erasure, now: datetime) -> bool:
-    """Erase what was written after the deletion by a request or worker that had read the content before.
-
-    The conversation of a later retry is not erased. While the run is open again, it is not known yet whether there will
-    be one.
-    """
+    """Erase what was written after the deletion by a request or worker that had read the content before. The
+    conversation of a later retry is not erased. While the run is open again, it is not known yet whether there will be
+    one."""
     try:
         run = runs.get(erasure.ref)
     except NotFound:
@@ -240,7 +234,6 @@ def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_lef
 
 
 def _erase_expired_reports(ref: RunRef, now: datetime) -> None:
-    """Erase the texts of all reports once one of them quotes an expired conversation."""
     if not all(report.shows_texts(now) for report in reports.list_all(ref)):
         reports.erase_texts(ref)
 

@@ -13,9 +13,7 @@ def in_turn[T](
     has_time: Callable[[], bool],
 ) -> Iterator[T]:
     """Yield every item while there is time, from the last sweep's position to the end, and then from the beginning.
-
-    `list_after` lists the items after a sort key, or all for None.
-    """
+    `list_after` lists the items after a sort key, or all for None."""
     start = position = sweep_cursors.get(name)
     earlier = takewhile(lambda item: sort_key(item) <= str(start), list_after(None)) if start else iter(())
     for item in chain(list_after(start), earlier):

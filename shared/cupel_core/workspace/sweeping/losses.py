@@ -17,11 +17,8 @@ from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 
 
 def resume_lost(lost_before: datetime, now: datetime, seconds_left: Callable[[], float]) -> dict[str, int]:
-    """Resume everything whose messages were sent, and whose workers were started, before that moment.
-
-    Return counts by kind. The regular sweeps find what is left when time runs out. Turns come first, because people
-    wait for them.
-    """
+    """Resume everything whose messages were sent, and whose workers were started, before that moment. Return counts by
+    kind. The regular sweeps find what is left when time runs out. Turns come first, because people wait for them."""
     turns = recover_turns(now, seconds_left, lost_before)
     dispatched = resend_stale_dispatches(now, lost_before)
     actions = recover_runs(now, seconds_left, lost_before)

@@ -38,10 +38,8 @@ class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
 def resend_lost[R: (GenerationRequest, JobRequest, TurnOrder)](
     kind: QueuedWork[R], now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> int:
-    """Check all open work of this kind while time allows. Return how many messages were sent again.
-
-    Messages from before `lost_before` are known to be lost, and their workers to be dead.
-    """
+    """Check all open work of this kind while time allows. Return how many messages were sent again. Messages from
+    before `lost_before` are known to be lost, and their workers to be dead."""
     resent = 0
     for work in in_turn(kind.name, kind.list_open, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS):
         try:

@@ -65,10 +65,8 @@ class RecoveryAction(StrEnum):
 def recover_runs(
     now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> Counter[RecoveryAction]:
-    """Check every run that is not over while time allows. Return how often each action was taken.
-
-    Messages from before `lost_before` are known to be lost, and their workers to be dead.
-    """
+    """Check every run that is not over while time allows. Return how often each action was taken. Messages from before
+    `lost_before` are known to be lost, and their workers to be dead."""
     actions: Counter[RecoveryAction] = Counter()
     has_time = partial(_has_time, seconds_left)
     for active_run in in_turn("runs", active_runs.list_active_runs, attrgetter("sort_key"), has_time):
@@ -112,10 +110,7 @@ def _recover(run: Run, active_run: ActiveRun, now: datetime, lost_before: dateti
 
 
 def _resume_if_affordable(run: Run, now: datetime) -> list[RecoveryAction]:
-    """Resume the run if its budget has enough again.
-
-    A worker that seemed dead may have returned its reservations.
-    """
+    """Resume the run if its budget has enough again. A worker that seemed dead may have returned its reservations."""
     try:
         control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
     except Conflict:  # The budget has too little, or the run was changed.

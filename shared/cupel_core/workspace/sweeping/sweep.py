@@ -59,22 +59,16 @@ _RECOVERY_SECONDS = 17.0
 @dataclass
 class DeadLetterCounts:
     errored: int = 0
-    """The number of probes that were recorded as errored."""
     unreadable: int = 0
-    """The number of messages that name no slice.
-
-    They belong to no workspace and stay in their queue, where the alarm counts them.
-    """
+    """The number of messages that name no slice. They belong to no workspace and stay in their queue, where the alarm
+    counts them."""
 
 
 class _Recorded(NamedTuple):
     errored: int = 0
-    """The number of probes that were recorded as errored."""
     is_complete: bool = True
-    """This is false while another worker has claimed some of its probes.
-
-    If that worker is dead and the run is cancelled, only this message still leads to the cost of their conversations.
-    """
+    """This is false while another worker has claimed some of its probes. If that worker is dead and the run is
+    cancelled, only this message still leads to the cost of their conversations."""
 
 
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:

@@ -31,10 +31,8 @@ _WITH_HEADERS = (ResourceKind.PERSONA, ResourceKind.CONNECTOR)
 
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Erase the data of the workspace. Return whether nothing is left.
-
-    Its deleted runs are erased one by one, by erasures of their own.
-    """
+    """Erase the data of the workspace. Return whether nothing is left. Its deleted runs are erased one by one, by
+    erasures of their own."""
     if not close_workspace(workspace, now, has_time) or runs.has_any(workspace):
         return False
     return (

@@ -24,7 +24,6 @@ class WebhookSpec(NamedTuple):
     enabled: bool
     probes: bool
     secret: str | None
-    """This is None for a new secret."""
     reuses_secret: bool
     """This is true if the stored secret, if any, does not change."""
 
@@ -44,10 +43,8 @@ def get(workspace: str) -> Webhook:
 
 
 def put(workspace: str, spec: WebhookSpec, now: datetime, precondition: Precondition = UNCONDITIONAL) -> WebhookSet:
-    """Create or replace the webhook.
-
-    Raise Invalid for another address without a secret, because the stored one authenticates calls to one receiver.
-    """
+    """Create or replace the webhook. Raise Invalid for another address without a secret, because the stored one
+    authenticates calls to one receiver."""
     before = webhooks.find(workspace)
     precondition.check(etag(before.revision if before else 0))
     if spec.reuses_secret and before is not None and not is_same_address(before.url, spec.url):

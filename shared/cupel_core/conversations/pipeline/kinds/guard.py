@@ -9,7 +9,6 @@ from cupel_core.sandbox.templating.errors import RenderError
 
 
 async def make_value(params: GuardParams, context: Context, caller: ModelCaller) -> MadeValue:
-    """Return an object with a boolean for each output."""
     try:
         if params.call is None:
             return MadeValue(await _evaluated(params, context))

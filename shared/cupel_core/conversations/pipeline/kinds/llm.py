@@ -75,10 +75,8 @@ async def _messages(call: ModelCall, context: Context) -> tuple[Message, ...]:
 
 
 def _response_format(output: OutputSpec) -> ResponseFormat | None:
-    """Return the schema of an object, in the provider's format if the model supports it.
-
-    A value that is extracted from other text is not requested as JSON, and no provider's format has lists.
-    """
+    """Return the schema of an object, in the provider's format if the model supports it. A value that is extracted from
+    other text is not requested as JSON, and no provider's format has lists."""
     if output.mode is OutputMode.TEXT or output.extract is not None:
         return None
     schema: Mapping[str, Any] = output.schema or {}

@@ -56,7 +56,6 @@ class ModelCaller:
     on_answer: Callable[[PaidAnswer], None] = _ignore
     """Called as soon as a model has answered, because the operation may be interrupted afterwards."""
     is_debugged: bool = False
-    """If true, the record of the call has its texts."""
 
     def grader(self, call: ModelCall) -> Grader:
         target = call.target
