@@ -1,4 +1,4 @@
-"""Makes assertions of the expected answers of a dataset; `SCORERS` lists what `--scorer` may be."""
+"""Makes assertions of the expected answers of a dataset; `SCORERS` lists the values of `--scorer`."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
