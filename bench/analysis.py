@@ -62,7 +62,6 @@ def main() -> None:
 
 
 def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[float, float]:
-    """Return the seconds of processor time and the largest memory of the process."""
     plan = Plan(plain_targets(*(f"sim/{number}" for number in range(targets))), (scenarios,), repeats=repeats)
     counts = _drawn(plan)
     began = time.process_time()

@@ -30,7 +30,6 @@ MAX_WRITES = 0.02
 """It limits the writes per probe to each of the two accounts."""
 MAX_SLOWER = 1.02
 BUDGET_USD = 1_000.0
-"""The runs cost less than this."""
 UNITS_SCENARIOS, SECONDS = 500, 3.0
 LATENCY, PARALLEL = 0.2, 50
 WARM_UP_PROBES = 2_000
@@ -45,7 +44,6 @@ CASES = {
 class Timed(NamedTuple):
     seconds: float
     cpu_seconds: float
-    """It sums the emulator and its workers."""
 
 
 class Ratios(NamedTuple):
@@ -88,7 +86,6 @@ def _print_writes(probes: int) -> list[str]:
 
 
 def count_writes(probes: int, budgets: Budgets) -> float:
-    """Return the writes per probe to the accounts of budgets."""
     definition = content(UNITS_SCENARIOS, short=True)
     usage = asyncio.run(measure_run(probes, SECONDS, definition, short=True, budgets=budgets))
     return usage.per_probe("budget_writes")

@@ -54,8 +54,6 @@ WARM_UP = Case("warm-up", 200, 0.05)
 
 @dataclass(frozen=True)
 class Measurement:
-    """Holds the result of a case. CPU is that of the emulator and its workers."""
-
     case: Case
     accepted_seconds: float
     first_call_seconds: float
@@ -175,7 +173,6 @@ def run_specification(definition_id: str, probes: int) -> Json:
 
 
 def find_or_create_definition(client: Client, *, short: bool) -> str:
-    """Return a definition of realistic or short texts, made once per stack."""
     return find_or_create(client, f"bench, {'short' if short else 'realistic'} texts", content(SCENARIOS, short=short))
 
 
@@ -188,7 +185,6 @@ def find_or_create_prompts(client: Client, prompts: int) -> str:
 
 
 def find_or_create(client: Client, name: str, definition: Json) -> str:
-    """Return a definition with this name, or a new one with all its scenarios."""
     for found in client.list_definitions(search=name):
         if found["name"] == name:
             return str(found["id"])

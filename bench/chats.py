@@ -36,7 +36,6 @@ from cupel_core.domain.conversations.conversation import ConversationState
 TURNS = 20
 ABORTS = 10
 SHORT, LONG = 20, MAX_EXCHANGES - 1
-"""They are numbers of exchanges; one is appended."""
 PROBES, ROUNDS = 400, 7
 _LATENCY_SECONDS, _WORD_SECONDS = 0.3, 0.05
 _STREAMED, _LONG = "word " * 20, "word " * 400

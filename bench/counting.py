@@ -63,16 +63,12 @@ class RunUsage:
     received_count: int
     worker_seconds: float
     stored_bytes: float
-    """It counts the bytes of pages per outcome."""
 
     def per_probe(self, *names: str) -> float:
-        """Return the sum of these counts per probe."""
         return sum(self.counts.get(name, 0.0) for name in names) / self.probes
 
 
 class _Invocations(NamedTuple):
-    """Counts the messages that event source mappings received, and the total time of their functions."""
-
     received_count: int = 0
     seconds: float = 0.0
 
@@ -112,7 +108,6 @@ async def measure_run(
 
 
 def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
-    """Return a run that repeats all scenarios until it has about this number of probes."""
     definition = catalog.create(_WORKSPACE, Labels(name="units"), content, utc_now())
     total = generations.start_generation(
         _WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now()
@@ -121,8 +116,6 @@ def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
 
 
 async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int, float]:
-    """Return the finished run, the number of messages the event source mappings received, and the seconds of
-    workers."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
     _clear_caches()
     is_finished = asyncio.Event()
@@ -162,14 +155,12 @@ async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> _
 
 
 async def _invoke(delivery: Delivery) -> float:
-    """Run one invocation and return how long it took."""
     started_at = time.monotonic()
     await Worker("custom", time.time() + _INVOCATION_SECONDS).run([delivery])
     return time.monotonic() - started_at
 
 
 def _has_messages(sqs: Any, queue_url: str) -> bool:
-    """Return whether the queue has a message in any state."""
     attributes = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
     return any(int(number) for name, number in attributes.items() if name.startswith("ApproximateNumberOfMessages"))
 

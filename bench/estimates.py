@@ -54,7 +54,6 @@ def main() -> None:
 
 
 def _definition() -> Json:
-    """Return a definition with ten times the scenarios that the texts have."""
     definition = content(SCENARIOS // _SAMPLES)
     levels = [{"score": number, "label": f"{number + 1} of {_SAMPLES}"} for number in range(_SAMPLES)]
     definition["dimensions"].append({"name": "sample", "levels": levels})

@@ -51,8 +51,6 @@ _SCENARIOS = 100
 
 @dataclass
 class Peaks:
-    """Holds the largest values of this process while a worker ran."""
-
     memory_mb: float = 0.0
     threads: int = 0
     open_files: int = 0

@@ -81,7 +81,6 @@ def _functions(stack_paths: StackPaths) -> list[str]:
 
 
 def _statements(functions: list[str]) -> dict[str, str]:
-    """Return the statements of each function's first invocation, by its name and the request if it has several."""
     requests = {(function, ""): "" for function in functions if function not in {name for name, _ in _FIRST_REQUESTS}}
     return {
         f"{function} {request}".strip(): f"import entry; entry.{function}; {statement}"

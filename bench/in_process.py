@@ -36,7 +36,6 @@ def print_in_process(server: str, cases: Sequence[Case]) -> None:
 
 
 def _evaluate(case: Case, server: str) -> tuple[float, int, int]:
-    """Return the time of the evaluation, the number of its calls and that of its errored probes."""
     _post(server, "/reset", {})
     _post(server, "/configure", {"latencySeconds": case.latency_seconds, "rates": dict(case.faults)})
     scenarios = [{"name": f"case {number}", "prompt": prompt} for number, prompt in enumerate(prompts(case.probes))]

@@ -36,7 +36,6 @@ PROBES = 1_000
 PARALLEL = 50
 LATENCY_SECONDS = 1.0
 KILLED_AT = 0.4
-"""Everything is killed when this share of the probes has an outcome."""
 END_SECONDS = 300
 IDLE_LOAD = 1.0
 IDLE_WAIT_SECONDS = 180
@@ -55,7 +54,6 @@ class Kill:
     ideal_seconds: float
     repeated_calls: int
     load: float
-    """It is the highest load average of a minute meanwhile."""
     problems: list[str]
 
 
@@ -127,8 +125,6 @@ def _stack_cpu_seconds(paths: StackPaths) -> float:
 
 
 class _Watch:
-    """Observes the first call of a model, and the load."""
-
     def __init__(self, models: str) -> None:
         self._models = models
         self.first_call_at = float("nan")

@@ -76,7 +76,6 @@ def _slope(points: list[tuple[float, float]]) -> float:
 
 
 def _function(arguments: list[str]) -> str | None:
-    """Return the function that an emulator process works for, or None for other processes."""
     marker = "ministack-lambda-cupel-"
     named = next((argument for argument in arguments if marker in argument), None)
     return named.partition(marker)[2].partition("-")[0] if named else None

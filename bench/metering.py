@@ -24,10 +24,7 @@ type Call = Callable[[str, dict[str, Any]], Any]
 
 
 class RequestMeter:
-    """Counts billed quantities: `counts` by name, and `calls` by service and operation."""
-
     def __init__(self, get_item: Callable[..., dict[str, Any]]) -> None:
-        """Create the meter; `get_item` is the method of a client that is not metered."""
         self.counts: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.written_bytes: Counter[int] = Counter()
@@ -89,7 +86,6 @@ class RequestMeter:
 
 
 def aws_clients() -> list[Any]:
-    """Return all AWS clients of `cupel_core`: its own, and one of each PynamoDB connection."""
     own = [clients.dynamodb(), clients.s3(), clients.sqs(), clients.stepfunctions()]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return [*own, *{id(client): client for client in [table.connection().client, *models]}.values()]
@@ -102,7 +98,6 @@ def _is_of_budget(key: dict[str, Any]) -> bool:
 
 
 def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the table and key of each item that a call may change."""
     match operation:
         case "PutItem" | "UpdateItem" | "DeleteItem":
             return [(parameters["TableName"], parameters.get("Key") or _key(parameters["Item"]))]

@@ -36,8 +36,6 @@ _REQUESTS = 20
 
 @dataclass(frozen=True)
 class Measurement:
-    """Holds the results. `cpu_seconds` is that of all local processes of the stack; memory is the peak."""
-
     probes: int
     completed: int
     seconds: float

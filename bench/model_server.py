@@ -62,7 +62,6 @@ class Behaviour(BaseModel):
     """If true, answers replace the realistic ones of `bench/texts.py`."""
     script: tuple[ScriptLine, ...] = ()
     word_seconds: float = 0.0
-    """It is the delay between two words of a streamed reply."""
     broken_streams: int = 0
     """So many streams of a prompt are dropped after half of their events."""
 
@@ -125,7 +124,6 @@ class Counts:
     prompts: dict[str, int] = field(default_factory=dict)
 
     def start_request(self, prompt: Prompt) -> int:
-        """Count a request, and return the number of requests with this prompt."""
         now = time()
         self.requests += 1
         self.first_request_at = self.first_request_at or now

@@ -28,7 +28,6 @@ class ResourceUsage(NamedTuple):
 
 
 def emulator_pid(client: Client) -> int:
-    """Return the process that listens on the port of the API."""
     port = httpx.URL(client.api_url).port
     for connection in psutil.net_connections("tcp"):
         if (
@@ -92,7 +91,6 @@ def _cpu_seconds(process: psutil.Process) -> float:
 
 
 def function_peak_mb(emulator_pid: int, function: str) -> float:
-    """Return the peak of any worker of the function."""
     workers = psutil.Process(emulator_pid).children(recursive=True)
     return max((_peak_mb(each) for each in workers if _is_worker(each, function)), default=0.0)
 
@@ -110,7 +108,6 @@ def _is_worker(process: psutil.Process, function: str) -> bool:
 
 
 def _peak_mb(process: psutil.Process) -> float:
-    """Return the peak resident memory as recorded by the kernel."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except FileNotFoundError:

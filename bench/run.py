@@ -105,7 +105,6 @@ def _marginal_cost(small: Measurement, large: Measurement) -> str:
 
 
 def _print_conversations(bench: Bench) -> None:
-    """Print conversations of three turns with a judge; the ideal time is that of all calls that were made."""
     latency, parallel = 0.2, 50
     bench.prepare(Case("conversations", CONVERSATIONS, latency, parallel))
     content = {"system": "Be brief.", "followUps": ["Why not sooner?", "And if they refuse?"]}

@@ -88,7 +88,6 @@ class Soak:
             self.refused[action] += 1
 
     def wait_for_end(self) -> list[Json]:
-        """Resume paused runs, wait until all have ended, and return them."""
         deadline = time.monotonic() + MAX_WAIT_SECONDS
         while True:
             runs: list[Json] = [self.client.get_run(run) for run in self.runs]

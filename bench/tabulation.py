@@ -29,7 +29,6 @@ PROBES, SMALL = 1_000_000, 1_000
 MAX_TABULATION_SECONDS = 60.0
 """It is the limit per million probes, with two workers."""
 MAX_ADDED_SECONDS = 0.15
-"""The analysis of a run of SMALL probes adds at most this."""
 MAX_READ_MILLISECONDS = 50.0
 """It limits the median of reading an analysis."""
 _POLL_SECONDS = 0.2
@@ -40,7 +39,6 @@ class Figures(NamedTuple):
     tabulation_seconds: float
     analysis_seconds: float
     cpu_seconds: float
-    """It sums all local processes for both."""
     analysis_read: Latency
     results_read: Latency
     results_bytes: int
@@ -76,7 +74,6 @@ def _complete_small_run(client: Client, definition_id: str) -> str:
 
 
 def _added_seconds(running: Emulator, run_id: str) -> float:
-    """Return the time of the Analyze task at the end of a run."""
     steps = make_client("stepfunctions", running)
     machines = {each["name"]: each["stateMachineArn"] for each in steps.list_state_machines()["stateMachines"]}
     arn = next(arn for name, arn in machines.items() if name.endswith("finish"))

@@ -118,7 +118,6 @@ def answer(digest: int) -> str:
 
 
 def _write(rng: Random) -> str:
-    """Write the answer without its rating; cutting at a space may make it two characters shorter."""
     length, text = rng.randint(MIN_ANSWER + 2, MAX_ANSWER) - len("\n\nRating: 1"), ""
     while len(text) < length:
         text += f"{' ' if text else ''}{rng.choice(_SENTENCES)}"

@@ -34,8 +34,6 @@ FIGURES: Mapping[str, Callable[[Measurement], float]] = {
 
 
 class Round(NamedTuple):
-    """Holds a run of each commit, one after the other."""
-
     before: Measurement
     after: Measurement
 
@@ -61,7 +59,6 @@ def main() -> None:
 
 
 def measure_rounds(before: Bench, after: Bench, case: Case, count: int) -> list[Round]:
-    """Measure the rounds; the order of the two commits changes with each."""
     rounds = []
     for number in range(count):
         ordered = (before, after) if number % 2 == 0 else (after, before)

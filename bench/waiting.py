@@ -73,7 +73,6 @@ def main() -> None:
 
 
 def _measure(client: Client) -> float:
-    """Return the median of the seconds of a request."""
     seconds = []
     for _ in range(REQUESTS):
         started_at = time.perf_counter()

@@ -105,7 +105,6 @@ def _browser() -> Iterator[Any]:
 
 
 def _open(browser: Any, address: str) -> Any:
-    """Open a page in a separate context, signed in."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script("sessionStorage.setItem('cupel.token', 'cupel_bench')")
     page = context.new_page()
@@ -124,7 +123,6 @@ def _initial_bytes(browser: Any, address: str) -> int:
 
 
 def _now(page: Any) -> float:
-    """Return milliseconds since the address was opened."""
     return float(page.evaluate("performance.now()"))
 
 
@@ -158,7 +156,6 @@ _FILTER = """outcome => new Promise(done => {
 
 
 def _filter_ms(page: Any, outcome: str) -> float:
-    """Measure from the choice to the frame that shows the other rows and the other histogram."""
     page.wait_for_timeout(300)
     return float(page.evaluate(_FILTER, outcome))
 
@@ -212,7 +209,6 @@ _OPEN = """count => new Promise(done => {
 
 
 def _opening_ms(page: Any) -> float:
-    """Measure from the click on its row, with the request, to the frame that shows it."""
     return float(page.evaluate(_OPEN, MESSAGES))
 
 

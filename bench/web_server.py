@@ -29,7 +29,6 @@ NAMES_PER_READ = 1_000
 BLOCK_SECONDS = 0.15
 """A function of 512 MB takes so long for the columns of 1,000 probes."""
 LONG = "bench-long"
-"""This run has one conversation of MESSAGES messages."""
 LIVE = "bench-live"
 """This run goes on, and half of its probes have no outcome."""
 LARGE = "bench-large"

@@ -14,7 +14,6 @@ from cupel_core.domain.conversations.roles import ModelRole
 
 class _FrameColumn(NamedTuple):
     dtype: str
-    """Pandas' nullable types keep a column of numbers as one when a number is unknown."""
     value: Callable[[Json], object]
 
 

@@ -6,7 +6,7 @@ from cupel.json_types import Json
 
 
 class RefusedField(NamedTuple):
-    """A field that the API rejected, and why."""
+    """Names a field that the API rejected, and says why."""
 
     field: str
     message: str
@@ -19,7 +19,7 @@ class CupelError(Exception):
 
 
 class UsageError(CupelError):
-    """Invalid arguments or an invalid file: repeating the call unchanged cannot help."""
+    """Arguments or a file are invalid: repeating the call unchanged cannot help."""
 
     exit_code = 2
 
@@ -29,7 +29,7 @@ class NotConnected(CupelError):
 
 
 class ApiProblem(CupelError):
-    """A problem document (RFC 9457) of the API, or any other unsuccessful response."""
+    """The API responded with a problem document (RFC 9457), or anything else responded without success."""
 
     def __init__(
         self,

@@ -35,8 +35,6 @@ type Problems = Iterator[RefusedField]
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """Holds a file; omitted parts are None or empty."""
-
     source: SourceFile
     definition: Json
     scenarios: list[Json] | None = None
@@ -47,7 +45,6 @@ class DefinitionFile:
     connectors: list[Json] = field(default_factory=list)
     """Runs refer to them as `connector/<name>`."""
     files: Mapping[str, LocalFile] = field(default_factory=dict)
-    """It maps ids to the images and PDFs to which messages refer."""
 
     @property
     def digest(self) -> str | None:
@@ -103,7 +100,6 @@ def _parse_file(path: Path, required: tuple[str, ...], *, allow_code: bool = Fal
 def _parse_with_files(
     source: SourceFile, folder: Path, required: tuple[str, ...], *, allow_code: bool = False
 ) -> DefinitionFile:
-    """Parse a file, and replace the paths of images and PDFs, which are relative to `folder`, by ids."""
     source = _with_scenarios(source, folder, required)
     local = LocalFiles(folder)
     source = replace(source, document=local.in_document(source.document))
@@ -113,8 +109,6 @@ def _parse_with_files(
 
 
 def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...]) -> SourceFile:
-    """Return the document with the scenarios of a table, with texts as scenarios, and with a content if it needs
-    none."""
     document = source.document
     if not isinstance(document, dict):
         return source

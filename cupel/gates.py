@@ -29,7 +29,6 @@ class Gate:
     allow_errors: int | None = None
     """So many probes may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
-    """If true, conversations may pass although some of their author's checks were left out."""
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
     the rate alone."""

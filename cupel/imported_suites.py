@@ -32,7 +32,6 @@ MAX_REQUEST_BYTES = 1_000_000
 MAX_REQUEST_SCENARIOS = 1_000
 _DIGEST_LENGTH = 12
 MAX_LISTED = 50
-"""So many groups of notes of one kind are listed; `--json` has all of them."""
 
 
 class _StoredPart(NamedTuple):
@@ -140,8 +139,6 @@ def output_paths(suite: ImportedSuite, output: Path) -> list[Path]:
 
 
 def write_definitions(suite: ImportedSuite, paths: list[Path], media: Mapping[str, str]) -> None:
-    """Write the definitions. `media` maps ids to relative paths of images and PDFs; others are in the suite's data
-    URLs."""
     for draft, path in zip(suite.drafts, paths, strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,7 +199,6 @@ PLACEHOLDER = "provider/model"
 
 
 def required_model_options(fields: Sequence[str]) -> list[str]:
-    """Return the options of `cupel run` without which it would refuse the definition."""
     return [word for field in fields for word in (_MODEL_OPTIONS[field], PLACEHOLDER)]
 
 

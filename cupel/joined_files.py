@@ -16,9 +16,7 @@ from cupel_core.domain.definitions.prompts import prompt_ids
 from cupel_core.domain.text.templates import escape_placeholders, placeholder_names
 
 _ASKING = ("system", "template", "prompts")
-"""Files may differ in these fields of a content."""
 _MESSAGES = ("prompt", "messages", "messagesByPrompt")
-"""Files may differ in these fields of a scenario."""
 _MAX_NAME_LENGTH = 200
 _MAX_LABEL_LENGTH = 100
 
@@ -47,7 +45,6 @@ def join_files(sources: Sequence[SourceFile]) -> SourceFile:
 
 
 def _differences(first: SourceFile, other: SourceFile, *, has_prompts: bool) -> Iterator[RefusedField]:
-    """Yield why the two cannot be one definition. With prompts of their own, files must have the same messages too."""
     why = f"differs from {first.name}; the files of one run may only differ in their prompts"
     for key in sorted(_content(first).keys() | _content(other).keys()):
         if key not in _ASKING and _content(first).get(key) != _content(other).get(key):
@@ -104,7 +101,6 @@ def _ids(sources: Sequence[SourceFile]) -> list[list[str]]:
 
 
 def _scenarios(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]]) -> list[Json] | None:
-    """Return the scenarios, or None if they are generated. Messages that differ between the files are by prompt."""
     if "generate" in sources[0].document:
         return None
     variants = zip(*(source.document["scenarios"] for source in sources), strict=True)
@@ -140,7 +136,6 @@ def _prompts(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]], scenar
 
 
 def _templates(sources: Sequence[SourceFile], scenarios: list[Json] | None) -> list[str | None]:
-    """Return the templates of generated scenarios if the files differ. They have the values of the placeholders."""
     templates = [_content(source).get("template") for source in sources]
     return templates if scenarios is None and len(set(templates)) > 1 else [None] * len(sources)
 

@@ -55,7 +55,6 @@ class _FigureLayout(NamedTuple):
 
 
 def live_view(progress: Json, run: Json, width: int, height: int) -> Group:
-    """Show the run, a row per target, the causes of delays, and the causes of errors."""
     name = Text.assemble((progress["runId"], "bold"), _GAP, Text.from_markup(render.format_status(progress["status"])))
     header = [name, *map(Text, _totals_lines(progress, run, width))]
     notes = [Text(one_line(line), style=style) for style, line in _notes(progress, run)]
@@ -195,7 +194,6 @@ def _grouped(number: int) -> str:
 
 
 def _result_column(results: Sequence[Json], *, compact: bool) -> _Figure:
-    """Return the pass rate if anything was judged, else the mean of the decisions; estimates are marked."""
     judged = any(each["passRate"] is not None for each in results)
     name, text = ("passRate", "{:.0%}") if judged else ("meanDecision", "{:.2f}")
     cells = [

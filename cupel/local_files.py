@@ -99,7 +99,6 @@ class LocalFiles:
         return {**message, "content": [self._part(part, f"{place}.{n}") for n, part in enumerate(message["content"])]}
 
     def _part(self, part: Any, place: str) -> Any:
-        """Replace the path of a part; a text alone is a part too."""
         if isinstance(part, str):
             return {"type": "text", "text": part}
         kind = next((kind for kind in _KINDS if isinstance(part, dict) and isinstance(part.get(kind), str)), None)
@@ -195,7 +194,6 @@ class FolderFiles:
 
 
 def _encoding_hint(content: bytes) -> str:
-    """Guess the encoding of a file that is not UTF-8, as a part of the error message."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ", but in UTF-16"
     return ", but binary" if b"\0" in content else ", but perhaps in Windows-1252"

@@ -219,7 +219,6 @@ def outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
-    """Return settings from the stack's outputs, which have the same names: `TableName` becomes `TABLE_NAME`."""
     known = {each.name.upper() for each in fields(Settings)}
     named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
     return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}

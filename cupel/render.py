@@ -23,7 +23,6 @@ _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow",
 
 
 def runs_table(runs: Sequence[Json]) -> Table:
-    """Return the table, with the column `name` only if a run has one."""
     counts, named = ["probes", "completed", "errored", "spent"], any(run.get("name") for run in runs)
     labels = [*(["name"] * named), "definition"]
     texts = [*labels, "models", "started by"]
@@ -205,7 +204,6 @@ def _is_paused(run: Json) -> bool:
 
 
 def _label_lines(run: Json) -> list[str]:
-    """Return `Release 2  [nightly]  commit=6f1b2c9`, if the run has a name, tags or metadata."""
     name, tags, metadata = run.get("name"), run.get("tags") or (), run.get("metadata") or {}
     labels = [
         *([f"[bold]{escape(name)}[/bold]"] if name else []),
@@ -298,7 +296,6 @@ class TranscriptColumn(NamedTuple):
 
 
 def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
-    """Return a row per transcript, with the ids of transcript, scenario and persona only on request."""
     chosen = [column for column in _TRANSCRIPT_COLUMNS if ids or not column.is_id]
     shown = [column for column in chosen if not column.is_optional or any(map(column.cell, transcripts))]
     rows = table(

@@ -167,7 +167,6 @@ def breakdown_legend(breakdown: Json) -> list[str]:
 
 
 def deep_analysis_lines(analysis: Json, names: Sequence[str]) -> Iterator[str]:
-    """Say what a deep analysis found, one line each, with a label in front. `names` are those of the columns."""
     if analysis["failure"] is not None:
         yield labeled("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
     if analysis["isStale"]:

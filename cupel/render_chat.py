@@ -20,10 +20,8 @@ class WrittenText:
     attempt: int = 0
     text: str = ""
     is_mid_line: bool = False
-    """It is true if the next output would continue a line of the text."""
 
     def is_void_after(self, delta: Json) -> bool:
-        """Return whether a delta belongs to a further attempt, although text of an earlier one was printed."""
         return bool(self.text) and delta["attempt"] > self.attempt
 
     def add(self, delta: Json) -> str:
@@ -95,7 +93,6 @@ def variants_table(variants: Iterable[Json]) -> Table:
 
 
 def exchange_lines(exchange: Json) -> Iterator[str]:
-    """Yield each message with its id, which variant it is of how many, and its text."""
     for message in (exchange["user"], exchange["answer"]):
         if message is not None:
             count = message["variantCount"]

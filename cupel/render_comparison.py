@@ -51,7 +51,6 @@ def rows_table(figures: Json) -> Table:
 
 
 def notes(figures: Json) -> Iterator[str]:
-    """Yield the meaning of the rows, their limits, and the changes between the sides."""
     rows = rows_of(figures)
     for row in rows:
         text = " ".join([row["sentence"], *row["notes"]])
@@ -88,7 +87,6 @@ def ratios_table(figures: Json) -> Table | None:
 
 
 def ratio_notes(figures: Json) -> Iterator[str]:
-    """Explain the ratios, and say why scenarios have none."""
     rows = rows_of(figures)
     for row in rows:
         title = "" if len(rows) == 1 else f"{row_title(row)}: "

@@ -57,7 +57,6 @@ def run_names(summary: Json) -> dict[str, str]:
 
 
 def notes(summary: Json) -> Iterator[str]:
-    """Say what varied, what is missing, and what the rows suggest."""
     names = run_names(summary)
     if baseline := summary["experiment"]["baselineRunId"]:
         yield f"baseline: {_named(baseline, names)}"

@@ -47,7 +47,6 @@ _LEGEND = (
 
 
 def write_matrix_csv(matrix: ResultMatrix, file: IO[str]) -> None:
-    """Write the same as the table, with the ids of scenario and persona."""
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(["scenario", "scenarioId", "personaId", *map(spreadsheet_cell, matrix.columns)])
     for row, markup in zip(matrix.rows, matrix.texts(), strict=True):

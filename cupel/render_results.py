@@ -51,7 +51,6 @@ def results_tables(results: Sequence[ModelResults], width: int | None) -> list[T
 
 
 def cost_columns(results: Sequence[ModelResults]) -> Iterator[ResultColumn]:
-    """Yield a column for the targets' cost, and one for each other role whose models were called."""
     called = {cost.role for model in results for cost in model.costs} | {ModelRole.TARGET}
     if called == {ModelRole.TARGET}:
         return iter([ResultColumn("cost", partial(_cost_of, role=ModelRole.TARGET))])
@@ -183,7 +182,6 @@ def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
 
 
 def bar_chart(counts: Sequence[int]) -> str:
-    """Draw one block per count, its height relative to the largest count, and a dot for zero."""
     largest = max(counts, default=0)
     return " ".join(_BARS[(count * len(_BARS) - 1) // largest] if count else "·" for count in counts)
 

@@ -29,7 +29,6 @@ class RequestField(NamedTuple):
 
 
 def fields_of(model: str) -> dict[str, RequestField]:
-    """Return the fields of a request by their names; those of its configuration are named like `config.judgeModel`."""
     return {name: RequestField(**field) for name, field in _models()[model].items()}
 
 

@@ -44,4 +44,3 @@ class ResourceNames:
 
 
 REFERENCES = {"definitionId": "definition", "evalId": "eval", "experimentId": "experiment", "profileId": "profile"}
-"""It maps each field with an id to the kind of its object."""

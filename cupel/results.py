@@ -27,7 +27,6 @@ from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
-"""It maps each decision code to the count of a cell; all other codes count as `other`."""
 
 
 @dataclass
@@ -94,7 +93,6 @@ class DecisionStatistics:
     """Holds figures over the codes 1-5; `other` is counted in the distribution only."""
 
     distribution: Mapping[str, int]
-    """It is empty if no decision rule was applied to an answer."""
     mean: float | None
     """Each scenario counts once."""
     sd: float | None

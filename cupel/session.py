@@ -92,7 +92,6 @@ class Session:
     sleep: Callable[[float], None] = time.sleep
     open_browser: Callable[[str], bool] = _open_browser
     can_ask: Callable[[], bool] = _asks
-    """It returns whether somebody can answer a question."""
     out: PlainTextConsole = field(default_factory=lambda: console(stderr=False))
     err: PlainTextConsole = field(default_factory=lambda: console(stderr=True))
 

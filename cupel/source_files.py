@@ -66,7 +66,6 @@ class SourceFile:
     document: Any
     content: bytes | None = None
     rows: tuple[str, ...] = ()
-    """If the scenarios were read from a table, errors name them by these places."""
 
     @classmethod
     def read(cls, path: Path) -> Self:

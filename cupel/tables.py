@@ -14,7 +14,6 @@ from cupel.terminal import NO_VALUE
 _GAP = 2
 _INDENT = 2
 _MIN_TEXT_WIDTH = 16
-"""A column of texts may be folded to this width before rows become blocks."""
 
 
 def table(*headings: str, right: Sequence[str] = (), texts: Sequence[str] = ()) -> Table:
@@ -27,7 +26,6 @@ def table(*headings: str, right: Sequence[str] = (), texts: Sequence[str] = ()) 
 
 
 def fits(columns: Table, width: int | None) -> bool:
-    """Return whether the table fits into so many columns of characters; None is a pipe, where any does."""
     return width is None or _minimum_width(columns) <= width
 
 
@@ -89,7 +87,6 @@ def _padded(text: Text, width: int, column: Column) -> Text:
 
 
 def _block(headings: Sequence[str], row: Sequence[Text], width: int) -> Iterator[Text]:
-    """Yield the first cell on a separate line, then as many others per line as fit; empty ones are left out."""
     items = [_item(*pair) for pair in zip(headings, row, strict=True) if pair[1].plain not in ("", NO_VALUE)]
     line = items[0] if items else Text()
     is_first = True

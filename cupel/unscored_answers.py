@@ -26,8 +26,6 @@ class ErrorReason:
 
 @dataclass(frozen=True)
 class UnscoredReason:
-    """Says why completed probes were not scored: the cause of the first check without a result, with an example."""
-
     code: str
     model: str | None
     provider_code: str | None

@@ -31,7 +31,6 @@ BYTES_PER_CALL = 500_000
 """It is half of the API's limit, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
 ATTEMPTS = 3
-"""So many uploads are tried of a definition that others change at the same time."""
 MAX_DIGESTS = 10
 """A definition remembers so many of its newest files."""
 _GENERATION_FIELDS = ("mode", "options", "seed", "model", "maxBudgetUsd", "allowUnpriced")
@@ -98,8 +97,6 @@ class _Upload:
         self._batches = batches(file.scenarios or [])
 
     def find(self) -> TaggedJson | None:
-        """Return the definition with the file's folder and name; of several, the newest that was made from this
-        file."""
         if self._file.id is not None:
             return self._get(self._file.id)
         name, folder = self._file.definition["name"], self._file.definition.get("folder")
@@ -154,8 +151,6 @@ class _Upload:
         return new
 
     def _tags(self, tags: list[str], version: int | None) -> list[str]:
-        """Return the tags with the file's digest, if `version` is what it describes or has the first of its
-        scenarios."""
         digest = self._file.digest
         if version is None or digest is None:
             return sorted(set(tags))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 _SHOWN = 10
-"""So many exchanges of a chat that is continued are shown."""
 
 
 def _exchanges(count: int) -> str:

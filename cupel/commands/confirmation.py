@@ -8,7 +8,6 @@ from cupel.json_types import Json
 from cupel.session import Session
 
 _REMEDY = "; repeat the request"
-"""The API's reason continues with these words; the command repeats the request itself."""
 
 
 def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: bool) -> Json:

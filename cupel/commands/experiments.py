@@ -127,7 +127,6 @@ RESOURCE.add_delete("Delete an experiment; its runs stay.")
 
 @contextmanager
 def _fields(file: Path | None, given: Json) -> Iterator[Json]:
-    """Yield the fields of the file and of the options, which take precedence. Errors name the file's lines."""
     if file is None:
         if not given:
             raise UsageError("name a file or at least one option, such as --baseline RUN")

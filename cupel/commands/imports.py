@@ -161,8 +161,6 @@ class _Source:
 
 @dataclass(frozen=True)
 class _AssertionFile:
-    """Holds the file of `--assert`: a list of assertions, or the list `assertions` or `assert` of a mapping."""
-
     source: SourceFile
     field: str
     assertions: tuple[Json, ...]

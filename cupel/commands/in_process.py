@@ -37,7 +37,6 @@ from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
-"""So many failed probes are listed; the JUnit file and --json contain all of them."""
 _OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl")
 """A run has no fields for these parameters of `evaluate`; their options have the same names."""
 _SAVED_FOLDER = Path(".cupel/evaluations")

@@ -185,7 +185,6 @@ def _wait_for_trial(session: Session, client: "Client", report: Json, trial: Jso
 
 
 def _announce_trial(session: Session, plan: Json) -> None:
-    """Say what a trial can find before it is paid for."""
     conversations = count_of(plan["estimate"]["jobCount"], "conversation")
     apart = format_points_apart(plan["detectableDifference"])
     session.remark(

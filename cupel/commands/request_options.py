@@ -39,15 +39,11 @@ def _read_format(text: str) -> Any:
 
 class FieldOption(NamedTuple):
     names: str = ""
-    """If it is empty, the option of `judgeModel` is named `--judge-model`."""
     help: str = ""
-    """If it is empty, the help is the field's description."""
     metavar: str | None = None
     type: Any = None
-    """If it is None, the type follows from that of the field."""
     parser: Callable[[str], Any] | None = None
     read: Callable[[Any], Any] | None = None
-    """It converts the option's value to the field's."""
     default: Any = None
 
 
@@ -136,7 +132,6 @@ _OPTIONS = {
     "ExperimentFields.controlledVariables": FieldOption("--controlled-variable"),
     "ExperimentFields.tags": _TAGS._replace(help="Tag of the experiment; repeatable."),
 }
-"""It has fields whose options have other names or texts; those of one request have its model's name before them."""
 WITHOUT_OPTION = {
     "definitionId": "the command has an argument for it",
     "confirmedUsd": "the command asks, unless --yes is given",
@@ -185,7 +180,6 @@ _METAVARS = {bool: "", int: "N", float: "N", str: "TEXT", list[str]: "TEXT", Pat
 
 
 def option_of(model: str, field: str) -> FieldOption:
-    """Return the option of a field, such as `config.judgeModel`; it has at least a name."""
     name = field.rpartition(".")[2]
     option = _OPTIONS.get(f"{model}.{name}") or _OPTIONS.get(name) or FieldOption()
     return option if option.names else option._replace(names=f"--{words_of(name, '-')}")

@@ -89,7 +89,6 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
 
 
 def _agreement(session: Session, client: "Client", run_id: str) -> list[Json]:
-    """Return the agreement, or nothing for a run that is too large for it, and say so."""
     try:
         return client.list_grader_agreement(run_id)
     except ApiProblem as problem:

@@ -58,7 +58,6 @@ class ResourceCommands:
     print_saved: Callable[[Session, Json], None] = print_id_and_name
 
     def list_by_default(self) -> None:
-        """Let the app list them without a subcommand, and with `list`, which its help does not show."""
         print_all = self._list_printer()
         self.add_list(f"List {self.name}s.", is_hidden=True)
 
@@ -90,7 +89,6 @@ class ResourceCommands:
         return attrgetter(name)
 
     def add_create(self, help_text: str, *, reads_headers: bool = False) -> None:
-        """Add the command that creates one from a file; values of headers may come from the environment."""
         create_one = self._method(f"create_{self.name}")
 
         def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:

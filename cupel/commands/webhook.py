@@ -97,7 +97,6 @@ def remove(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @contextmanager
 def _named_options() -> Iterator[None]:
-    """Name the options instead of the field that the API misses."""
     try:
         yield
     except ApiProblem as problem:

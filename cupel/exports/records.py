@@ -27,7 +27,6 @@ class Record:
     scenario: Json
     """It is the scenario as it was in the run, or only its id and name if the definition was deleted."""
     epoch: int
-    """It is the number of the repeat, from 1."""
 
     @property
     def sample_id(self) -> str:
@@ -135,7 +134,6 @@ class OutcomeReader:
     client: RunReadingClient
     run: Json
     rescore_id: str | None = None
-    """The results of this rescore replace those of the run."""
     transcripts: int = 0
     errored: int = 0
 

@@ -66,7 +66,6 @@ _COST_COLUMNS = {
     ModelRole.OPERATION: "operationsCostUsd",
 }
 _OF_DECISIONS = ("decisionCode", "decisionText")
-"""These columns exist only for runs whose definition has a decision rule."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 GRADER = "cupel"

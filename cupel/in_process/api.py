@@ -41,7 +41,7 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
 async def evaluate_async(
     definition: DefinitionSource, targets: Targets, **options: Unpack[EvaluationOptions]
 ) -> Evaluation:
-    """Like `evaluate`, within a running event loop."""
+    """Run `evaluate` within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
     check_prices(plan)
     path = resume_path(plan.options)

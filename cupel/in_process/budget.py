@@ -93,7 +93,6 @@ def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
 
 
 def _unpriced_narrator(plan: EvaluationPlan) -> Iterator[str]:
-    """Yield the model that writes about the figures afterwards, if no estimate could include it."""
     model, account = plan.options.get("analysis_model"), plan.narrator_account
     if model and account and cost_usd(model, Usage(1, 1), account) is None:
         yield model

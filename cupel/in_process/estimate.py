@@ -54,6 +54,5 @@ def estimate_plan(plan: EvaluationPlan) -> RunEstimate:
 
 
 def _capacity(plan: EvaluationPlan, accounts: dict[str, Account], provider: str) -> CallCapacity:
-    """Return the capacity: at most so many conversations run at the same time, whatever the provider allows."""
     capacity = capacity_of(accounts.__getitem__, provider)
     return CallCapacity(min(capacity.parallel, plan.max_concurrency), capacity.call_seconds)

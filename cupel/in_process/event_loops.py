@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 from cupel.errors import UsageError
 
 _users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""It counts the present evaluations and narratives of an event loop."""
 _CLIENT_MODULES = ("cupel_core.providers.http", "cupel_core.providers.safe_http")
 
 
@@ -27,7 +26,6 @@ def run_in_new_loop[Result](work: Callable[[], Coroutine[Any, Any, Result]], alt
 
 @asynccontextmanager
 async def shared_connections() -> AsyncIterator[None]:
-    """Close the providers' connections of this event loop after the last use in it."""
     loop = asyncio.get_running_loop()
     _users[loop] = _users.get(loop, 0) + 1
     try:

@@ -133,6 +133,5 @@ class PatientLimiter:
 
     @asynccontextmanager
     async def target(self, model: str) -> AsyncIterator[OnAnswer]:
-        """Guard a target, whose calls its conversations limit."""
         async with self.waits.call(model, self.on_wait):
             yield ignore_answer

@@ -45,7 +45,6 @@ _CALL_TIMEOUT = RequestField("number", minimum=0.001, maximum=86_400)
 _NUMBERS = {
     option_name(name): field for name, field in fields_of("CreateRun").items() if field.type in ("integer", "number")
 } | {"call_timeout_seconds": _CALL_TIMEOUT}
-"""They are numbers with the limits of the API's contract."""
 _LABELS = ("name", "tags", "metadata")
 _TYPES = {
     "scenarios": "a list of names or mappings",
@@ -66,7 +65,6 @@ _TYPES = {
     "on_complete": "a function",
     "on_error": "a function",
 }
-"""It has the types of the options that are neither numbers nor strings."""
 
 
 class EvaluationOptions(TypedDict, total=False):

@@ -87,8 +87,6 @@ class EvaluationPlan:
         return self.saved.next_round if self.saved else 1
 
     def probe(self, index: int, retry_round: int | None = None) -> Probe:
-        """Return a probe. In a continuation, `retry_round` is the round in which it was completed; the default is this
-        one."""
         case, column, repeat = self.probe_plan.probe(index)
         scenario, persona = self.cases[case]
         thread = thread_id(self.id, index, retry_round or self.retry_round)

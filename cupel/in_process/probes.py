@@ -36,7 +36,6 @@ class Probe:
     """It counts from 0."""
     repeats: int
     total: int
-    """It is the number of probes of the evaluation."""
     thread_id: str
 
     @property

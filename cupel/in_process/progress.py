@@ -64,7 +64,6 @@ class _ColumnProgress:
         self.counts.slow_calls = list(slow_calls(calls, now.timestamp()))
 
     def delays(self) -> tuple[Delay, ...]:
-        """Return the delays; there are none as long as any running probe does not wait."""
         if len(self.waits) < self.counts.running:
             return ()
         soonest: dict[str, _Wait] = {}

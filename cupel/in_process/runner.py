@@ -88,7 +88,6 @@ class EvaluationRunner:
         return self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
 
     def _graders(self, calls: Attempt, on_wait: OnWait = ignore_wait, **changes: Any) -> GraderFactory:
-        """Return the factory of one probe's graders, which wait for their models and count their own attempts."""
         limiter = PatientLimiter(self.plan.graders.limiter, self.waits, on_wait)
         return replace(self.plan.graders, attempt=calls, limiter=limiter, log=AttemptLog(), **changes)
 
@@ -195,11 +194,9 @@ class EvaluationRunner:
 
     @cached_property
     def _slots(self) -> asyncio.Semaphore:
-        """Return the slots: each conversation takes one, except while it waits between the attempts of a call."""
         return asyncio.Semaphore(self.plan.max_concurrency)
 
     async def _pause(self, seconds: float) -> None:
-        """Let another conversation run during the pause."""
         self._slots.release()
         try:
             await self.sleep(seconds)
@@ -233,7 +230,6 @@ async def _notify(callback: Callable[..., object] | None, *arguments: object) ->
 
 
 async def _gather_or_cancel(started: Iterator[asyncio.Task[None]]) -> None:
-    """Wait for all tasks; the first failure, or a cancellation from outside, cancels the others."""
     tasks = list(started)
     if not tasks:
         return

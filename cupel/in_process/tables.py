@@ -17,7 +17,6 @@ from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
 def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResultsResponse]:
-    """Yield a row per case. `results` are in the order of the plan, and each has an outcome."""
     outcomes = {result.probe.index: result.outcome for result in results}
     winners = {result.probe.index for result in results if result.scoring and is_found_best(result.scoring)}
     for case in range(plan.cases):

@@ -34,9 +34,7 @@ _NOT_DRAWN = {
     "agreement": "no two targets have answered the same scenarios",
     "differences": "no two targets have answered the same scenarios",
 }
-"""It maps figures that are left out to the reason; components say it themselves."""
 _MIN_NUMBERED = 0.055
-"""The percentage of such a share fits into its bar."""
 _MIN_CORRELATION = 0.3
 _MAX_NAMED = 40
 """So many targets are named; of more, only outliers are."""
@@ -216,8 +214,6 @@ def _name_targets(figure: Figure, axes: Axes, places: Sequence[_PlacedTarget], t
 
 
 def _write(figure: Figure, axes: Axes, place: _PlacedTarget, text: str, taken: Sequence[Bbox]) -> Bbox:
-    """Write the label at the first of the offsets where it covers least."""
-
     def box_at(offset: tuple[int, int]) -> Bbox:
         label = _annotate(axes, place, text, offset)
         box = label.get_window_extent()

@@ -13,7 +13,6 @@ from cupel.plots.style import BLUE, GRAY, LIGHT, MAX_ROWS, labels, new_figure, t
 from cupel_core.domain.text.figures import format_decimal
 
 _MAX_NUMBERED = 16
-"""For so many targets, each square has its number."""
 _COLORS = "PuOr"
 """It is diverging, and readable for color-blind readers: disagreement is orange, agreement purple."""
 _MAX_LARGE = 8
@@ -90,7 +89,6 @@ class _Difference(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Return whether zero is outside of the interval."""
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 

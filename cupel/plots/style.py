@@ -82,7 +82,6 @@ def _linear(channel: float) -> float:
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Store the figure as SVG and PNG; equal figures are equal bytes."""
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
     with whole_file(paths[0]) as unfinished:
         figure.savefig(unfinished, format="svg", metadata={"Date": None, "Creator": "cupel"})

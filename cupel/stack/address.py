@@ -61,7 +61,6 @@ def write_local(paths: StackPaths, local: LocalStack) -> None:
 
 
 def accepts_token(local: LocalStack) -> bool:
-    """Return whether the API exists and accepts the token. This also starts the API function and its authorizer."""
     request = urllib.request.Request(  # noqa: S310 - an http address of our own making
         f"{local.api_url}/v1/runs?limit=1", headers={"Authorization": f"Bearer {local.token}"}
     )

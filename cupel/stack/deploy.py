@@ -37,7 +37,6 @@ CORS: dict[str, Any] = {
     "ExposeHeaders": ["ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "apigw-requestid"],
     "MaxAge": 600,
 }
-"""The API function answers the same on AWS."""
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 DEFAULT_CALL_SECONDS = 120
 """The template has the same default."""

@@ -116,12 +116,10 @@ _KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook cal
 
 class Recovery(NamedTuple):
     resumed: str
-    """It lists the resumed work, such as `2 runs, 1 turn`, and is empty if there was none."""
     failure: str = ""
 
 
 def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
-    """Have the sweeper resume everything that was queued or in progress before that moment."""
     answer = try_invoke(emulator, "sweep", {"lostBefore": lost_before.isoformat()})
     if answer.failure is not None:
         return Recovery("", answer.failure)

@@ -13,7 +13,6 @@ from cupel.stack.paths import STACK_NAME
 
 class Invocation(NamedTuple):
     payload: Any
-    """It has the result of the function, or its error."""
     failed: bool
 
     @property

@@ -39,7 +39,6 @@ class StackStatus:
     emulator: Emulator
     local: LocalStack | None
     is_current: bool
-    """It is true if the sources have not changed since the last deployment."""
 
 
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:

@@ -18,9 +18,7 @@ _PACKAGE = Path(__file__).parents[2]
 @dataclass(frozen=True)
 class StackPaths:
     repository: Path
-    """It has the sources: a clone, or a copy of those that the installed package contains."""
     state: Path
-    """It has the files of one stack: the emulator's data, the logs, the address and the token."""
     emulator_variables: Mapping[str, str] = field(default_factory=dict)
     is_copy: bool = False
     """It is true if the sources are such a copy, which is made again before each start."""

@@ -55,7 +55,6 @@ def deployed_files(paths: StackPaths) -> dict[str, Path]:
 
 
 def generate(paths: StackPaths) -> None:
-    """Write the generated files of a clone that are missing or outdated. A copy of the sources contains them."""
     if (paths.repository / "tools/generate.py").is_file():
         run([sys.executable, "-m", "tools.generate"], paths, child_environment(paths))
 

@@ -18,7 +18,6 @@ from typing import Any
 
 _INLINE = "<assertion>"
 _LINES_BEFORE = 3
-"""So many lines precede the author's inline code."""
 
 
 def main() -> None:

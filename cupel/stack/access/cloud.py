@@ -9,7 +9,6 @@ from cupel.stack.access.signatures import AccessKey
 class CloudAccess(NamedTuple):
     endpoint_url: str
     objects_url: str
-    """It is the origin of stored objects, which no page of Cupel has."""
     key: AccessKey
 
     def variables(self, region: str) -> dict[str, str]:

@@ -59,7 +59,6 @@ class Buckets(Protocol):
 
 class Ports(NamedTuple):
     first: int
-    """It serves the API and all requests that are signed."""
     objects: int
 
 

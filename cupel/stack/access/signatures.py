@@ -42,7 +42,6 @@ class AccessKey(NamedTuple):
 class SignableRequest(NamedTuple):
     method: str
     path: str
-    """It is percent-encoded."""
     query: str
     headers: Mapping[str, str]
 

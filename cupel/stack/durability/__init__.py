@@ -6,7 +6,6 @@ emulator's modules are passed in.
 """
 
 CHECKPOINT_PATH = "/_cupel/checkpoint"
-"""A request to it stores the resources of a deployment."""
 FAILURE_MARK = "\ncupel: "
 """In the emulator's log, it precedes the reason why it did not start."""
 NOTICE_MARK = "cupel notice: "

@@ -153,7 +153,6 @@ class DurableApplication:
         await self._forward(send, messages, OSError("the object's file could not be written") if is_lost else None)
 
     def _checkpoint(self) -> OSError | None:
-        """Save every service: all resources of a deployment."""
         try:
             for service in self._emulator._build_persistence_save_dict():
                 self._services.save(service)
@@ -191,7 +190,6 @@ class DurableApplication:
 
 
 def _identify(scope: MutableMapping[str, Any]) -> tuple[str, str, list[str]]:
-    """Return the service, the operation if a header names it, and the credential: key, date, region, service."""
     target = authorization = ""
     for name, value in scope["headers"]:
         if name == b"x-amz-target":

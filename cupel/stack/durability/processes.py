@@ -44,7 +44,6 @@ MAX_PROCESSES = {
 """The keys are functions. All other functions are called by queues and state machines, which bound them."""
 type Acquired = tuple[Any, str]
 _group: ContextVar[str] = ContextVar("group", default="")
-"""It is the group of the call that this thread carries out."""
 _LAYER_PREFIX = "layer_"
 """The emulator's archive of a layer, and the folder beside it for the layer, have this prefix."""
 _CODE = "code.zip"
@@ -55,8 +54,6 @@ _UNFINISHED, _DELETED = ".new", ".deleted"
 
 
 class Line:
-    """Holds the calls of a function that wait for a process, by their group. The first group is next."""
-
     def __init__(self) -> None:
         self.groups: OrderedDict[str, deque[object]] = OrderedDict()
         self.moved = threading.Condition()
@@ -67,7 +64,6 @@ class Line:
         self.groups.setdefault(group, deque()).append(call)
 
     def remove(self, group: str, call: object) -> None:
-        """Remove a call that was served or gave up; its group is the last now."""
         self.groups[group].remove(call)
         self.groups.move_to_end(group)
         if not self.groups[group]:

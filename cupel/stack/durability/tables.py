@@ -121,7 +121,6 @@ class Tables:
             yield _EFFECTS + _to_json([(table_key, effects)])
 
     def restore(self, payloads: Iterable[bytes]) -> None:
-        """Load the records of a journal into the emulator, which has no tables yet."""
         definitions: Json = {"generations": [], "state": {}}
         items: dict[TableKey, dict[str, dict[str, Json]]] = defaultdict(lambda: defaultdict(dict))
         for payload in payloads:

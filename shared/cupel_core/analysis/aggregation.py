@@ -21,7 +21,6 @@ MAX_CELLS = 200_000
 
 
 MAX_EXAMINED_RUNS = 500
-"""Only the newest runs of the workspace, or of the definition, are examined."""
 _READERS = 8
 
 
@@ -97,7 +96,6 @@ def _read(run: Run, newest: NewestAnalysis) -> ProfiledRun:
 
 
 def _runs_of(workspace: str, target: str, definition_id: str | None) -> Iterator[Run]:
-    """Yield the runs that have ended and have this target, newest first."""
     cursor: str | None = None
     for _ in range(MAX_EXAMINED_RUNS // MAX_LIMIT):
         page = runs.list_runs(workspace, definition_id=definition_id, limit=MAX_LIMIT, cursor=cursor)

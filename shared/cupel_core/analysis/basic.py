@@ -48,7 +48,6 @@ def is_current(record: AnalysisRecord, inputs: CountedInputs) -> bool:
 
 
 def record_failure(inputs: CountedInputs, where: str, why: str, now: datetime) -> AnalysisRecord:
-    """Record that the analysis failed, unless an earlier one is still current."""
     newest = analyses.find_newest(inputs.ref, inputs.rescore_id)
     if newest is not None and is_current(newest, inputs):
         return newest

@@ -30,7 +30,6 @@ def get_breakdown(workspace: str, run_id: str, by: str | None, rescore_id: str |
 
 
 def case_properties(snapshot: Snapshot) -> list[CaseProperties]:
-    """Return the properties of each case. Personas appear by their names."""
     positions = snapshot.scenario_positions
     found = dict(scenarios.read_properties(snapshot.manifest, set(positions)))
     names = [persona.name for persona in snapshot.personas]

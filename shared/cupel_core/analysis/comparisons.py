@@ -47,7 +47,6 @@ class ComparisonView(NamedTuple):
 class RequestedComparison(NamedTuple):
     view: ComparisonView
     is_queued: bool
-    """It is true if this request queued the comparison, and false if the comparison already existed."""
 
 
 def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedComparison:
@@ -81,7 +80,6 @@ def _check(workspace: str, spec: ComparisonSpec) -> tuple[LoadedSide, LoadedSide
 
 
 def refusal(workspace: str, spec: ComparisonSpec) -> str | None:
-    """Return why a request for this comparison would be refused, or None."""
     try:
         _check(workspace, spec)
     except ClientError as error:

@@ -42,7 +42,6 @@ _SEED_DIGITS = 16
 
 
 _SECONDS = 900.0
-"""A worker has so many seconds unless it passes its own."""
 
 
 def compute(
@@ -104,7 +103,6 @@ def _final_inputs(ref: RunRef, rescore_id: str | None) -> CountedInputs:
 
 
 def _find_same(record: AnalysisRecord, narrator: str | None) -> AnalysisRecord | None:
-    """Return the newest analysis if it has the same inputs, as after a correction that was removed again."""
     newest = analyses.find_newest(RunRef(record.workspace, record.run_id), record.rescore_id, AnalysisKind.DEEP)
     if newest is None or newest.status is not AnalysisStatus.COMPLETED or not newest.has_same_figures(record):
         return None

@@ -45,7 +45,6 @@ class PendingRun(NamedTuple):
     run_id: str
     reason: str
     can_be_requested: bool = False
-    """It is true if the comparison is possible but nobody has requested it."""
     is_in_progress: bool = False
     """It is true while waiting helps: the run goes on, or its comparison is about to be queued, queued or computed."""
 
@@ -54,10 +53,8 @@ class ExperimentSummary(NamedTuple):
     experiment: Experiment
     runs: list[Run]
     rows: list[ExperimentRow]
-    """They compare the runs whose comparison with the baseline is completed."""
     pending: list[PendingRun]
     varied: list[str]
-    """These aspects differ between the baseline and any run."""
     suggestion: Conclusion | None
 
 
@@ -110,7 +107,6 @@ def _explained(
 
 
 def _may_be_queued(baseline: Run, run: Run, now: datetime, *, is_refused: bool) -> bool:
-    """Return whether the end of either run will still queue a comparison that nobody requested."""
     if baseline.status not in TERMINAL:
         return True
     ends = [each.completed_at for each in (baseline, run) if each.completed_at is not None]
@@ -190,7 +186,6 @@ def _find_current(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonR
 
 
 def _compare(workspace: str, experiment: Experiment, run: Run, now: datetime) -> None:
-    """Queue a comparison unless a side goes on, is deleted, or has nothing in common with the other."""
     spec = _spec(experiment, run)
     if spec is not None and run.status in TERMINAL:
         with suppress(ClientError):

@@ -36,8 +36,6 @@ _MARGIN = timedelta(seconds=30)
 
 
 class Computation(NamedTuple):
-    """Defines how one kind of job is carried out."""
-
     compute: Callable[[Job, Callable[[str], None]], None]
     """It takes the job and a function that notes the stage."""
     fail: Callable[[Job, RunFailure], None]

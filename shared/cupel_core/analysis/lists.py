@@ -26,8 +26,6 @@ def list_jobs(
 def list_comparisons(
     workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
 ) -> Page[ComparisonRecord]:
-    """Return comparisons, newest first, without those of deleted runs. Raises Invalid for an unknown run or
-    experiment."""
     page = comparisons.list_comparisons(
         workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
     )

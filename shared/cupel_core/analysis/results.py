@@ -27,11 +27,9 @@ from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import counted_outcomes, outcomes, rescore_results, runs, snapshots
 
 MAX_EXAMPLES = 50
-"""The message of at most so many errors is read."""
 
 
 MAX_UNSCORED_EXAMPLES = 50
-"""The error of at most so many unscored answers is read."""
 
 
 _FORMAT = "1"

@@ -48,7 +48,6 @@ def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
 
 
 def not_matchable(before: Run, after: Run) -> str:
-    """Return why these runs cannot be compared."""
     names = " and ".join(f"{run.definition_name} ({run.definition_id})" for run in (before, after))
     return f"NOT_MATCHABLE: the scenarios of {names} share neither ids nor dimension scores"
 
@@ -97,7 +96,6 @@ def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: 
 
 
 def side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
-    """Yield the scenarios of a run in the order of `listed`, with the case of each persona."""
     found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in listed]))
     for each in listed:
         scenario = found[each.position]

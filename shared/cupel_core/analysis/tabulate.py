@@ -114,7 +114,6 @@ class HashedCounts(NamedTuple):
 
 
 def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:
-    """Return the counts, and a hash of everything that figures are computed from."""
     run, digest = inputs.run, sha256()
     for part in (_FORMAT, run.snapshot_key, inputs.rescore_id or ""):
         digest.update(part.encode() + b"\0")
@@ -156,7 +155,6 @@ def find_or_tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
 class AvailableCounts(NamedTuple):
     counts: RunCounts
     is_complete: bool
-    """It is true if every existing outcome is counted."""
 
 
 def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> AvailableCounts:

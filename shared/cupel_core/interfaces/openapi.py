@@ -56,7 +56,6 @@ TAGS = {
     "audit": "Who did what in the workspace",
     "service": "Health, and this document",
 }
-"""It maps tags to descriptions, in the order of the document."""
 
 _DESCRIPTION = """Evaluate language models and agents: definitions, scenarios, runs and their results.
 
@@ -117,7 +116,6 @@ _PROBLEMS = {
     "412": "`If-Match` does not name the current state; `ETag` does",
     "502": "The model could not be called, or its reply was unusable",
 }
-"""It maps components of problems to descriptions."""
 _IDEMPOTENCY = (
     "Makes the request safe to repeat for a day: the same request with the same key creates nothing new. It is then "
     "answered with"
@@ -180,7 +178,6 @@ def document() -> dict[str, Any]:
 
 
 def _complete_schemas(schemas: dict[str, Any]) -> None:
-    """Add descriptions, examples and the problem document, and remove redundant parts."""
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
@@ -236,7 +233,6 @@ def part(tags: frozenset[str]) -> dict[str, Any]:
 
 
 def _shorten_defaults(schemas: dict[str, Any]) -> None:
-    """Remove the parts of an object's default that repeat the defaults of its fields."""
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
             if "$ref" in field and isinstance(default := field.get("default"), dict):
@@ -323,7 +319,6 @@ def _share_responses(openapi: dict[str, Any]) -> None:
 
 
 def _add_examples(schemas: dict[str, Any]) -> None:
-    """Add the examples of fields that neither their type nor the example of a schema shows."""
     examples = SchemaExamples(schemas)
     for name, schema in schemas.items():
         if "enum" in schema:
@@ -360,7 +355,6 @@ def _by_schema_name(schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _set_parameters(described: dict[str, Any]) -> None:
-    """Describe path parameters, remove null from the types of parameters, and capitalize header names."""
     for parameter in described.get("parameters", []):
         schema = parameter["schema"]
         if parameter["in"] == "header":

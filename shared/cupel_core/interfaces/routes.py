@@ -50,7 +50,6 @@ def _shape(path: str) -> tuple[int, str]:
 
 
 def routes_at(path: str) -> dict[str, Route]:
-    """Return the operations of this path by their methods; the result is empty for an unknown path."""
     segments = path.split("/")
     return {each.method: each for each in _by_shape().get(_shape(path), ()) if each.serves(segments)}
 

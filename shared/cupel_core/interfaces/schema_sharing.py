@@ -89,7 +89,6 @@ def _derived(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _bases(schemas: dict[str, SchemaObject], models: dict[str, type[BaseModel]]) -> dict[str, SchemaObject]:
-    """Return schemas of bases of several models that have no schema yet, and add them to the models."""
     users = defaultdict[type[BaseModel], list[str]](list)
     for name, model in sorted(models.items()):
         for ancestor in model.__mro__[1:]:
@@ -109,7 +108,6 @@ def _bases(schemas: dict[str, SchemaObject], models: dict[str, type[BaseModel]])
 
 
 def _extension(schemas: dict[str, SchemaObject], name: str, model: type[BaseModel]) -> SchemaObject:
-    """Return the schema of a model as an extension of those of its bases that make it shorter."""
     shortest = schema = schemas[name]
     chosen: list[str] = []
     for ancestor in (schema_name(each.__name__) for each in model.__mro__[1:]):
@@ -122,7 +120,6 @@ def _extension(schemas: dict[str, SchemaObject], name: str, model: type[BaseMode
 
 
 def _is_base(base: SchemaObject, schema: SchemaObject) -> bool:
-    """Return whether every value of the schema is one of the base, and the base permits the schema's fields."""
     fields, inherited = schema["properties"], base["properties"]
     return (
         inherited.keys() <= fields.keys()
@@ -135,7 +132,6 @@ def _is_base(base: SchemaObject, schema: SchemaObject) -> bool:
 
 
 def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: list[str]) -> SchemaObject:
-    """Return references to the bases, with the parts of the schema that they lack."""
     inherited = {name: field for base in bases for name, field in schemas[base]["properties"].items()}
     required = {name for base in bases for name in schemas[base].get("required", ())}
     examples = [schemas[base].get("examples") for base in bases]
@@ -183,7 +179,6 @@ def _saved(name: str, shared: SchemaObject, fields: list[SchemaObject]) -> int:
 
 
 def _shorter(name: str, shared: SchemaObject, field: SchemaObject) -> SchemaObject | None:
-    """Return a reference to the shared field with the differences of this field, or None if that is no shorter."""
     own = {each: value for each, value in field.items() if value != shared.get(each)}
     is_contrary = any(field.get(each) != value for each, value in shared.items() if each not in ANNOTATIONS)
     if is_contrary or "description" not in field or not own.keys() <= {*ANNOTATIONS, *_LIMITS}:

@@ -48,7 +48,6 @@ class AnswerSums:
 
 
 def _trials(cells: Sequence[Cell], metric: Metric) -> Floats:
-    """Return three numbers for each cell. Few cells differ, so each distinct cell is computed once."""
     known = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
     table = np.array([metric.trials(cell) for cell in known], dtype=np.float64)
     return table[np.fromiter(map(known.__getitem__, cells), np.intp, len(cells))]
@@ -94,7 +93,6 @@ def _comparable(decided: Flags) -> tuple[Numbers, Numbers]:
 
 
 def _filled(values: Floats, is_given: Flags) -> Floats:
-    """Fill each gap with the mean of its column plus that of its scenario less the mean of all."""
     zeroed = np.where(is_given, values, 0.0)
     by_column = zeroed.sum(axis=1) / is_given.sum(axis=1)
     by_scenario = zeroed.sum(axis=0) / is_given.sum(axis=0)

@@ -166,7 +166,6 @@ def variance_components(means: Floats, repeat: float | None, answers_per_mean: f
 
 
 def variance_shares(answers: AnswerSums) -> VarianceShares | str:
-    """Return the shares, or a reason why there are none."""
     columns = np.flatnonzero((answers.counts > 0).any(axis=1))
     if len(columns) < MIN_COLUMNS_FOR_VARIANCE:
         return f"needs at least {MIN_COLUMNS_FOR_VARIANCE} targets with answers"

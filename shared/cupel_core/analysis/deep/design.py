@@ -19,14 +19,11 @@ _INDEPENDENT = 1e-8
 
 @dataclass(frozen=True)
 class ScoredScenarios:
-    """Holds the scenarios that have a score in every dimension in which most scenarios have one."""
-
     rows: Numbers
     names: tuple[str, ...]
     scores: Floats
     """Its shape is (scenarios, dimensions)."""
     partial: tuple[str, ...]
-    """These are the dimensions in which too few scenarios have a score."""
 
     @classmethod
     def of(cls, answers: AnswerSums) -> "ScoredScenarios":

@@ -227,8 +227,6 @@ class _IsolationTree:
 
 
 class _Varying(NamedTuple):
-    """Names a feature in which rows differ, with its least and greatest value."""
-
     feature: int
     low: float
     high: float

@@ -91,7 +91,6 @@ def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> Non
 
 
 def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:
-    """Return the summary that an interrupted worker has stored, or write a new one; None without a summarizer."""
     if record.summarizer_model is None:
         return None
     stored = reports.find_texts(record)

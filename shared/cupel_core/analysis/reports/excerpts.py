@@ -69,7 +69,6 @@ def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
 
 
 def readable_indexes(ref: RunRef, indexes: frozenset[int], now: datetime) -> frozenset[int]:
-    """Return those of these probes whose conversations have neither been deleted nor have expired."""
     found = outcomes.get_many(ref, indexes)
     return frozenset(index for index in indexes if _readable(found.get(index), now))
 

@@ -304,7 +304,6 @@ def scenario_table(content: ReportContentResponse) -> ReportTable:
 
 
 def conversation_title(name: str | None, persona: str | None, fallback: str) -> str:
-    """Return `Book a haircut (Ada)`."""
     return f"{name or fallback}{f' ({persona})' if persona else ''}"
 
 

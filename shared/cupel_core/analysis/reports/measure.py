@@ -59,7 +59,6 @@ SAMPLES_PER_TAG = 5
 class Measured(NamedTuple):
     content: ReportContentResponse
     scan: Scan
-    """It is the pass over the outcomes that samples were chosen from."""
 
 
 def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: EstimateInterval | None) -> Measured:

@@ -20,7 +20,6 @@ from cupel_core.domain.text.transcript_lines import transcript_lines
 MAX_CONVERSATIONS = 50
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$:@]|(?<=www)\.)", re.IGNORECASE)
 _AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)](?=\s|$))")
-"""These characters would begin a list, a heading or a rule."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FENCES = re.compile(r"`{3,}")
 

@@ -30,7 +30,6 @@ class CompletedOutcome(NamedTuple):
 
     @property
     def own_success(self) -> bool | None:
-        """Return the run's own verdict, before any correction, or None if the conversation was not scored."""
         success: bool | None = (self.stored.body.get("scored") or {}).get("success")
         return success
 

@@ -72,7 +72,6 @@ def write_summary(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
 ) -> WrittenSummary:
-    """Write the summary. A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
     shown = _choose(content, scan, utc_now())
     if shown is None:
         return WrittenSummary(_without(model, TOO_LONG))
@@ -150,7 +149,6 @@ def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) ->
 
 
 def _shown_transcript(transcript: Transcript, limit: int) -> ShownTranscript:
-    """Return the verdict, and the conversation in messages that together have at most the limit of tokens."""
     result, length = transcript.result, limit * _CHARACTERS_PER_TOKEN // _MAX_SHOWN_MESSAGES
     return ShownTranscript(
         "not judged" if result is None else "passed" if result.success else "failed",

@@ -252,7 +252,6 @@ def _spec(run: Run, size: TrialSize) -> RunSpec:
 
 
 def _cases(workspace: str, material: _TrialSource, positions: list[int]) -> RunCases:
-    """Return the cases of these scenarios, by position: the run's with its personas, others with their own."""
     wanted, cases = set(positions), material.source.cases
     numbers = [number for number, position in enumerate(cases.scenario_positions) if position in wanted]
     personas = tuple(cases.case_personas[number] for number in numbers) if cases.case_personas else ()

@@ -22,8 +22,6 @@ logger = Logger(child=True)
 
 
 class Author(NamedTuple):
-    """Identifies who changes something, when, and the id under which the change is recorded."""
-
     record_id: str
     caller: Caller
     now: datetime
@@ -62,12 +60,10 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
 
 
 def names_several(operation: Route) -> bool:
-    """Return whether the record of an operation has the ids of all objects that it created or deleted."""
     return operation.id in (*IMPORTS, *BULK_DELETIONS)
 
 
 def created_ids(operation: Route, content: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the definitions that an import has created; its path names the first of them."""
     if operation.id not in IMPORTS or not content:
         return None
     return tuple(each["id"] for each in content["definitions"] if each["id"] is not None)

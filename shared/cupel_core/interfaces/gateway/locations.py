@@ -13,7 +13,6 @@ _NAME = re.compile(r"\{([\w.]+)\}")
 
 
 def add_location(operation: Operation, path: str, response: dict[str, Any]) -> dict[str, Any]:
-    """Add a `Location` if the operation declares one and has created something, unless the route has set one."""
     if "Location" in response["headers"]:
         return response
     location = location_of(operation, path, response) if response["statusCode"] in _CREATED else None
@@ -21,7 +20,6 @@ def add_location(operation: Operation, path: str, response: dict[str, Any]) -> d
 
 
 def location_of(operation: Operation, path: str, response: dict[str, Any]) -> str | None:
-    """Return the path of the object that a successful request created or changed, or None if none is declared."""
     if operation.location is None:
         return None
     return fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
@@ -34,7 +32,6 @@ def fill(template: str, values: Mapping[str, Any]) -> str | None:
 
 
 def _value(values: Any, path: str) -> Any:
-    """Return the value at a path such as `run.id` or `definitions.0.id`, or None if there is none."""
     for name in path.split("."):
         if isinstance(values, list):
             values = values[int(name)] if int(name) < len(values) else None

@@ -16,5 +16,4 @@ def audit(operation: Route, request: Request, arguments: Mapping[str, Any], outc
 
 
 def _record_id(request: Request) -> str:
-    """Return a distinct id: a request may have several mutations."""
     return request.id if request.changes == 1 else f"{request.id}-{request.changes}"

@@ -84,8 +84,6 @@ def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
 
 
 def _named_cuts(request: Request) -> dict[str, Any]:
-    """Name the lists that have further items, such as `run.transcripts`; positions in lists around them are left
-    out."""
     names = dict.fromkeys(".".join(each for each in path if isinstance(each, str)) for path in request.cut_lists)
     return {"extensions": {"truncated": list(names)}} if names else {}
 
@@ -212,7 +210,6 @@ def _cause(error: GraphQLError | AppError) -> AppError:
 
 
 def _with_known_values(message: str) -> str:
-    """Add the values of the enum to a message about a value that the enum does not have."""
     found = _OF_ENUM.search(message)
     kind = schema().type_map.get(found[1] or found[2]) if found else None
     return f"{message} Known values: {', '.join(kind.values)}" if isinstance(kind, GraphQLEnumType) else message

@@ -125,7 +125,6 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
 
 
 def _texts_by_name(sdl: str) -> dict[str, list[_TypeText]]:
-    """Return the definition of each type, followed by its extensions."""
     found: dict[str, list[_TypeText]] = defaultdict(list)
     for text in _SEPARATOR.split(sdl):
         if (match := _KIND.search(text)) is not None:

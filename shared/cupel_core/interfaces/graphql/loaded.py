@@ -15,7 +15,6 @@ class Loaded(dict[str, Any]):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], origin: Any) -> "Loaded":
-        """Wrap JSON that is already part of another response."""
         loaded = cls.__new__(cls)
         loaded.update(values)
         loaded.origin = origin

@@ -36,7 +36,6 @@ class DefinitionKey(NamedTuple):
 
 class Loaders:
     def __init__(self, workspace: str, runs: "dict[str, Run]", now: datetime) -> None:
-        """Create the loaders. `runs` has the runs that the request has read, by id; loaded ones are added."""
         self._workspace, self._runs, self._now = workspace, runs, now
         self.definition = _loader(self._definitions)
         self.definition_version = _loader(self._definition_versions)
@@ -49,7 +48,6 @@ class Loaders:
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
 
     def _experiments(self, ids: Sequence[str]) -> list[Loaded | None]:
-        """Read the experiments of runs, so each of them has runs."""
         from cupel_core.contract.experiments import ExperimentResponse
         from cupel_core.resources import experiments
 

@@ -102,7 +102,6 @@ def _may_wait(request: Request, seconds: float) -> AbstractContextManager[bool]:
 
 
 def _values(field: RootField, operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the operation's function; missing or null ones get its defaults."""
     given = {name: value for name, value in arguments.items() if value is not None}
     _check_path(operation, given)
     values = {each.name: _value(field, each, given[each.name]) for each in operation.arguments if each.name in given}
@@ -130,7 +129,6 @@ def _body(field: RootField, operation: Operation, given: Mapping[str, Any]) -> A
 
 
 def _published(field: RootField, path: str) -> str:
-    """Return the path of a field of the body with the names of the arguments."""
     first, dot, rest = path.partition(".")
     return f"{field.override.renamed.get(first, first)}{dot}{rest}"
 
@@ -192,7 +190,6 @@ def _range(entries: Iterable[Entry[Any]], limit: int, render: Callable[[Any], An
 
 
 def _loaded(model: ResponseModel, request: Request) -> Loaded:
-    """Convert a response to JSON, and remember its run for fields that read it."""
     run = getattr(getattr(model, "run", model), "stored_run", None)
     if run is not None:
         request.runs[run.id] = run
@@ -200,7 +197,6 @@ def _loaded(model: ResponseModel, request: Request) -> Loaded:
 
 
 def _expand_start(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Replace the short fields of a start by the full ones."""
     body = dict(arguments["body"])
     key = body.pop("idempotencyKey", None)
     idempotency.check_key(key, "input.idempotencyKey")

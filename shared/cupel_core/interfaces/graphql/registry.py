@@ -24,7 +24,6 @@ class Resolver(NamedTuple):
     operation: Route
     cost: int
     item_cost: int
-    """This cost is added for each item of a list, for as many as `limit` or `first` says."""
     is_async: bool
     names: Mapping[str, str] = MappingProxyType({"input": "body"})
     """It maps arguments to the function's names where these are not the arguments' names in snake case."""
@@ -34,11 +33,9 @@ MODULES = {field: f"interfaces.graphql.resolvers.{module}" for module, fields in
 MODULES |= {field: each.route.module for field, each in ROOT_FIELDS.items()}
 """It maps a type and its field, such as `Run.definition`, to the module below `cupel_core` that the field needs."""
 _RESOLVERS: dict[str, Resolver] = {}
-"""The keys are those of MODULES; only the fields of imported modules are present."""
 
 
 def find_resolver(field: str) -> Resolver | None:
-    """Return the resolver, or None for a field that is read by name."""
     if field not in MODULES:
         return None
     if field not in _RESOLVERS:
@@ -59,7 +56,6 @@ def _derive(field: RootField) -> Resolver:
 def resolves[F: Callable[..., Any]](
     field: str, operation_id: str, cost: int = 1, item_cost: int = 1
 ) -> Callable[[F], F]:
-    """Register the decorated function for a field of FIELDS. Raises KeyError for an undeclared operation."""
     operation = ROUTES[operation_id]
 
     def register(function: F) -> F:

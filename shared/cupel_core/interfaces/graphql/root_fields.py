@@ -24,18 +24,14 @@ _BLOCK_COST = 200
 
 
 class FieldOverride(NamedTuple):
-    """Defines how a root field differs from the one derived from its operation."""
-
     name: str | None = None
     is_query: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
     """It maps parameters of the path, other parameters or fields of the body to the names of arguments."""
     is_flat: bool = False
-    """If true, each field of the body is a separate argument."""
     arguments: str | None = None
     """These arguments, as the schema declares them, replace the derived ones."""
     prepare: str | None = None
-    """This function of `operations` changes the arguments before they are passed to the operation."""
     input_type: str | None = None
     is_input_optional: bool = False
     error_prefix: str = "input"
@@ -43,7 +39,6 @@ class FieldOverride(NamedTuple):
     result_type: str | None = None
     """It may have more fields than the operation's response."""
     defaults: Mapping[str, str] = MappingProxyType({})
-    """It maps arguments to defaults as the schema writes them."""
     then: str | None = None
     """This operation is called after the field's own, and its response is the value of the field."""
     may_be_absent: bool = False
@@ -55,7 +50,6 @@ class FieldOverride(NamedTuple):
     cost: int | None = None
     item_cost: int = 1
     note: str | None = None
-    """It follows the operation's summary in the description."""
 
 
 _START = FieldOverride(prepare="expand_start", input_type="StartRunInput")
@@ -124,7 +118,6 @@ OVERRIDES: dict[str, FieldOverride] = {
 }
 """It maps operations to published names and arguments that differ from the derived ones."""
 CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
-"""These further fields of list operations are read from cursor to cursor."""
 OTHER_FIELDS = {
     "getBranchSession": "Chat.session",
     "getDeepAnalysis": "Run.deepAnalysis",
@@ -178,7 +171,6 @@ class RootField(NamedTuple):
 
     @property
     def path_arguments(self) -> dict[str, str]:
-        """Map the path's parameters to arguments: `id` is the parameter of the object that the operation names."""
         names = {each: self.override.renamed.get(each) or to_camel(each) for each in self.route.path_names}
         own = self.route.path_names[-1] if names else ""
         is_named = own.removesuffix("_id") in self.route.id.lower()
@@ -188,7 +180,6 @@ class RootField(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Map arguments to the operation's parameters or fields of its body, where names differ from camel case."""
         names = {**self.override.renamed, **self.path_arguments, "body": "input"}
         return {argument: name for name, argument in names.items()}
 

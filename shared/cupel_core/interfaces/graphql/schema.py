@@ -42,7 +42,6 @@ def schema() -> GraphQLSchema:
 
 
 def sdl() -> str:
-    """Return the schema as it is written, with extensions of types."""
     return "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
 
 
@@ -100,7 +99,6 @@ def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mappin
 
 
 def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:
-    """Carry out a mutation and record it; mutations of a request never overlap."""
     request.begin_change()
     try:
         _check_role(resolver.operation, request)

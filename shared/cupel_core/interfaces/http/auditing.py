@@ -54,7 +54,6 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
 
 
 def _is_recorded(status: int) -> bool:
-    """Return whether a request is recorded. An internal error may have occurred after a change."""
     is_changed = status < HTTPStatus.BAD_REQUEST or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return is_changed or status == HTTPStatus.FORBIDDEN
 

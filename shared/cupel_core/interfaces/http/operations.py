@@ -79,7 +79,6 @@ def add_route(app: APIGatewayHttpResolver, operation: Operation) -> None:
 
 
 def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Return the response of the operation's route, with its `ETag` if it has one."""
     _request.set(APIGatewayProxyEventV2(event))
     _tag.set(None)
     response = app.resolve(event, context)
@@ -187,7 +186,6 @@ def _may_wait(who: Caller) -> Callable[[float], Any]:
 
 
 def _body(event: dict[str, Any]) -> bytes:
-    """Return the body as it was sent; Powertools would read it as text."""
     body = event.get("body") or ""
     return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
 
@@ -205,7 +203,6 @@ def _is_read(event: dict[str, Any]) -> bool:
 
 
 def _respond(status: int, result: Any, limit: int | None) -> Response[Any]:
-    """Return the response with an operation's result; a model becomes JSON once."""
     match result:
         case None:
             return Response(HTTPStatus.NO_CONTENT)

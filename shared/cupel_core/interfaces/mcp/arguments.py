@@ -23,14 +23,11 @@ from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS, check_fields
 from cupel_core.interfaces.mcp.numbers import as_integer
 
 KEY = "idempotency_key"
-"""Operations that take an Idempotency-Key have this argument."""
 _MAX_ID_LENGTH = 300
 _MAX_UNKNOWN = 100
 
 
 class ParametersOfOperation(RequestModel):
-    """Holds parameters of the path and of the query, by the names of the function's parameters."""
-
     model_config = ConfigDict(alias_generator=None)
 
 
@@ -42,7 +39,6 @@ def parameters_model(operation: Operation) -> type[ParametersOfOperation]:
 
 
 def _parameters(operation: Operation) -> Iterator[inspect.Parameter]:
-    """Yield all parameters except the body, headers, and those that only browsers send."""
     for each in operation.arguments:
         note = _note(each)
         if each.name != "body" and not each.name.startswith("_") and not (note and note.is_header):
@@ -63,7 +59,6 @@ def _field(argument: inspect.Parameter) -> tuple[Any, Any]:
 
 
 def body_names(operation: Operation) -> dict[str, str]:
-    """Map the names of arguments to those of the body's fields in a request."""
     if operation.body is None:
         return {}
     left_out = LEFT_OUT_FIELDS.get(operation.id, {})

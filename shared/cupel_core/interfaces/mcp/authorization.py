@@ -14,7 +14,6 @@ METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"
 
 
 def resource_metadata() -> dict[str, Any] | None:
-    """Return the metadata, or None if the stack's JWTs are not for the MCP server."""
     if not settings().oidc_issuer or _origin() is None:
         return None
     return {
@@ -26,7 +25,6 @@ def resource_metadata() -> dict[str, Any] | None:
 
 
 def challenge() -> str:
-    """Return the `WWW-Authenticate` header for a request without a valid token."""
     return "Bearer" if resource_metadata() is None else f'Bearer resource_metadata="{_origin()}{METADATA_PATH}"'
 
 

@@ -33,8 +33,6 @@ _ENVELOPE_BYTES = 400
 
 
 class View(NamedTuple):
-    """Selects the parts of a response that a model gets."""
-
     fields: Fields
     max_bytes: int
     is_untrusted: bool
@@ -150,7 +148,6 @@ def _marked(found: Any) -> Any:
 def _list_content(
     entries: Iterable[Entry[Any]], limit: int | None, render: Callable[[Any], Any], view: View
 ) -> dict[str, Any]:
-    """Return the first items, as many as fit, and read no more entries than needed."""
     items: list[Any] = []
     content: dict[str, Any] = {**view.notice, "items": items}
     room = view.max_bytes - _ENVELOPE_BYTES

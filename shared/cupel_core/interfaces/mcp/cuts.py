@@ -65,7 +65,6 @@ def cut_to_size(content: dict[str, Any], max_bytes: int, page: list[Any] | None)
 
 
 def _raised(caps: Caps, position: int, most: int, fits: Callable[[Caps], bool]) -> Caps:
-    """Return the caps, which fit, with the largest cap at this position that still fits."""
     name, low, high = Caps._fields[position], caps[position], most
     while low < high:
         middle = (low + high + 1) // 2

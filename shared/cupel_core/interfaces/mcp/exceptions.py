@@ -23,7 +23,6 @@ EXCEPTIONS = {
     "completeFile": _UPLOAD,
     "getOpenApiDocument": "it describes HTTP; search_operations and call_operation describe operations",
 }
-"""Models cannot call these operations. They can call all others that their role permits."""
 _HEADERS = "secret headers are set with the API or the command only"
 _DESTINATION = "an address that data is sent to is set with the API or the command only"
 _KEYS = "keys and addresses are set by `cupel providers set` only"
@@ -58,7 +57,6 @@ LEFT_OUT_FIELDS = {
     "createSchedule": _IN_SCHEDULE,
     "updateSchedule": _IN_SCHEDULE,
 }
-"""Models cannot send these fields of requests."""
 _SIGNED = "whoever has this signed URL can use it without a token; use the API or the command"
 LEFT_OUT_RESULTS = {"getFile": {"downloadUrl": _SIGNED}}
 """Models do not receive these fields of responses, which are not nested."""
@@ -82,7 +80,6 @@ def check_result_fields(route: Route, paths: Iterable[str]) -> None:
 
 
 def refusal(route: Route) -> str | None:
-    """Return the reason why models cannot call an operation, or None if they can."""
     if route.is_of_openai:
         return "it has the contract of OpenAI's API; Cupel's own operations do the same"
     return EXCEPTIONS.get(route.id)

@@ -143,7 +143,6 @@ METHODS = {
 
 
 def call_tool(tool: AnyTool, request: ToolRequest, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result as JSON and as text, or an error that the model may correct."""
     try:
         if request.groups is not None and tool.group not in request.groups:
             raise Forbidden(f"{tool.name} is not among the tools that the address selects with `?tools=`")

@@ -100,7 +100,6 @@ def _models(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _remove_words(schema: dict[str, Any]) -> None:
-    """Remove titles, and examples, which are whole bodies of REST."""
     schema.pop("title", None)
     schema.pop("examples", None)
 

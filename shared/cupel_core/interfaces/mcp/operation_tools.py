@@ -14,8 +14,6 @@ _BYTES_PER_KB = 1_000
 
 
 class OperationTool:
-    """Represents an operation whose declaration has an `AsTool`."""
-
     def __init__(self, operation: Operation, declared: AsTool) -> None:
         self.operation = operation
         self.declared = declared
@@ -33,7 +31,6 @@ class OperationTool:
 
     @property
     def description(self) -> str:
-        """Return the summary, the docstring and the advice for models."""
         texts = (f"{self.operation.summary}.", self.operation.description or "", self.declared.advice)
         return " ".join(each.replace("\n", " ") for each in texts if each)
 

@@ -54,7 +54,6 @@ def _in_words_of(tool: AnyTool, error: AppError, detail: str) -> dict[str, Any]:
 
 
 def _argument(tool: AnyTool, field: str) -> str:
-    """Return the argument for a field of the API, or the field itself if there is none."""
     if field == _KEY:
         return "idempotency_key"
     parts = field.split(".")

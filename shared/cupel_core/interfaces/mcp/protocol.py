@@ -44,8 +44,6 @@ class RpcReply(NamedTuple):
 
 
 class RpcMessage(NamedTuple):
-    """Holds a request, or a notification if the id is None."""
-
     id: str | int | None
     method: str
     params: Mapping[str, Any]
@@ -80,7 +78,6 @@ def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) 
 
 
 def _read_leniently(body: bytes | str) -> Any:
-    """Parse JSON whose texts may have halves of surrogate pairs."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -88,7 +85,6 @@ def _read_leniently(body: bytes | str) -> Any:
 
 
 def _id_of(sent: Any) -> str | int | None:
-    """Return the id to answer with, or None if there is no valid one."""
     found = as_integer(sent.get("id")) if isinstance(sent, dict) else None
     if isinstance(found, str):
         return found if len(found) <= _MAX_ID_LENGTH and not _SURROGATE.search(found) else None

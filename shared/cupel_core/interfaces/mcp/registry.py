@@ -52,7 +52,6 @@ class ToolEffect(StrEnum):
     UPDATE = "update"
     """A repeated call changes nothing more, and nothing is lost."""
     DESTROY = "destroy"
-    """The change cannot be undone."""
 
 
 class McpTool:

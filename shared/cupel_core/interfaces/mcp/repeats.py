@@ -43,7 +43,6 @@ def call_once(
 
 
 def _as_text(sent: Mapping[str, Any]) -> str:
-    """Return the arguments as the same text in whatever order they were sent, and without null values."""
     given = {name: each for name, each in sent.items() if each is not None}
     return orjson.dumps(given, option=orjson.OPT_SORT_KEYS).decode()
 

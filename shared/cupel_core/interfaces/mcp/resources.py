@@ -115,7 +115,6 @@ class McpResource(NamedTuple):
         return "{" in self.uri
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the values of the template's names if the address matches it."""
         pattern = _TEMPLATE_NAME.sub(
             r"(?P<\1>[A-Za-z0-9_-]{1,100})", re.escape(self.uri).replace(r"\{", "{").replace(r"\}", "}")
         )
@@ -150,7 +149,6 @@ def _text(text: str) -> Callable[[ToolRequest, Mapping[str, str]], str]:
 
 
 def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
-    """Return the examples of the API's document, which are tested."""
     from cupel_core.contract.definitions import CreateDefinition, ForkDefinition
     from cupel_core.contract.run_requests import CreateRun
 
@@ -182,8 +180,6 @@ def _type(_: ToolRequest, values: Mapping[str, str]) -> str:
 
 
 def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, Mapping[str, str]], str]:
-    """Return a function that reads the same as a reading tool, for the same roles."""
-
     def read(request: ToolRequest, values: Mapping[str, str]) -> str:
         tool = find_tool(name)
         if tool is None or not tool.permits(request.caller.role):

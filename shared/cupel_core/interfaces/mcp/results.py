@@ -22,7 +22,6 @@ _ENVELOPE_BYTES = 400
 def list_result[T, R: ResponseModel, L: ToolResult](
     request: ToolRequest, model: Callable[..., L], entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]
 ) -> L:
-    """Return the first items, as many as fit, and read no more entries than needed."""
     items: list[R] = []
     room = request.max_result_bytes - _ENVELOPE_BYTES
     for entry in entries:

@@ -49,7 +49,6 @@ def short_arguments(operation: Operation) -> JsonSchema:
 
 
 def _merged(operation: Operation) -> JsonSchema:
-    """Return the parameters and the fields of the body as properties of one object."""
     parameters = _schema_of(parameters_model(operation), "validation")
     properties = dict(parameters.get("properties", {}))
     required, definitions = list(parameters.get("required", [])), dict(parameters.get("$defs", {}))

@@ -11,7 +11,6 @@ import orjson
 import cupel_core
 
 _FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_operations.json"
-"""`python -m tools.generate` writes this file, which describes each operation that models can call."""
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _WEIGHTS = {"id": 8, "tag": 6, "summary": 4, "path": 2, "description": 1}
 _FEW_LETTERS = 3

@@ -50,7 +50,6 @@ def require_admission(suite: ImportedSuite) -> ImportedSuite:
 
 
 def request_fields(scenario: Scenario) -> dict[str, Any]:
-    """Return the scenario as a request would send it: without an id and empty fields."""
     return {name: value for name, value in scenario.to_json().items() if name != "id" and value not in ("", {}, [])}
 
 
@@ -88,7 +87,6 @@ def _is_admitted_scenario(scenario: Scenario, report: ImportReport, *, allow_cod
 
 
 def scenario_problems(scenario: Scenario, *, allow_code: bool = False) -> Iterator[FieldError]:
-    """Yield the errors for which a request with this scenario would be refused."""
     body = request_fields(scenario)
     problems = tuple(_field_problems(CreateScenario, body))
     yield from problems

@@ -32,7 +32,6 @@ class ImportContext:
     dry_run: bool = False
     folder: str | None = None
     uploads: Mapping[str, str] = field(default_factory=dict)
-    """It maps paths to the ids of images and PDFs that were sent along."""
 
 
 def import_promptfoo(context: ImportContext, config: str, files: dict[str, str]) -> ImportResult:
@@ -70,7 +69,6 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
 
 
 def _with_files(context: ImportContext, suite: ImportedSuite) -> list[DefinitionDraft]:
-    """Replace references by stored files. All files are checked before any is stored."""
     decoded = {file_id: data_urls.decode(url) for file_id, url in suite.data_urls.items()}
     infos = {file_id: file.info for file_id, file in decoded.items()}
     drafts = [_with_file_infos(context, draft, infos) for draft in suite.drafts]

@@ -242,7 +242,6 @@ _ATTACHMENT = "attachment://"
 
 
 def _with_attachments(value: Any, attachments: Any) -> Any:
-    """Replace references by the long texts and images that a log of Inspect stores separately."""
     if not isinstance(attachments, Mapping):
         return value
     if isinstance(value, str) and value.startswith(_ATTACHMENT):

@@ -28,8 +28,6 @@ class FileSource(Protocol):
 
 
 class InMemoryFiles:
-    """Provides files sent with a request, by path."""
-
     def __init__(self, texts: Mapping[str, str], uploads: Mapping[str, str] | None = None) -> None:
         """Create the source; `uploads` maps paths to the ids of images and PDFs."""
         self._texts = {posixpath.normpath(path): text for path, text in texts.items()}
@@ -80,7 +78,7 @@ def matching_paths(files: FileSource, reference: str, folder: str = "") -> list[
 def _matches(path: str, pattern: str) -> bool:
     """Match like `PurePosixPath.full_match`, which Python 3.12 lacks, in bounded time for any number of `**`."""
     names, steps = path.split("/"), pattern.split("/")
-    matched = {0}  # These are the numbers of leading names that the steps so far can match.
+    matched = {0}
     for position, step in enumerate(steps):
         if not matched:
             return False

@@ -36,7 +36,7 @@ class ImportedMedia:
             try:
                 return f"cupel-file:{self._id_of_data_url(value)}"
             except NotImportable:
-                return value  # It may be no image but a text that is used as one.
+                return value
         if value.startswith(SCHEME) and value.lower().endswith(SUFFIXES):
             return f"cupel-file:{self._id_at(value.removeprefix(SCHEME))}"
         return value
@@ -145,7 +145,6 @@ def _bytes_of(source: Any) -> Any:
 
 
 def _data_url(media_type: str, data: Any) -> str | None:
-    """Return a data URL, or None if the data is no text; a variable with a file stays a variable."""
     if not isinstance(data, str):
         return None
     return data if _REFERENCE.fullmatch(data.strip()) else f"data:{media_type};base64,{data}"

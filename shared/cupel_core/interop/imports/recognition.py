@@ -84,7 +84,6 @@ def _are_lists(values: list[Any]) -> bool:
 
 
 def _are_numbered(fields: Mapping[str, Any]) -> bool:
-    """Return whether rows by number are in columns, or columns in rows by number."""
     if not all(isinstance(each, Mapping) and each for each in fields.values()):
         return False
     inner = {str(name) for each in fields.values() for name in each}

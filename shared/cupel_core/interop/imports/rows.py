@@ -36,7 +36,6 @@ class TableRow(NamedTuple):
 
     @property
     def repeats_names(self) -> bool:
-        """Return whether the row repeats the column names, as where tables were concatenated."""
         return len(self.fields) > 1 and all(value == name for name, value in self.fields.items())
 
 
@@ -166,7 +165,6 @@ def _values(document: "_JsonText") -> Iterator[tuple[int, Any]]:
 
 
 def _wrapped(value: Any) -> list[Any] | None:
-    """Return the rows in an object with one known list of rows; None for other values."""
     if not isinstance(value, dict):
         return None
     if len(value) == 1 and [] in value.values() and value.keys() <= set(_WRAPPERS):
@@ -236,7 +234,6 @@ class _JsonText:
         return value
 
     def separator_problem(self, number: int) -> str:
-        """Say what is wrong after a sample of a list that neither continues nor ends."""
         if self.is_at_end:
             return self._cut_off(_OPEN_LIST)
         before = self._line_of(len(self._text[: self._position].rstrip()))

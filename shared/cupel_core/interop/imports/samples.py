@@ -16,8 +16,6 @@ _MAX_NAME_LENGTH = 500
 
 @dataclass
 class Notes:
-    """Collects notes: how many samples each concerns, and where the first of them is."""
-
     report: ImportReport
     counts: dict[tuple[str, str, bool], tuple[str, int]] = field(default_factory=dict)
 
@@ -40,8 +38,6 @@ class Notes:
 
 @dataclass(frozen=True)
 class Sample:
-    """Holds a sample as written, its place in the file, and how the import compares answers."""
-
     where: str
     fields: Mapping[str, Any]
     scorer: DatasetScorer | None

@@ -10,7 +10,6 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.interop.imports.samples import Sample
 
 type AnswerComparison = Callable[[list[str]], tuple[Assertion, ...]]
-"""It makes the assertions for one or several expected answers, of which one must be given."""
 
 _LONG_ANSWER = 100
 

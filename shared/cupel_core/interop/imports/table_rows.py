@@ -52,7 +52,6 @@ class TableColumns:
     choices: tuple[str, ...] = ()
 
     def instruction_and_input(self) -> tuple[str, str] | None:
-        """Return the two columns of Alpaca's format, which are asked together; None if the file does not have both."""
         found = {normalize_column(name): name for name in self.input}
         return (found["instruction"], found["input"]) if {"instruction", "input"} <= found.keys() else None
 
@@ -93,7 +92,6 @@ def _check_spellings(chosen: Iterable[str], names: Iterable[str]) -> None:
 
 
 def _by_normalized_name(columns: Iterable[str]) -> dict[str, str]:
-    """Map normalized names to columns; the first of equal names counts."""
     names: dict[str, str] = {}
     for column in columns:
         names.setdefault(normalize_column(column), column)
@@ -242,7 +240,6 @@ def _metadata(fields: Mapping[str, Any], targets: list[str], sample: Sample, wit
 
 
 def _object(value: Any, sample: Sample) -> Mapping[str, Any] | None:
-    """Return an object, which may be JSON text in a table, or None for other values."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = from_json(value, sample.where)

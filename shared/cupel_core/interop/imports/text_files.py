@@ -62,7 +62,6 @@ def decode_text(content: bytes) -> str:
 
 
 def kind_of(content: bytes) -> str | None:
-    """Describe a file that is not text and what to do with it; return None for any other file."""
     if content.startswith(_GZIP):
         return "compressed with gzip; unpack it first: `gunzip`"
     if content.startswith(_ZIP):

@@ -71,7 +71,6 @@ def eval_document(evaluation: OpenAIEval) -> Document:
 
 
 def _config_document(config: Mapping[str, Any]) -> Document:
-    """Return the configuration; stored answers have a sample."""
     is_custom = config["type"] == "custom"
     item = config["item_schema"] if is_custom else _ANSWER_SCHEMA
     includes_sample = bool(config.get("include_sample_schema")) or not is_custom
@@ -101,7 +100,6 @@ def run_document(eval_run: OpenAIRun, page_url: str) -> Document:
 
 
 def _model(eval_run: OpenAIRun) -> str:
-    """Return the model, or an empty text for a run that asks no model."""
     return "" if eval_run.is_recorded else from_target(eval_run.run.plan.targets[0].model)
 
 
@@ -140,7 +138,6 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 
 
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
-    """Yield the usage of each model that was called: those under test and all others."""
     uses: dict[str, ModelCalls] = {}
     for column in _columns(eval_run):
         for kind, cost in column.totals.costs.items():
@@ -247,7 +244,6 @@ def _judge_sample(output_item: EvalOutputItem, assertion: Assertion, result: Ass
 
 
 def _graded_json(assertion: Assertion, reply: JudgeReply) -> str:
-    """Return the verdict in the form of the service's graders: steps that lead to a result."""
     said = json.loads(reply.text)
     result = said["score" if assertion.kind == "score-model" else "label"]
     steps = [{"description": said["reason"], "conclusion": str(result)}]

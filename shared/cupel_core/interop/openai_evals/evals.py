@@ -111,7 +111,6 @@ def _eval(record: EvalRecord, definition: Definition) -> OpenAIEval:
 
 
 def _with_grader_fields(error: Invalid) -> Invalid:
-    """Name the graders' fields in place of the definition's assertions that were made from them."""
     prefix = "content.assertions."
     return Invalid.fields(
         replace(each, field=_grader_field(each.field.removeprefix(prefix))) if each.field.startswith(prefix) else each

@@ -155,7 +155,6 @@ def _md5(content: bytes) -> str:
 def _store(
     workspace: str, file_id: str, name: str | None, content: bytes, now: datetime, *, takes_quotas: bool = False
 ) -> DataFile:
-    """Store the file; without `takes_quotas`, the quotas were taken with its upload."""
     _rows(content, "file")
     if takes_quotas:
         _take_quotas(workspace, len(content))

@@ -28,9 +28,7 @@ class GraderRun(NamedTuple):
     name: str
     type: str
     reward: float | None
-    """It is None if it could not be computed."""
     rewards: Mapping[str, float]
-    """It has the reward of each part of a `multi` grader, and is empty for other graders."""
     results: Mapping[str, AssertionResult]
     models: tuple[str, ...]
     tokens: int

@@ -27,7 +27,6 @@ _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 class EvalOutputItem(NamedTuple):
     view: ProbeView
     content: Content
-    """The definition had this content when the run started."""
 
     @property
     def status(self) -> str:
@@ -78,7 +77,6 @@ def _indexes(workspace: str, run: Run, after: str | None, *, newest_first: bool)
 
 
 def _windows(run: Run, indexes: range, status: str | None, has_time: Callable[[], bool]) -> Iterator[list[int]]:
-    """Yield probes to examine; each window has more than the last."""
     parts: Iterable[Iterable[int]] = (indexes,) if status is None else _candidates(run, indexes, status, has_time)
     for part in parts:
         for window in leaf_batches(part, FANOUT):
@@ -119,7 +117,6 @@ def _count_of(status: str, cell: Cell) -> int:
 
 
 def _with_status(run: Run, probes: Sequence[IndexedStatus], status: str) -> list[IndexedStatus]:
-    """Return the probes whose own outcome has the status: repeats of a scenario may differ."""
     digests = outcomes.list_digests(RunRef(run.workspace, run.id), [probe.probe_index for probe in probes])
     matching = {each.probe_index for each in digests if _status_of(each) == status}
     return [probe for probe in probes if probe.probe_index in matching]

@@ -83,10 +83,8 @@ class OpenAIRun(NamedTuple):
     assertions: Sequence[Assertion]
     """The assertions are those of the evaluated version of the definition, which may have been changed since."""
     results: RunResults | None
-    """It is None until the run has started."""
     data: DataRecord
     rows: Sequence[Row]
-    """These are the rows of its data if the request had them; the list is empty in lists of runs."""
 
     @property
     def is_recorded(self) -> bool:
@@ -228,7 +226,6 @@ def _all_runs(workspace: str, eval_id: str, after: Run | None, page_size: int, *
 
 
 def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
-    """Yield ids of runs; a definition that was made for a run is listed as its first run."""
     for each in ids:
         if each.startswith("def_"):
             yield from islice(definition_runs.list_ids(workspace, each, None, 1, oldest_first=True), 1)
@@ -237,7 +234,6 @@ def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
 
 
 def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
-    """Return the data source without rows, model and parameters."""
     data_source = body.data_source
     origin = data_source.source
     if isinstance(origin, StoredAnswers):
@@ -250,7 +246,6 @@ def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
 
 
 def _asked_messages(body: CreateOpenAIEvalRun) -> TemplateMessages | ItemReference | None:
-    """Return the messages to send, or None if the answers are in the data."""
     data_source = body.data_source
     return None if isinstance(data_source, JsonlDataSource) else data_source.asked_messages
 
@@ -320,7 +315,6 @@ def _rows_field(body: CreateOpenAIEvalRun) -> str:
 
 
 def _row_error(body: CreateOpenAIEvalRun, number: int, name: str, why: str) -> FieldError:
-    """Return an error for a row. Rows of a file and stored answers are not in the request."""
     field = _rows_field(body)
     if not isinstance(body.data_source.source, FileContent):
         of = "of the file" if isinstance(body.data_source.source, FileId) else "of the stored answers"
@@ -358,11 +352,8 @@ class _VersionTaken(Conflict):
 
 
 class _DataVersion(NamedTuple):
-    """Names the version of a definition that has the data of a run."""
-
     number: int
     unstored: start.UnstoredDefinition | None = None
-    """It is set if the definition is a new one."""
 
 
 def _version_of(
@@ -388,7 +379,6 @@ def _version_of(
 
 
 def _with_request_fields(error: Invalid) -> Invalid:
-    """Rename fields of a run's specification to those of the request."""
     return Invalid.fields(map(_request_error, error.errors)) if error.errors else error
 
 

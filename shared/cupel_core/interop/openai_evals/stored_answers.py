@@ -44,7 +44,6 @@ ERASED_BEFORE = timedelta(hours=1)
 class AnswersOfRun(NamedTuple):
     run: Run
     indexes: list[int]
-    """They are in ascending order."""
 
     @property
     def ref(self) -> RunRef:
@@ -89,10 +88,6 @@ def select(evaluation: OpenAIEval, workspace: str, source: StoredAnswers, now: d
 
 
 def make_definition(evaluation: OpenAIEval, workspace: str, selection: AnswerSelection, now: datetime) -> str:
-    """Create a definition with the eval's graders and no rows, and return its id.
-
-    It is deleted with any of the answers.
-    """
     definition_id = new_id("def")
     name = f"{evaluation.name[:150]}: answers of {now:%Y-%m-%d %H:%M:%S}"
     catalog.create(workspace, Labels(name=name), evaluation.content.to_json(), now, definition_id=definition_id)
@@ -155,7 +150,6 @@ def _runs(workspace: str, eval_id: str, metadata: Mapping[str, str], source: Sto
 
 
 def _transcripts(run: Run, source: StoredAnswers, now: datetime) -> Iterator[Transcript | None]:
-    """Yield transcripts without their contents, and None for each answer that does not match."""
     target = None if source.model is None else to_target(source.model)
     after, before = source.created_after, source.created_before
     for indexes in run.plan.ranges(run.plan.columns_of(target)):

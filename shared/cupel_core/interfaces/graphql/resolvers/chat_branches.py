@@ -40,7 +40,6 @@ def artifacts(
 
 
 def _session(request: Request, source: Loaded, branch_id: str | None, profile_id: str | None) -> ProfileSession | None:
-    """Return the session, or None for a chat without a profile if none is named."""
     if profile_id is None and source["profileId"] is None:
         return None
     branch = branch_id or source["activeBranchId"]

@@ -62,7 +62,6 @@ async def job_id(request: Request, source: Loaded) -> Any:
 
 
 async def _whole(request: Request, source: Loaded) -> Loaded:
-    """Return the comparison with its figures, which lists do not have; they are read once for all of its fields."""
     if "figures" in source:
         return source
     if source.origin is None:
@@ -108,7 +107,6 @@ async def _rows(request: Request, source: Loaded) -> Any:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """Return the targets of a row, or one name if both sides have the same."""
     sides = [_columns(row[side]) for side in ("baseline", "comparison")]
     return " → ".join(dict.fromkeys(sides))
 

@@ -31,7 +31,6 @@ def definition_runs(request: Request, source: Loaded, limit: int, status: str | 
 
 
 def runs_of(request: Request, limit: int, status: str | None, **owner: Any) -> Page[Loaded]:
-    """Return the newest runs of a definition, an eval or a schedule."""
     page = queries.list_runs(
         request.workspace, status=RunStatus(status) if status else None, limit=check_limit(limit), **owner
     )

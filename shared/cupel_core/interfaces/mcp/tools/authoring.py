@@ -71,7 +71,6 @@ def _problem(error: FieldError) -> FieldProblem:
 
 
 def _scenario_count(content: Content) -> int | None:
-    """Return the number of scenarios, or None if a generation would be refused."""
     matrix = Matrix(content)
     if content.template is None:
         return None

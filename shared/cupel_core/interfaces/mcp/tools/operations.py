@@ -19,7 +19,6 @@ from cupel_core.interfaces.routes import ROUTES, load
 _MAX_KB = 20
 """The longest description of an operation has 18 KB."""
 _DESCRIBED_DEPTH = 2
-"""A description has the fields of a result, and those of the objects among them."""
 _MAX_RESULT_BYTES = 16_000
 _MAX_NAME_LENGTH = 100
 

@@ -55,8 +55,6 @@ _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
 @dataclass(frozen=True)
 class ImportedAssertions:
-    """Holds the converted assertions, and the unsupported ones as written, each with the reason."""
-
     assertions: tuple[Assertion, ...]
     unsupported: list[dict[str, Any]]
 
@@ -78,7 +76,6 @@ class AssertionImporter:
     """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
     _compared: set[str] = field(default_factory=set)
-    """It has the types of the comparisons that the test has had so far."""
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
         """Convert the entries. A threshold or a scoring function becomes that of an assert-set around them.
@@ -362,6 +359,5 @@ def _type_name(type_name: str) -> str:
 
 
 def _kind_of(type_name: str) -> tuple[str, str]:
-    """Return the kind of an assertion type, and its negation prefix or ""."""
     name = type_name.removeprefix(NOT)
     return _SYNONYMS.get(name, name), NOT if type_name.startswith(NOT) else ""

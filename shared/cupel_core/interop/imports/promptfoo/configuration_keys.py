@@ -216,7 +216,6 @@ PARAMETERS: Mapping[str, str] = {
     "toolChoice": "toolChoice",
     "functionCallingConfig": "toolChoice",
 }
-"""It maps each option, in the spellings of promptfoo's providers, to a parameter."""
 FURTHER_FIELDS = ("passthrough", "extra_body")
 _ACCOUNT = Key(Fate.LEFT, "keys and addresses are those of `cupel providers set`")
 _PRICE = Key(Fate.LEFT, "prices are those of `cupel providers set --price`")

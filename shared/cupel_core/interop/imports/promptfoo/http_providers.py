@@ -176,7 +176,6 @@ def _reply_part(text: str, root: str) -> str | None:
 
 
 def _conversation_id(parser: Any) -> dict[str, str]:
-    """Return how to read the agent's own id of the conversation from the body of its response."""
     if parser is None:
         return {}
     start = "data.body"
@@ -186,7 +185,6 @@ def _conversation_id(parser: Any) -> dict[str, str]:
 
 
 def _path(text: str) -> str | None:
-    """Return a path as JMESPath, or None for anything else."""
     path, position = "", 0
     while match := _PATH.match(text, position):
         position = match.end()
@@ -201,7 +199,6 @@ def _key(name: str) -> str:
 
 
 def _headers(headers: Any) -> dict[str, str]:
-    """Return header names with the environment variables in their values; other text of a value is left out."""
     given = headers if isinstance(headers, Mapping) else {}
     return {
         str(name): _header_value(str(name), value)

@@ -32,7 +32,6 @@ _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
 MAX_PROMPTS = 100
 _MAX_LABEL_LENGTH = 100
 _MAX_SYSTEM_LENGTH = 200_000
-"""Longer system messages stay in the scenarios, whose messages may be longer."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +114,14 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
 
 
 def _checks_of(scenario: Scenario) -> LeftOutChecks:
-    """Count the author's checks by type: those of the scenario, and those that were already left out."""
     return add_checks([Counter(each.type for each in scenario.assertions), scenario.left_out_checks])
 
 
 def _missing(written: LeftOutChecks, assertions: Iterable[Assertion]) -> LeftOutChecks:
-    """Count the checks that were written and are missing, including those of turns that are left out."""
     return dict(Counter(written) - Counter(each.type for each in assertions))
 
 
 def _separate(turns: list[ConversationTurn], report: ImportReport) -> list[ConversationTurn]:
-    """Return the tests that can be turns of one scenario, with placeholders for the answers that they use."""
     numbers: dict[str, int] = {}
     asked: list[ConversationTurn] = []
     for turn in turns:
@@ -185,8 +181,6 @@ def _of_turn(assertion: Assertion, number: int) -> Assertion:
 
 
 class PromptDraft(NamedTuple):
-    """Holds the definition that a prompt makes alone."""
-
     label: str
     params: Mapping[str, Any]
     draft: DefinitionDraft
@@ -226,7 +220,6 @@ def _without_system(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _case(scenario: Scenario) -> Scenario:
-    """Return the scenario without the parts that depend on the prompt, so that the rest can be compared."""
     return replace(scenario, messages=(), metadata=_prompt_metadata(scenario))
 
 
@@ -264,7 +257,6 @@ def _prompt_fields(prompt_id: str, prompt: PromptDraft) -> dict[str, Any]:
 
 
 def _label(prompt: PromptDraft) -> dict[str, str]:
-    """Return the label on one line, as definitions require; without a label, the prompt's id is shown."""
     label = single_line(prompt.label)[:_MAX_LABEL_LENGTH].rstrip()
     return {"label": label} if label else {}
 

@@ -22,7 +22,6 @@ _GOOGLE_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "O
 _UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
 type Problem = tuple[str, str]
-"""It has an option and why it was not taken."""
 
 
 def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[str, Any], list[Problem]]:
@@ -62,7 +61,6 @@ def _converted(name: str, value: Any) -> Any:
 
 
 def _with_files(value: Any, files: FileSource, depth: int = 0) -> Any:
-    """Replace file references by contents; `depth` counts the files around the value."""
     if isinstance(value, str) and _FILE.fullmatch(value):
         if depth == _MAX_FILES_IN_FILES:
             raise NotImportable(f"{value} is in more than {_MAX_FILES_IN_FILES} files")
@@ -137,7 +135,6 @@ def _tools(value: Any) -> Any:
 
 
 def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
-    """Yield the functions of a tool in OpenAI's, Anthropic's, Google's or Bedrock's shape; None for anything else."""
     if not isinstance(tool, Mapping):
         yield None
     elif isinstance(declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list):

@@ -73,7 +73,6 @@ def _distinct(prompts: list[PromptfooPrompt], report: ImportReport) -> list[Prom
 
 
 def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> dict[str, Any]:
-    """Return the parameters of a prompt's `config`, and report the rest of it."""
     if not isinstance(entry, Mapping):
         return {}
     report_keys(PROMPT, entry, where, report)
@@ -158,7 +157,6 @@ def _json_prompt(text: str, path: str) -> str:
 
 
 def _split_at_separators(text: str) -> Iterator[str]:
-    """Yield the parts of a text between lines that are `---`."""
     part: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if line.strip() == "---":
@@ -201,7 +199,6 @@ def render_messages(raw: str, variables: Mapping[str, Any], media: ImportedMedia
 
 
 def read_chat(text: str) -> list[Mapping[str, Any]] | None:
-    """Return the messages of a rendered prompt that is a chat, also in Google's shape, or None if it is a text."""
     if not text.lstrip().startswith(("[", "- role:", "{")):
         return None
     try:

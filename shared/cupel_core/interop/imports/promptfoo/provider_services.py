@@ -18,8 +18,6 @@ CONNECTOR_HINT = "a connector may be able to call it"
 
 
 class Conversion(NamedTuple):
-    """Holds the corresponding model with its setup, or None with the reason."""
-
     model: str | None
     note: str = ""
 
@@ -70,7 +68,7 @@ _OTHER_KINDS = {
     "assistant": _AGENT,
     "agents": _AGENT,
 }
-"""Models of these kinds are chat models at no service."""
+"""No service has chat models of these kinds."""
 _CODING_AGENT = "it is a coding agent, not a chat model"
 _OPENAI_KINDS = {
     "agents-api": _AGENT,
@@ -232,7 +230,6 @@ def convert(
 
 
 def azure_address(entry: Mapping[str, Any]) -> str:
-    """Return the address that a provider of Azure names; empty for other providers, and if it names none."""
     service, config = str(entry.get("id")).partition(":")[0], entry.get("config")
     return _address(config) if SYNONYMS.get(service, service) == "azure" and isinstance(config, Mapping) else ""
 
@@ -277,7 +274,6 @@ def _reason_against(service: Service, model: str) -> str | None:
 
 
 def _named(service_name: str, service: Service, model: str, config: Mapping[str, object]) -> Conversion:
-    """Return the model at its provider, or at a server that the workspace must set up."""
     address, provider = _address(config), service.provider or f"{OWN_SERVER_PREFIX}{service_name}"
     if service_name == "openai" and address and not address.startswith("https://api.openai.com/"):
         provider = _own_server(address)

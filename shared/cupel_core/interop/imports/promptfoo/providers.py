@@ -46,7 +46,6 @@ class PromptfooProvider:
     config: Mapping[str, Any]
     prompts: tuple[str, ...] | None = None
     connector: ConnectorDraft | None = None
-    """If the provider calls an agent over HTTP, this is the agent, and there is no model."""
     params: Mapping[str, Any] = field(default_factory=dict)
     transform: str | None = None
 
@@ -104,7 +103,6 @@ def read_provider(
 
 
 def _as_mapping(entry: Any) -> Mapping[str, Any] | None:
-    """Return a provider as a mapping with its id, or None if it is written in no known way."""
     if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # The old format is {id: options}.
         ((identifier, options),) = entry.items()
         return {"id": identifier, **(options if isinstance(options, Mapping) else {})}
@@ -166,7 +164,6 @@ def _report_provider(
     files: FileSource,
     report: ImportReport,
 ) -> Mapping[str, Any]:
-    """Report a provider's omissions, and return the parameters of the model."""
     model, note = conversion
     if model is None:
         report.skip(where, identifier, note)
@@ -254,7 +251,6 @@ def group_by_providers(
 
 
 def _allowed(providers: Sequence[PromptfooProvider], references: object) -> list[int]:
-    """Return the numbers of the allowed providers; all of them if nothing is said about it."""
     numbers = range(len(providers))
     if not isinstance(references, list):
         return list(numbers)
@@ -303,7 +299,6 @@ def _can_be_called(group: ProviderGroup, report: ImportReport) -> bool:
 
 
 def connectors_of(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
-    """Return the connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
     seen: list[ConnectorDraft] = []
     names: set[str] = set()

@@ -22,7 +22,6 @@ _MARK = "\ufdd2"
 
 
 def marked(names: Iterable[str]) -> dict[str, str]:
-    """Return marks, by variable, that represent the stored answers while templates are rendered."""
     return {name: f"{_MARK}{name}{_MARK}" for name in names}
 
 
@@ -49,7 +48,6 @@ def has_marks(assertion: Assertion) -> bool:
 
 
 def with_placeholders(scenario: Scenario, turns: Mapping[str, int]) -> Scenario:
-    """Return the scenario with placeholders of the turns, by variable, in place of the marks."""
     marks = [(mark, placeholder(turns[name])) for name, mark in marked(turns).items()]
 
     def replaced(text: str) -> str:

@@ -111,7 +111,6 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
 def _report_unset_variables(
     prompts: Sequence[PromptfooPrompt], tests: Sequence[PromptfooTest], report: ImportReport
 ) -> None:
-    """Report the variables of prompts that no test sets: often, their names are misspelt."""
     known = {VARIABLE, "env", *(name for test in tests for name in (*test.data["vars"], *test.stored_outputs))}
     for prompt in prompts:
         for name in sorted(printed_variables(prompt.raw) - known):
@@ -121,7 +120,6 @@ def _report_unset_variables(
 def _drafts_of(
     config: Mapping[str, Any], prompts: list[PromptfooPrompt], group: ProviderGroup, reader: "_SuiteReader"
 ) -> list[DefinitionDraft]:
-    """Return one definition for all prompts, or one for each, for the tests of these providers."""
     imported = reader.report.imported
     before = imported.copy()
     read = []
@@ -176,12 +174,10 @@ class _SuiteReader:
     azure_address: str
     environment: EnvironmentVariables
     asking: set[int] = field(default_factory=set)
-    """These are the prompts for which a test has made a scenario."""
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
-        """Return a draft, or None if no test makes a scenario for the prompt or no provider is asked with it."""
         allowed = [
             provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
         ]
@@ -208,7 +204,6 @@ class _SuiteReader:
     def _test_turns(
         self, prompt: PromptfooPrompt, test: PromptfooTest, stored: dict[str, str]
     ) -> Iterator[ConversationTurn]:
-        """Yield the turns of a test. Its answer is added to `stored` if later tests can use it."""
         references = test.data.get("prompts")
         if isinstance(references, list) and not any(prompt.matches(str(reference)) for reference in references):
             return
@@ -289,7 +284,6 @@ class _SuiteReader:
     def _without_answers(
         self, where: str, assertions: tuple[Assertion, ...]
     ) -> tuple[tuple[Assertion, ...], LeftOutChecks]:
-        """Return the assertions that need no other answers, and count the others."""
         compared = list(filter(has_marks, assertions))
         for assertion in compared:
             self.report.skip(where, assertion.type, "it compares an answer with another one, which is stored")
@@ -300,7 +294,6 @@ class _SuiteReader:
 def _reason_against_answers(
     prompt: PromptfooPrompt, test: PromptfooTest, names: list[str], stored: Mapping[str, str]
 ) -> str | None:
-    """Return why a test that uses these answers of other tests is left out, or None if it is not."""
     if missing := [name for name in names if name not in stored]:
         return f"it needs {missing[0]}, in which storeOutputAs puts another answer"
     if names and VARIABLE in prompt.raw:

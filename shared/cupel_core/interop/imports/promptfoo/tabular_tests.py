@@ -218,7 +218,6 @@ def _typed_assertion(negation: str | None, kind: str, threshold: str | None, val
 
 
 def split_list(text: str) -> list[str]:
-    """Split a comma-separated list; a part in double quotes may contain commas, and quotes doubled or escaped."""
     parts: list[str] = []
     remaining = text.lstrip(", \t\r\n")
     while remaining:

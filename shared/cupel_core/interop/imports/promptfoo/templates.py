@@ -125,6 +125,5 @@ _NAMES = re.compile(r"{{\s*([^{}\s|]+)\s*(?:\|[^}]+)?}}|{%\s*(?:if|for)\s+([^{}\
 
 
 def referenced_names(template: str) -> set[str]:
-    """Return the names of the variables a template uses, as promptfoo finds them."""
     expressions = (first or second for first, second in _NAMES.findall(template))
     return {name[0] for expression in expressions if (name := re.match(r"[A-Za-z_]\w*", expression))}

@@ -32,7 +32,6 @@ class PromptfooTest:
     where: str
     data: Mapping[str, Any]
     stored_outputs: frozenset[str] = frozenset()
-    """Earlier tests store answers in these variables, by `storeOutputAs`."""
     scenario: str | None = None
     """The test belongs to the scenario at this place, whose tests are one conversation by default."""
     provider_transform: str | None = None
@@ -46,7 +45,6 @@ class PromptfooTest:
 
     @property
     def as_written(self) -> dict[str, Any] | None:
-        """Return the test for the code of assertions, or None if it is nested too deeply for the metadata."""
         written = {name: self.data[name] for name in _READ_BY_CODE if name in self.data}
         return written if json_limit_error(written, MAX_DEPTH - _DEPTH_IN_METADATA) is None else None
 
@@ -63,7 +61,6 @@ class PromptfooTest:
         return f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
 
     def used_outputs(self, prompt: str) -> list[str]:
-        """Return the variables of `stored_outputs` that a template of this test, or the prompt, contains."""
         templates = self.templates(prompt)
         names = sorted(self.stored_outputs)
         return [name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)]
@@ -109,7 +106,6 @@ class TestLoader:
                 yield PromptfooTest(test.where, data)
 
     def _expand_entries(self, value: Any, where: str) -> Iterator[PromptfooTest]:
-        """Yield the tests of a list in which strings name files with further tests."""
         entries = [] if value is None else value if isinstance(value, list) else [value]
         for number, entry in enumerate(entries):
             position = f"{where}.{number}"
@@ -152,7 +148,6 @@ class TestLoader:
                 self._report.skip(position, str(data)[:80], "it is not an object")
 
     def _with_vars(self, where: str, data: Mapping[str, Any], folder: str) -> Mapping[str, Any] | None:
-        """Replace names of files in variables by their contents; return None if a file cannot be read."""
         value = data.get("vars")
         if value is None or isinstance(value, Mapping):
             return data
@@ -167,7 +162,6 @@ class TestLoader:
         return {**data, "vars": variables}
 
     def _scenario_tests(self, scenario: PromptfooTest) -> Iterator[PromptfooTest]:
-        """Combine each test of a scenario with each of its configurations."""
         report_keys(SCENARIO, scenario.data, scenario.where, self._report)
         configurations = list(self._load_list(scenario.data.get("config"), f"{scenario.where}.config"))
         tests = list(self._load_list(scenario.data.get("tests"), f"{scenario.where}.tests"))

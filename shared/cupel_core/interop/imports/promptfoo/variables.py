@@ -20,8 +20,6 @@ _TEXT = (".txt", ".md", ".json", ".jsonl", ".csv", ".html", ".xml", ".j2", "")
 
 
 class VariableCombination(NamedTuple):
-    """Holds one combination of a test's variables; `number` counts from 1, and is None if there is only one."""
-
     variables: Mapping[str, Any]
     number: int | None
 
@@ -42,7 +40,6 @@ def combinations(
 
 
 def count_combinations(variables: Mapping[str, Any]) -> int:
-    """Count the combinations without building them or reading files."""
     total = 1
     for value in variables.values():
         total *= len(value) if _is_expanded(value) else 1
@@ -65,7 +62,6 @@ def _is_expanded(value: Any) -> bool:
 
 
 def resolve_variables(variables: Mapping[str, Any], files: FileSource, media: ImportedMedia) -> dict[str, Any]:
-    """Return the variables with files read, a final newline removed, and plain placeholders replaced."""
     resolved = {name: _load(media.variable(value), files) for name, value in variables.items()}
     resolved = {
         name: re.sub(r"\n\Z", "", value) if isinstance(value, str) else value for name, value in resolved.items()
