@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from cupel.errors import RefusedField
 from cupel_core.base.errors import Invalid
@@ -17,7 +18,7 @@ from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.fit import Misfit, misfits, repeated_names
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.text.templates import normalize_name
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.providers.addresses import header_errors, url_error
 from cupel_core.providers.connectors.config import config_errors, secret_errors
 
@@ -156,7 +157,16 @@ def shape_problems(model: type[BaseModel], data: Section, field: str) -> Iterato
         model.model_validate(dict(data))
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            yield RefusedField(".".join(map(str, (field, *each["loc"]))), field_message(each["msg"]))
+            yield RefusedField(".".join(map(str, (field, *each["loc"]))), f"{error_message(each)}{_quoting(each)}")
+
+
+def _quoting(error: ErrorDetails) -> str:
+    """Return the remedy for a text without quotes that YAML does not read as one, such as 5 or no."""
+    value = error["input"]
+    if error["type"] != "string_type" or not isinstance(value, bool | int | float):
+        return ""
+    words = "yes and on" if value else "no and off"
+    return f", which is how YAML reads {words}; put it in quotes" if isinstance(value, bool) else "; put it in quotes"
 
 
 def _header_problems(body: Section, field: str) -> Iterator[RefusedField]:

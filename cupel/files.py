@@ -24,7 +24,7 @@ from cupel.other_files import refuse_other_document, refuse_other_kind
 from cupel.scenario_tables import InvalidTable, is_table, load_scenarios
 from cupel.source_files import SourceFile
 from cupel_core.domain.text.near_names import unknown_field_message
-from cupel_core.domain.text.validation_messages import REQUIRED, of_missing
+from cupel_core.domain.text.validation_messages import REQUIRED, of_missing, shown_value
 
 _KEYS = ("id", "name", "folder", "tags", "content", "scenarios", "generate", "personas", "connectors")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -132,7 +132,7 @@ def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...])
 def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = False) -> DefinitionFile:
     document = source.document
     if not isinstance(document, dict):
-        raise source.refusal([RefusedField("", f"must be a mapping with {', '.join(_KEYS)}")])
+        raise source.refusal([RefusedField("", _other_root(document))])
     problems = [*_structure_problems(document, required)]
     personas, connectors = (_expanded(document, key, problems) for key in ("personas", "connectors"))
     problems += _rule_problems(source, personas, connectors, allow_code)
@@ -147,6 +147,14 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
         document.get("id"),
         personas,
         connectors,
+    )
+
+
+def _other_root(document: object) -> str:
+    found = "is empty" if document is None else f"is {'a list' if isinstance(document, list) else 'a text or a number'}"
+    return (
+        f"{found}; a definition file has fields with a colon, at least name and scenarios. Known fields: "
+        f"{', '.join(_KEYS)}"
     )
 
 
@@ -188,10 +196,11 @@ def _is_text(value: object) -> bool:
 def _scenarios_problems(document: Json, *, is_required: bool) -> Problems:
     given = [key for key in ("scenarios", "generate") if key in document]
     if len(given) == 2 or (is_required and not given):
-        yield RefusedField("scenarios", "specify either scenarios or generate")
+        found = "both are given" if given else "none of them is given"
+        yield RefusedField("scenarios", f"exactly one of scenarios and generate is required, but {found}")
     yield from _item_problems(document, "scenarios", dict, "a text or a mapping with a prompt or messages")
     if document.get("scenarios") == []:
-        yield RefusedField("scenarios", "must not be empty")
+        yield RefusedField("scenarios", "must not be empty; add at least one text or one mapping with a prompt")
     generate = document.get("generate", {"mode": ""})
     if not isinstance(generate, dict):
         kind = "must be a mapping with a mode, such as {mode: matrix, options: first}"
@@ -203,11 +212,11 @@ def _scenarios_problems(document: Json, *, is_required: bool) -> Problems:
 def _item_problems(document: Json, key: str, kind: type, description: str) -> Problems:
     values = document.get(key, [])
     if not isinstance(values, list):
-        yield RefusedField(key, "must be a list")
+        yield RefusedField(key, f"must be a list, not {shown_value(values)}")
         return
     for position, value in enumerate(values):
         if not isinstance(value, kind):
-            yield RefusedField(f"{key}.{position}", f"must be {description}")
+            yield RefusedField(f"{key}.{position}", f"must be {description}, not {shown_value(value)}")
 
 
 def _name_problems(document: Json, key: str) -> Problems:

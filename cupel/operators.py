@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
+from cupel.aws_problems import aws_problem
 from cupel.counts import count_of
 from cupel.environment import set_variables
 from cupel.errors import CupelError, UsageError
@@ -48,7 +49,7 @@ def find_data(stack_name: str) -> StackData:
     except KeyError as error:
         raise CupelError(f"{stack_name} is not a stack of Cupel: it has no output {error}") from error
     except (BotoCoreError, ClientError) as error:
-        raise CupelError(f"the AWS request failed: {error}") from error
+        raise CupelError(aws_problem(error)) from error
 
 
 def check_sharing(stack_name: str, data: StackData, *, delete_data: bool) -> None:
@@ -69,7 +70,7 @@ def delete_stack(stack_name: str, data: StackData | None, report: Report) -> Non
             _unprotect(data.table)
         _delete_and_wait(stack_name, report)
     except (BotoCoreError, ClientError) as error:
-        raise CupelError(f"the AWS request failed: {error}; the command may be repeated") from error
+        raise CupelError(f"{aws_problem(error)}; the command may be repeated") from error
     if data:
         try:
             _delete_data(data, report)
@@ -191,7 +192,7 @@ def issue_first_token(
     except Invalid as error:
         raise UsageError(error.detail) from error
     except (BotoCoreError, ClientError) as error:
-        raise CupelError(f"the AWS request failed: {error}") from error
+        raise CupelError(aws_problem(error)) from error
     return FirstToken(outputs["ApiUrl"], issued.token_id, issued.secret)
 
 
@@ -207,7 +208,7 @@ def reapply_deletions(stack_name: str, now: datetime) -> int:
         set_variables(_settings(stack_name, stack_outputs(stack_name)))
         return workspace_erasure.reapply_deletions(now)
     except (BotoCoreError, ClientError) as error:
-        raise CupelError(f"the AWS request failed: {error}") from error
+        raise CupelError(aws_problem(error)) from error
 
 
 def stack_outputs(stack_name: str) -> dict[str, str]:

@@ -51,7 +51,9 @@ def list_models(server: Server, timeout_seconds: float) -> list[str]:
                 if monotonic() > ends_at:  # The timeouts of the client apply to each part.
                     raise NoList(f"its answer takes more than {timeout_seconds:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        raise NoList(str(error) or type(error).__name__) from None
+        from cupel.connection_problems import connection_problem
+
+        raise NoList(connection_problem(error)) from None
     return _ids(bytes(content))
 
 

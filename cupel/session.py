@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from cupel.printable import printable, printable_json
 from cupel.tables import layout
+from cupel.wrapping import wrapped
 
 if TYPE_CHECKING:  # Importing httpx takes longer than everything that `cupel --help` needs.
     from cupel.client import Client
@@ -41,7 +43,8 @@ def _open_browser(address: str) -> bool:
 class PlainTextConsole(Console):
     """Prints names, answers and messages without characters that would control the terminal, and tables that fit.
 
-    Texts are not folded: a terminal does that itself, without a line break in copied text. `:x:` in a name or an answer
+    On a terminal, lines are broken between words, and commands are not broken. In a pipe, lines have any length.
+    A text without a line end, such as a file or a part of an answer, is printed as it is. `:x:` in a name or an answer
     is not an emoji.
     """
 
@@ -56,10 +59,17 @@ class PlainTextConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         if len(objects) != 1 or not isinstance(objects[0], Table):
             is_text = all(isinstance(each, str) for each in objects)
+            if is_text and self.is_terminal and options.get("end", "\n") == "\n":
+                objects = tuple(self._wrapped(each, options) for each in objects)
             super().print(*objects, **({"soft_wrap": True} if is_text else {}) | options)
             return
         for part in layout(objects[0], self.table_width):
-            super().print(part, soft_wrap=not isinstance(part, Table))
+            line = wrapped(part, self.width) if isinstance(part, Text) and self.is_terminal else part
+            super().print(line, soft_wrap=isinstance(part, Text))
+
+    def _wrapped(self, text: str, options: Mapping[str, Any]) -> Text:
+        has_markup = options.get("markup") is not False
+        return wrapped(Text.from_markup(text, emoji=False) if has_markup else Text(text), self.width)
 
     def on_broken_pipe(self) -> None:
         """Continue without standard error if nobody reads it: the results may have been paid for."""

@@ -12,6 +12,7 @@ import yaml
 
 from cupel.errors import ApiProblem, RefusedField, UsageError
 from cupel.json_types import Json
+from cupel_core.domain.text.yaml_messages import yaml_problem
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.text_files import decode_text, kind_of
 
@@ -34,7 +35,7 @@ class _Loader(yaml.SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 if (key.tag, key.value) in seen:
                     raise yaml.MarkedYAMLError(
-                        problem=f"{key.value}: this key occurs twice", problem_mark=key.start_mark
+                        problem=f"{key.value}: this key occurs twice; keep one of them", problem_mark=key.start_mark
                     )
                 seen.add((key.tag, key.value))
         return node
@@ -142,13 +143,14 @@ def _parse_yaml(path: Path, content: bytes) -> Any:
 
 
 def _problem_of_yaml(content: bytes, error: yaml.MarkedYAMLError) -> str:
-    mark, problem = error.problem_mark, error.problem or error.context
+    mark, found = error.problem_mark, error.problem or error.context or ""
+    problem = yaml_problem(found)
     if mark is None:
         return f": {problem}"
-    if "but got '['" in str(problem) or "but got '{'" in str(problem):
-        problem = f"{problem}; in braces, a text with brackets needs quotes"
+    if "but got '['" in found or "but got '{'" in found:
+        problem = f"{problem}; a text with brackets needs quotes here"
     place, last = f":{mark.line + 1}:{mark.column + 1}", content.rstrip().count(b"\n") + 1
-    if "<stream end>" in str(problem):
+    if "<stream end>" in found:
         place = place if mark.line < last else f":{last}"
         context = error.context_mark
         start = f", in what starts on line {context.line + 1:,}" if context and context.line < last else ""

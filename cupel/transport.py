@@ -11,6 +11,7 @@ from typing import Self
 import httpx
 import orjson
 
+from cupel.connection_problems import connection_problem
 from cupel.environment import LOCAL_FILE, find_address
 from cupel.errors import ApiProblem, CupelError, NotConnected, RefusedField, UsageError
 from cupel.json_types import Json, TaggedJson, unsendable_field, without_none
@@ -25,6 +26,7 @@ MAX_WAIT_SECONDS = 30.0
 TRANSIENT = frozenset({502, 503, 504})
 LIMITED = 429
 """The request was refused before anything was done."""
+_NOT_FOUND = frozenset({404, 405, 501})
 IN_PROGRESS = 409
 """If it has `Retry-After`, an earlier attempt with the same Idempotency-Key has not been answered yet."""
 
@@ -45,13 +47,16 @@ class Transport:
         self.source = source
         """For display, it names the file or environment variable that the address and token come from."""
         self._sleep = sleep
-        self._http = httpx.Client(
-            base_url=f"{self.api_url}/v1",
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=httpx.Timeout(35, connect=5),  # API Gateway answers within 30 s.
-            transport=transport,
-            trust_env=not _is_local(self.api_url),
-        )
+        try:
+            self._http = httpx.Client(
+                base_url=f"{self.api_url}/v1",
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=httpx.Timeout(35, connect=5),  # API Gateway answers within 30 s.
+                transport=transport,
+                trust_env=not _is_local(self.api_url),
+            )
+        except httpx.InvalidURL as error:
+            raise UsageError(f"{self.api_url}: {connection_problem(error)}; the address is from {source}") from error
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -120,7 +125,7 @@ class Transport:
                 response = self._http.send(request)
             except httpx.TransportError as error:
                 if last or not is_repeatable:
-                    reason = f"{self.api_url} cannot be reached: {error or type(error).__name__}"
+                    reason = f"{self.api_url} cannot be reached: {connection_problem(error)}"
                     raise NotConnected(f"{reason}{self._remedy(error)}") from error
             else:
                 if last or not _is_to_be_repeated(response, is_repeatable=is_repeatable):
@@ -131,8 +136,11 @@ class Transport:
 
     def _remedy(self, error: httpx.TransportError) -> str:
         """Return a remedy: a local stack does not survive a reboot, or a kill of its processes."""
-        has_stopped = isinstance(error, httpx.ConnectError) and Path(self.source).match(str(LOCAL_FILE))
-        return "; the local stack has stopped, start it with `cupel up`" if has_stopped else ""
+        if not isinstance(error, httpx.ConnectError | httpx.UnsupportedProtocol):
+            return ""
+        if Path(self.source).match(str(LOCAL_FILE)):
+            return "; the local stack has stopped, start it with `cupel up`"
+        return f"; the address is from {self.source}"
 
 
 def _is_to_be_repeated(response: httpx.Response, *, is_repeatable: bool) -> bool:
@@ -166,11 +174,18 @@ def body_or_problem(response: httpx.Response) -> TaggedJson:
     raise ApiProblem(
         response.status_code,
         str(body.get("title") or response.reason_phrase),
-        str(body.get("detail") or body.get("message") or ""),
+        str(body.get("detail") or body.get("message") or _remedy_of_other_server(response)),
         tuple(RefusedField(str(error.get("field")), str(error.get("message"))) for error in body.get("errors") or ()),
         response.headers.get("ETag"),
         body.get("estimate"),
     )
+
+
+def _remedy_of_other_server(response: httpx.Response) -> str:
+    """Return what to check if the response is not one of the Cupel API, whose errors have a text."""
+    url = str(response.request.url).partition("/v1/")[0]
+    is_other = response.status_code in _NOT_FOUND
+    return f"{url} does not answer like the Cupel API; check CUPEL_API_URL" if is_other else ""
 
 
 def json_of(response: httpx.Response) -> Json:

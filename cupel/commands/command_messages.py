@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from cupel.commands.options import command_name
 from cupel.commands.request_options import option_of, options_of
@@ -35,6 +35,10 @@ _SCHEDULE = ("--cron", "--rate", "--at")
 _IN_RUN = re.compile(r"(?:run|evalRun)\.(?:config\.)?(\w+)")
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
 _WORDS = "cupel.words"
+_UsageError: Any = typer.BadParameter.__mro__[1]
+"""Typer does not export it."""
+_MISSING = {"stack_name": "It is that of a stack on AWS; `cupel down --discard` deletes a local stack and its data"}
+"""They say more about parameters that are required, by their names."""
 _COMMANDS_ELSEWHERE = {
     "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
@@ -91,10 +95,8 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            from cupel_core.domain.text.validation_messages import field_message  # Only this message needs it.
-
-            error.message = field_message(error.message)
+        except _UsageError as error:
+            _reword(error)
             raise
         except CupelError as error:
             _print_error(ctx.ensure_object(Session), error, self._options_of(ctx.meta[_WORDS]))
@@ -107,6 +109,34 @@ class CommandGroup(TyperGroup):
                 break
             command = command.commands[word]
         return frozenset(name for each in command.params if isinstance(each, TyperOption) for name in each.opts)
+
+
+def _reword(error: Any) -> None:
+    """Reword an error of Typer, or add what to do instead. `error` is one of its usage errors."""
+    if hint := _argument_hint(error):
+        error.message, error.possibilities = f"{error.message}. {hint}", None
+    elif isinstance(error, typer.BadParameter):
+        missing = error.param.name if error.param and not error.message else None
+        error.message = _MISSING.get(missing, "") if missing else _reworded(error)
+
+
+def _argument_hint(error: Any) -> str:
+    """Return how to give the argument whose name was used for an option, such as `--definition`."""
+    name = getattr(error, "option_name", "").removeprefix("--").replace("-", "_")
+    given = [each for each in error.ctx.command.params if isinstance(each, TyperArgument)] if error.ctx and name else []
+    found = next((each for each in given if name in (each.name, (each.metavar or "").lower())), None)
+    return f"Give it without a name: {error.ctx.command_path} {found.metavar or found.name}" if found else ""
+
+
+def _reworded(error: typer.BadParameter) -> str:
+    """Return the message of a value that Typer refused in our words. Typer has pydantic check most values."""
+    from pydantic import ValidationError  # Only these messages need it.
+
+    from cupel_core.domain.text.validation_messages import error_message, field_message
+
+    if isinstance(error.__cause__, ValidationError):
+        return "; ".join(dict.fromkeys(map(error_message, error.__cause__.errors(include_url=False))))
+    return field_message(error.message)
 
 
 def _print_error(session: Session, error: CupelError, options: AbstractSet[str]) -> None:

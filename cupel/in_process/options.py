@@ -21,7 +21,7 @@ from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.near_names import unknown_field_message
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message, shown_value
 
 type OnStatus = Callable[[Probe, ProbeStatus], Awaitable[None] | None]
 type OnStart = Callable[[Probe], Awaitable[None] | None]
@@ -155,7 +155,7 @@ def _checked_parameters(params: Mapping[str, Any]) -> dict[str, Any]:
         return ModelParametersInput.model_validate(dict(params)).fields()
     except ValidationError as invalid:
         error = invalid.errors(include_url=False)[0]
-        raise UsageError(f"{'.'.join(map(str, ('params', *error['loc'])))}: {field_message(error['msg'])}") from None
+        raise UsageError(f"{'.'.join(map(str, ('params', *error['loc'])))}: {error_message(error)}") from None
 
 
 def _snake_case(name: str) -> str:
@@ -205,7 +205,8 @@ def _check_number(name: str, value: object) -> None:
     low, high = number.minimum or 0, number.maximum or inf
     kind, article = (int | float, "a number") if number.type == "number" else (int, "a whole number")
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-        raise UsageError(f"{name}: must be {article} from {_plain(low)} to {_plain(high)}")
+        found = f", not {shown}" if (shown := shown_value(value)) else ""
+        raise UsageError(f"{name}: must be {article} from {_plain(low)} to {_plain(high)}{found}")
 
 
 def _check_label(name: str, value: object) -> None:
@@ -213,7 +214,7 @@ def _check_label(name: str, value: object) -> None:
         LabelFields.model_validate({name: list(value) if isinstance(value, tuple) else value})
     except ValidationError as invalid:
         error = invalid.errors(include_url=False)[0]
-        raise UsageError(f"{'.'.join(map(str, error['loc']))}: {field_message(error['msg'])}") from None
+        raise UsageError(f"{'.'.join(map(str, error['loc']))}: {error_message(error)}") from None
 
 
 def resume_path(options: EvaluationOptions) -> Path | None:

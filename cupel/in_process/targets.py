@@ -36,7 +36,7 @@ from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.resources.connectors import PROVIDER, ConnectorType
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.text.storable import storable
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.providers import simulated_model_error
 from cupel_core.providers.account import Account
 from cupel_core.providers.completion import Attempt
@@ -113,7 +113,7 @@ def parse_target(body: Mapping[str, Any], field: str) -> Target:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, (field, *first["loc"])))
-        raise UsageError(f"{where}: {field_message(first['msg'])}") from None
+        raise UsageError(f"{where}: {error_message(first)}") from None
 
 
 def account_json(account: Account) -> list[Any]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from cupel_core.base.errors import FieldError, Invalid, NotFound
 from cupel_core.base.paging import Entry, Page, decode_index, encode_cursor, fill_page
@@ -17,7 +18,7 @@ from cupel_core.definitions.resolution import resolve
 from cupel_core.domain.definitions import scenario_files
 from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.definitions.scenarios import scenario_id as build_scenario_id
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.store import definition_scenarios, definitions, resources
 from cupel_core.store import scenarios as store
 from cupel_core.store.resources import ResourceKind
@@ -163,7 +164,7 @@ def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
         item = CreateScenario.model_validate(changes.apply_to(before))
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError(".".join(map(str, each["loc"])) or "body", field_message(each["msg"]))
+            FieldError(".".join(map(str, each["loc"])) or "body", error_message(each))
             for each in error.errors(include_url=False)
         ) from None
     if errors := _assertion_errors(item):
@@ -178,7 +179,7 @@ def _parse(line: scenario_files.ImportLine) -> tuple[Scenario | None, str | None
     try:
         item = CreateScenario.model_validate(line.item)
     except ValidationError as error:
-        return None, "; ".join(_describe(each["loc"], each["msg"]) for each in error.errors(include_url=False))
+        return None, "; ".join(_describe(each) for each in error.errors(include_url=False))
     if errors := _assertion_errors(item):
         return None, Invalid.fields(errors).detail
     return item.to_scenario(), None
@@ -198,9 +199,9 @@ def _check_personas(workspace: str, scenarios: Iterable[tuple[str, Scenario]]) -
         raise Invalid.fields(errors[:MAX_ERRORS])
 
 
-def _describe(location: tuple[int | str, ...], message: str) -> str:
-    field = ".".join(map(str, location))
-    text = field_message(message)
+def _describe(error: ErrorDetails) -> str:
+    field = ".".join(map(str, error["loc"]))
+    text = error_message(error)
     return f"{field}: {text}" if field else text
 
 

@@ -15,6 +15,7 @@ from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, meaning_of, named_status, usual_repair
 from cupel_core.domain.scoring.unscored import UnscoredCause
 from cupel_core.domain.text.html_pages import describe_page, page_title
+from cupel_core.domain.text.validation_messages import field_message
 from cupel_core.providers.retry_after import MAX_SECONDS, duration_seconds, retry_after_seconds, seconds_until_reset
 
 _MAX_BODY_BYTES = 4000
@@ -288,7 +289,9 @@ def malformed_reply_error(error: ValueError) -> ProviderError:
     """Return the error for a 2xx response whose body is unusable. The message names fields, not their values."""
     reason = str(error)
     if isinstance(error, ValidationError):
-        reason = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        reason = "; ".join(
+            f"{'.'.join(map(str, item['loc']))}: {field_message(item['msg'])}" for item in error.errors()
+        )
     return malformed_reply(reason)
 
 

@@ -298,10 +298,11 @@ def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str)
         return ProviderError(
             ProbeErrorCode.PROVIDER_ERROR, f"the response of {host} is not valid HTTP: {error.message}"
         )
-    is_unconnected = isinstance(error, aiohttp.ClientConnectorError)
-    reason = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
-    message = f"{host}: {type(error).__name__}" + (f": {reason}" if reason else "")
-    return ProviderError(ProbeErrorCode.NETWORK, message, refused=is_unconnected)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        reason = f": {error.os_error.strerror}" if error.os_error.strerror else ""
+        return ProviderError(ProbeErrorCode.NETWORK, f"no connection to {host}{reason}", refused=True)
+    message = f"the connection to {host} was interrupted ({type(error).__name__})"
+    return ProviderError(ProbeErrorCode.NETWORK, message, refused=False)
 
 
 def _host_of(url: URL | str) -> str:

@@ -11,6 +11,7 @@ from cupel_core.domain.scoring.assertion_values import to_text
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult, FailureTag
 from cupel_core.domain.scoring.scoring import is_about_toxicity
 from cupel_core.domain.scoring.unscored import UnscoredCode
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.providers.errors import ProviderError
 from cupel_core.scoring.assertion_context import AssertionContext
 from cupel_core.scoring.check_result import CheckResult, NotComputable
@@ -65,7 +66,7 @@ def _body(response: "HttpResponse") -> object:
 
 def _describe(error: ValidationError) -> str:
     return "; ".join(
-        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg']}" for problem in error.errors()[:3]
+        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {error_message(problem)}" for problem in error.errors()[:3]
     )
 
 

@@ -38,17 +38,20 @@ def check(value: Any) -> dict[str, Any]:
         (
             check("{{capital}}"),
             question("France", city="Paris"),
-            "content.assertions.0.value: scenario 1 (France) has no variable {{capital}}",
+            "content.assertions.0.value: scenario 1 (France) has no variable {{capital}};"
+            " add capital to its metadata.vars",
         ),
         (
             {},
             {**question("France", city="Paris"), **check("{{land}}")},
-            "scenarios.0.assertions.0.value: scenario 1 (France) has no variable {{land}}",
+            "scenarios.0.assertions.0.value: scenario 1 (France) has no variable {{land}};"
+            " add land to its metadata.vars",
         ),
         (
             {"assertions": [{"type": "assert-set", "assert": [{"type": "equals", "value": "{{city.name}}"}]}]},
             question("France", city="Paris"),
-            "content.assertions.0.assert.0.value: scenario 1 (France) has no variable {{city.name}}",
+            "content.assertions.0.assert.0.value: scenario 1 (France) has no variable {{city.name}};"
+            " add city.name to its metadata.vars",
         ),
         (
             {"prompts": [{"id": "asked", "template": "What about [capital]?"}]},

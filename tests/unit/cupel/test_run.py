@@ -244,7 +244,9 @@ def test_an_api_that_cannot_be_reached_is_a_failure(api: FakeApi, cupel: Cupel):
     api.refusals = [httpx.ConnectError("connection refused")] * 4
     answer = cupel("run", "def_7", "--models", SIMULATED)
     assert answer.exit_code == 1
-    assert answer.stderr == "cupel: http://api.test cannot be reached: connection refused\n"
+    assert answer.stderr == (
+        "cupel: http://api.test cannot be reached: no server answers at this address; the address is from a test\n"
+    )
 
 
 def test_an_unknown_run_is_a_usage_error(cupel: Cupel):

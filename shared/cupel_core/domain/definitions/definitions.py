@@ -225,11 +225,21 @@ def _empty_content_issues(content: Content, *, has_scenarios: bool) -> Iterator[
         yield ContentIssue("template", "must not be empty")
 
 
+_MAX_SHOWN_DIMENSIONS = 10
+
+
 def _placeholder_issues(content: Content) -> Iterator[ContentIssue]:
     known = {normalize_name(dimension.name) for dimension in content.dimensions}
     for name in placeholder_names(content.template or ""):
         if normalize_name(name) not in known:
-            yield ContentIssue("template", f"the placeholder [{name}] has no dimension with that name")
+            yield ContentIssue(
+                "template", f"no dimension is named like the placeholder [{name}]; {_dimensions_remedy(content)}"
+            )
+
+
+def _dimensions_remedy(content: Content) -> str:
+    names = ", ".join(dimension.name for dimension in content.dimensions[:_MAX_SHOWN_DIMENSIONS])
+    return f"add one, or use one of these: {names}" if names else "add one to dimensions"
 
 
 def _dimension_issues(content: Content) -> Iterator[ContentIssue]:

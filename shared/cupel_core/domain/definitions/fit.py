@@ -22,7 +22,7 @@ class RepeatedName(NamedTuple):
 
     @property
     def message(self) -> str:
-        return f"{self.name} is also the name of scenario {self.first + 1}"
+        return f"scenario {self.first + 1} has the name {self.name}, too; give each scenario a name of its own"
 
 
 class Misfit(NamedTuple):
@@ -49,9 +49,9 @@ def misfits(content: Content, scenario: Scenario) -> Iterator[Misfit]:
         except MissingValue as missing:
             yield Misfit("", str(missing))
     for field, name in _missing_values(scenario.assertions, scenario, "assertions"):
-        yield Misfit(field, f"has no variable {{{{{name}}}}}")
+        yield Misfit(field, f"has no variable {{{{{name}}}}}; add {name} to its metadata.vars")
     for field, name in _missing_values(content.assertions, scenario, "assertions"):
-        yield Misfit(field, f"has no variable {{{{{name}}}}}", is_shared=True)
+        yield Misfit(field, f"has no variable {{{{{name}}}}}; add {name} to its metadata.vars", is_shared=True)
 
 
 def _missing_values(checks: Sequence[Assertion], scenario: Scenario, field: str) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from io import StringIO
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.domain.text.templates import normalize_name
 
@@ -82,7 +83,7 @@ class _FileColumn(NamedTuple):
 class _Columns(tuple[_FileColumn, ...]):
     def to_item(self, row: list[str]) -> Mapping[str, Any]:
         if len(row) != len(self):
-            raise LineError(f"has {len(row)} cells where the header has {len(self)}")
+            raise LineError(f"has {count_of(len(row), 'cell')}, but the header has {len(self)}")
         item: dict[str, Any] = {}
         for column, cell in zip(self, row, strict=True):
             if cell.strip():

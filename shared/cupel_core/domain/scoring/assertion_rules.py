@@ -27,7 +27,7 @@ from cupel_core.domain.scoring.assertions import COMPARISONS, MAX_SCORE, NOT, SE
 from cupel_core.domain.text.finite_numbers import is_finite_number
 from cupel_core.domain.text.javascript_patterns import javascript_pattern_error
 from cupel_core.domain.text.json_schema import schema_errors
-from cupel_core.domain.text.near_names import did_you_mean
+from cupel_core.domain.text.near_names import did_you_mean, unknown_field_message
 from cupel_core.domain.text.validation_messages import of_missing
 
 MAX_ASSERTIONS = 100
@@ -59,21 +59,19 @@ OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, *COMPA
 """These are measured once per conversation, or have answers of their own."""
 TRAJECTORY = "trajectory:"
 """Types that check what a target called in a whole conversation have this prefix."""
-_FIELDS = frozenset(
-    {
-        "type",
-        "value",
-        "threshold",
-        "weight",
-        "metric",
-        "provider",
-        "tag",
-        "config",
-        "transform",
-        "turn",
-        "default",
-        "assert",
-    }
+_FIELDS = (
+    "type",
+    "value",
+    "threshold",
+    "weight",
+    "metric",
+    "provider",
+    "tag",
+    "config",
+    "transform",
+    "turn",
+    "default",
+    "assert",
 )
 
 type ValueRule = Callable[[Any], str | None]
@@ -126,9 +124,9 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
     if not isinstance(assertion, dict):
         yield AssertionIssue(field, "must be an object")
         return
-    yield from (
-        AssertionIssue(f"{field}.{name}", "is not a field of an assertion") for name in assertion if name not in _FIELDS
-    )
+    for name in assertion:
+        if name not in _FIELDS:
+            yield AssertionIssue(f"{field}.{name}", unknown_field_message(str(name), _FIELDS))
     type_name = assertion.get("type")
     if error := _type_error(type_name, allow_code):
         yield AssertionIssue(f"{field}.type", error)

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.contract.common import RequestModel
-from cupel_core.domain.text.validation_messages import field_message, without_union_members
+from cupel_core.domain.text.validation_messages import error_message, without_union_members
 
 
 def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str = "input") -> M:
@@ -16,7 +16,7 @@ def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str
         return model.model_validate(values)
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError(_path(field, *without_union_members(each["loc"], values)), field_message(each["msg"]))
+            FieldError(_path(field, *without_union_members(each["loc"], values)), error_message(each))
             for each in error.errors()
         ) from None
 

@@ -28,7 +28,7 @@ from cupel_core.contract.operation import (
     Tagged,
 )
 from cupel_core.contract.query import parameter_of
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, check_offset, connection, parse
 from cupel_core.interfaces.graphql.lists import first_items
 from cupel_core.interfaces.graphql.loaded import Loaded
@@ -140,7 +140,7 @@ def _value(field: RootField, argument: inspect.Parameter, value: Any) -> Any:
         return _adapter(argument.annotation).validate_python(value)
     except ValidationError as error:
         name = field.override.renamed.get(argument.name) or to_camel(argument.name)
-        raise Invalid.fields(FieldError(name, field_message(each["msg"])) for each in error.errors()) from None
+        raise Invalid.fields(FieldError(name, error_message(each)) for each in error.errors()) from None
 
 
 @cache

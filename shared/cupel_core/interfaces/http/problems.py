@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from cupel_core.base.errors import AppError, ClientError, FieldError, Invalid
-from cupel_core.domain.text.validation_messages import REQUIRED, field_message, without_union_members
+from cupel_core.domain.text.validation_messages import REQUIRED, error_message, without_union_members
 from cupel_core.interfaces.gateway.problems import CONTENT_TYPE, document, headers
 from cupel_core.store.unexpected_errors import from_unexpected
 
@@ -58,7 +58,7 @@ def _field_error(detail: Mapping[str, Any], locate: Callable[[Path], Path]) -> F
     location = _field(detail["loc"], locate)
     if detail["type"] == "union_tag_not_found":
         return FieldError(f"{location}.{detail['ctx']['discriminator'].strip("'")}", REQUIRED)
-    return FieldError(location, field_message(detail["msg"]))
+    return FieldError(location, error_message(detail))
 
 
 def _field(location: Path, locate: Callable[[Path], Path]) -> str:

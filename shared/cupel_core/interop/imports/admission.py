@@ -20,7 +20,7 @@ from cupel_core.domain.codec import encode
 from cupel_core.domain.definitions.drafts import ConnectorDraft, DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.resources.connectors import ConnectorType
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.providers.addresses import header_errors
 from cupel_core.providers.connectors.config import config_errors
@@ -135,7 +135,7 @@ def _field_problems(model: type[BaseModel], body: Any) -> Iterator[FieldError]:
         model.model_validate(body)
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            yield FieldError(".".join(map(str, each["loc"])), field_message(each["msg"]))
+            yield FieldError(".".join(map(str, each["loc"])), error_message(each))
 
 
 def _reasons(problems: Iterator[str] | list[str]) -> str:

@@ -11,6 +11,7 @@ from io import StringIO
 from itertools import chain, islice
 from typing import Any, NamedTuple, NoReturn
 
+from cupel_core.domain.text.counts import count_of
 from cupel_core.interop.imports.json_documents import InvalidDocument, to_plain_json, without_duplicates
 from cupel_core.interop.imports.table_rows import normalize_column
 
@@ -87,7 +88,9 @@ def _records(text: str, separator: str, skipped_lines: int) -> Iterator[tuple[in
 
 def _csv_problem(error: str, line: int, text: str) -> str:
     if "unexpected end of data" in error:
-        return f"the row that starts on line {line:,} has a quote that is never closed"
+        return (
+            f'the row that starts on line {line:,} has a quote that is never closed; write a quote within a cell as ""'
+        )
     if '\\"' in text:
         return (
             f'line {line:,} has quotes behind backslashes, but a quote in a quoted cell is doubled: "say ""hi""". '
@@ -111,16 +114,21 @@ def _column_names(header: list[str]) -> list[str]:
     return names
 
 
+_MORE_CELLS = "a cell with the separator or a line break needs quotes"
+_FEWER_CELLS = "an empty cell needs its separator, too"
+
+
 def _row(number: int, line: int, names: list[str], cells: list[str]) -> TableRow:
     """Return the row without unnamed columns, such as the row numbers that pandas writes."""
     where = f"row {number:,} (line {line:,})"
     while len(cells) > len(names) and not cells[-1].strip():
         cells = cells[:-1]
     if len(cells) != len(names) and any(cell.strip() for cell in cells):
-        more = "; a cell with the separator or a line break needs quotes" if len(cells) > len(names) else ""
+        has_more = len(cells) > len(names)
+        more = f"; {_MORE_CELLS if has_more else _FEWER_CELLS}"
         if len(names) == 1:
             more = f"; is the first line, “{names[0][:_MAX_SHOWN]}”, the one of names?"
-        raise InvalidDocument(f"{where} has {len(cells)} cells where the header has {len(names)}{more}")
+        raise InvalidDocument(f"{where} has {count_of(len(cells), 'cell')}, but the header has {len(names):,}{more}")
     return TableRow(where, {name: cell for name, cell in zip(names, cells, strict=False) if name})
 
 

@@ -176,7 +176,9 @@ class TableReader:
         column = next((name for name in self.columns.input if is_given(fields.get(name))), None)
         if column is None:
             name = self.columns.input[0]
-            raise InvalidDocument(f"{sample.where} has nothing in the column {name}, so nothing is asked")
+            raise InvalidDocument(
+                f"{sample.where} has nothing in the column {name}, so nothing is asked; fill it in, or remove the row"
+            )
         value = fields[column]
         if isinstance(value, Mapping):
             value = _nested_question(value, column, sample)

@@ -13,7 +13,7 @@ from cupel_core.base.ids import content_id, new_id
 from cupel_core.base.messages import RunRef
 from cupel_core.contract.openai_evals import MAX_ROWS, CreateUpload, DataRow
 from cupel_core.domain.limits.quotas import Quota
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.store import data_files, deletion_log, quotas
 from cupel_core.store.data_files import DataFile, DataUpload, UploadStatus
 from cupel_core.store.deletion_log import DeletedWhole, Deletion
@@ -187,7 +187,7 @@ def _rows(content: bytes, field: str) -> list[dict[str, Any]]:
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             where = ".".join(map(str, problem["loc"])) or "it"
-            errors.append(FieldError(field, f"line {number}: {where}: {field_message(problem['msg'])}"))
+            errors.append(FieldError(field, f"line {number}: {where}: {error_message(problem)}"))
         if len(errors) == _MAX_ERRORS:
             break
         if len(rows) > MAX_ROWS:

@@ -49,7 +49,7 @@ from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.grader_templates import SAMPLE
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.interop.openai_evals import evals, files, stored_answers
 from cupel_core.interop.openai_evals.evals import OpenAIEval
 from cupel_core.runs import control, erasure, start
@@ -266,7 +266,7 @@ def _target(body: CreateOpenAIEvalRun) -> Target:
         params = ModelParametersInput.model_validate(run_params(given))
     except ValidationError as error:
         raise Invalid.fields(
-            FieldError("data_source.sampling_params", _named(each["loc"], field_message(each["msg"])))
+            FieldError("data_source.sampling_params", _named(each["loc"], error_message(each)))
             for each in error.errors(include_url=False)
         ) from None
     return Target(to_target(body.data_source.model), params=params.fields())

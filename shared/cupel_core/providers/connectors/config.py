@@ -10,7 +10,7 @@ from cupel_core.contract.common import RequestModel
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.resources.connectors import SECRET_HEADER, Connector, ConnectorType
 from cupel_core.domain.resources.webhooks import read_secret
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.providers.errors import ProviderError
 
 _PARENT = re.compile(r"[/\\](\.|%2e){2}([/\\?#]|$)", re.I)
@@ -91,7 +91,7 @@ def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[
     try:
         _CONFIGS[kind].model_validate(dict(config))
     except ValidationError as error:
-        return [(".".join(map(str, item["loc"])), field_message(item["msg"])) for item in error.errors()]
+        return [(".".join(map(str, item["loc"])), error_message(item)) for item in error.errors()]
     return []
 
 

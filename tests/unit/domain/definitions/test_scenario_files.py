@@ -79,7 +79,7 @@ def test_a_bad_header_is_the_only_problem(text: str, problem: str) -> None:
 
 
 def test_a_row_with_a_cell_too_many_is_refused() -> None:
-    assert [line.problem for line in csv_lines("prompt\nx,y\nz\n")] == ["has 2 cells where the header has 1", None]
+    assert [line.problem for line in csv_lines("prompt\nx,y\nz\n")] == ["has 2 cells, but the header has 1", None]
 
 
 def test_an_open_quote_is_refused() -> None:

@@ -91,18 +91,18 @@ CHOICES = {
 }
 """How many multiple-choice questions, each with the right answer B."""
 REFUSED = {
-    "extra_comma.csv": "row 1 (line 2) has 3 cells where the header has 2",
-    "ragged_2.csv": "row 1 (line 2) has 1 cells where the header has 2",
+    "extra_comma.csv": "row 1 (line 2) has 3 cells, but the header has 2",
+    "ragged_2.csv": "row 1 (line 2) has 1 cell, but the header has 2; an empty cell needs its separator, too",
     "quotes.csv": "line 3 has a quote within a quoted cell; it must be doubled",
     "backslash.csv": 'pandas.read_csv(file, escapechar="\\\\")',
-    "unclosed_2.csv": "the row that starts on line 2 has a quote that is never closed",
+    "unclosed_2.csv": "the row that starts on line 2 has a quote that is never closed; write a quote within",
     "latin1.csv": "line 2 is not UTF-8 text. In Windows-1252 (Latin-1) it reads “Grün?,Ja”",
     "latin_2.csv": "save the file as UTF-8 (`CSV UTF-8` in Excel), or convert it with `iconv -f WINDOWS-1252 -t UTF-8",
     "bin_2.csv": "is a binary file, not text",
     "nul.csv": "line 2 has a NUL character",
     "dup_header.csv": "the columns 2 and 3 are both named answer; rename one of them",
     "dupcol_2.csv": "the columns 2 and 3 are both named answer; rename one of them",
-    "blank_2.csv": "row 2 (line 3) has nothing in the column question, so nothing is asked",
+    "blank_2.csv": "row 2 (line 3) has nothing in the column question, so nothing is asked; fill it in, or",
     "foreignhead_2.csv": "Columns found: Frage, Antwort. Name yours with --input COLUMN",
     "no_header.csv": "if the first line is a row, add a line of names",
     "header_only.csv": "the file has no samples",

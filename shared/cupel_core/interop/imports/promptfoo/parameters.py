@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cupel_core.contract.parameters import ModelParametersInput
-from cupel_core.domain.text.validation_messages import field_message
+from cupel_core.domain.text.validation_messages import error_message
 from cupel_core.interop.imports.files import FileSource, NotImportable, read_file, resolve_path
 from cupel_core.interop.imports.json_documents import InvalidDocument
 from cupel_core.interop.imports.promptfoo.configuration_keys import FURTHER_FIELDS, MODEL_OPTIONS, PARAMETERS
@@ -87,7 +87,7 @@ def _error(name: str, value: Any) -> str | None:
     try:
         ModelParametersInput.model_validate({name: value})
     except ValidationError as error:
-        return field_message(error.errors()[0]["msg"])
+        return error_message(error.errors()[0])
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from cupel_core.domain.definitions.drafts import ImportReport
+from cupel_core.domain.text.yaml_messages import yaml_problem
 from cupel_core.interop.imports.json_documents import MAX_DEPTH, MAX_NODES, InvalidDocument, from_json, to_plain_json
 
 _MAX_HOPS = 20
@@ -50,7 +51,9 @@ def _refuse_duplicates(mapping: yaml.MappingNode) -> None:
         if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE_TAG:
             continue
         if key.value in seen:
-            raise yaml.MarkedYAMLError(problem=f"{key.value}: this key occurs twice", problem_mark=key.start_mark)
+            raise yaml.MarkedYAMLError(
+                problem=f"{key.value}: this key occurs twice; keep one of them", problem_mark=key.start_mark
+            )
         seen.add(key.value)
 
 
@@ -86,7 +89,9 @@ def from_yaml(text: str, name: str) -> Any:
         return to_plain_json(yaml.load(text, Loader=_CoreSchemaLoader), name)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         where = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InvalidDocument(f"{name} is not valid YAML{where}: {error.problem or error.context}") from None
+        raise InvalidDocument(
+            f"{name} is not valid YAML{where}: {yaml_problem(error.problem or error.context or '')}"
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise InvalidDocument(f"{name} is not valid YAML: {error}") from None
 
