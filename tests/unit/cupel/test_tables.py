@@ -149,9 +149,9 @@ def test_wide_characters_are_aligned_in_a_pipe():
     assert [line.plain for line in layout(listing, None)] == ["name   n", "全角   1", "ab    22"]  # type: ignore[union-attr]
 
 
-def test_a_text_is_not_folded_on_a_terminal(capsys: pytest.CaptureFixture[str]):
+def test_an_id_in_a_text_is_not_folded_on_a_terminal(capsys: pytest.CaptureFixture[str]):
     PlainTextConsole(width=20, force_terminal=True, color_system=None).print(f"deleted {RUN}", markup=False)
-    assert capsys.readouterr().out == f"deleted {RUN}\n"
+    assert capsys.readouterr().out == f"deleted\n  {RUN}\n"
 
 
 def test_empty_cells_are_left_out_of_a_block():
