@@ -155,7 +155,7 @@ class TurnResponse(TurnSummaryResponse):
             main=result.get("main", {}),
             commits=result.get("commits", []),
             artifacts=TurnArtifactsResponse.model_validate(artifacts) if artifacts else None,
-            operations_spend=SpendResponse.of(decode(Spend, spend)) if spend else None,
+            operations_spend=SpendResponse.from_value(decode(Spend, spend)) if spend else None,
             uncertain_usd=result.get("uncertainUsd"),
         )
 

@@ -327,7 +327,7 @@ def _variant_fields(variant: Variant) -> dict[str, Any]:
         "branch_id": variant.branch_id,
         "turn_id": variant.turn_id,
         "model_id": details.get("modelId"),
-        "usage": TokenUsageResponse.of(decode(Usage, usage)) if usage else None,
+        "usage": TokenUsageResponse.from_value(decode(Usage, usage)) if usage else None,
         "cost_usd": details.get("costUsd"),
         "annotations": details.get("annotations", []),
         "created_at": variant.created_at,

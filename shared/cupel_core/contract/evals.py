@@ -257,5 +257,5 @@ class SettingsResponse(ResponseModel):
             open_runs=settings.open_runs.workspace_limit,
             max_scale_run_count=settings.scale_runs.count,
             max_scale_run_concurrency=settings.scale_runs.concurrency,
-            budgets=BudgetLimitsResponse.of(settings.budgets),
+            budgets=BudgetLimitsResponse.from_value(settings.budgets),
         )
