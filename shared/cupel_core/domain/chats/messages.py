@@ -17,6 +17,8 @@ class VariantKind(StrEnum):
 
 
 class VariantStatus(StrEnum):
+    """The status says whether a message is complete."""
+
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""
