@@ -59,7 +59,7 @@ pk                                   sk                    item
 <ws>#settings                        waiting               its waiting requests
 <ws>#settings                        quota#<name>          the maximum use of a quota
 <ws>#provider                        <name>                a provider's settings
-<ws>#governor                        <name>                state that a provider's workers share: leases, limits, breakers
+<ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
 <ws>#files                           <fileId>              images and PDFs; their content is in the bucket
 <ws>#openai-files                    <fileId>, <uploadId>  files of rows for OpenAI's evals, likewise; uploads in parts
