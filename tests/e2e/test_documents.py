@@ -57,7 +57,7 @@ _SCRIPT = {
     "Good morning": "Bonjour",
     "Thank you": "Merci",
     "bookshop. Answer in one short sentence": "Yes, gladly.",
-    "You help customers of a bookshop.": "Thank you for asking. Our shop is happy to help you with that whenever you like.",
+    "You help customers of a bookshop.": "Thank you for asking. Our shop is happy to help you with that at any time.",
     "Why are there seasons": "Because the axis of the Earth is tilted against its orbit.",
 }
 """What the models of the documentation reply to prompts that contain a text."""
