@@ -48,6 +48,23 @@ class Column(NamedTuple):
         return column_name(self.target.id, self.prompt_id)
 
     @property
+    def target_id(self) -> str:
+        return self.target.id
+
+    @property
+    def label(self) -> str | None:
+        """The target's, for people; None if it has none."""
+        return self.target.shown_label
+
+    @property
+    def model_id(self) -> str:
+        return self.target.model
+
+    @property
+    def connector_id(self) -> str | None:
+        return self.target.connector_id
+
+    @property
     def variant(self) -> str:
         """What distinguishes the simulated answers of one model; empty for a target without a label and prompts."""
         return "\n".join(filter(None, (self.target.label, self.prompt_id)))
