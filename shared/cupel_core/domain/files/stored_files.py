@@ -31,6 +31,16 @@ class StoredFile:
     """None until the content was checked."""
     deleted_at: datetime | None = None
 
+    @property
+    def width(self) -> int | None:
+        """Of an image whose content was checked, in pixels."""
+        return self.info.width if self.info else None
+
+    @property
+    def height(self) -> int | None:
+        """Of an image whose content was checked, in pixels."""
+        return self.info.height if self.info else None
+
 
 class UploadAddress(NamedTuple):
     """Where and how the content of a file is to be sent."""
