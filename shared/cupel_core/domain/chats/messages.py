@@ -93,7 +93,7 @@ class Variant:
 
     @property
     def annotations(self) -> Sequence[Any]:
-        """What operations have stored beside it."""
+        """Return what operations have stored beside it."""
         return cast("Sequence[Any]", self.details.get("annotations", ()))
 
 

@@ -160,7 +160,7 @@ class ChatTurn:
 
     @property
     def duration_ms(self) -> int | None:
-        """From its acceptance to its end; None until it has ended."""
+        """Return the time from its acceptance to its end; None until it has ended."""
         if self.finished_at is None:
             return None
         return round((self.finished_at - self.head.created_at).total_seconds() * 1000)

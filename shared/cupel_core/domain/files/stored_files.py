@@ -33,12 +33,12 @@ class StoredFile:
 
     @property
     def width(self) -> int | None:
-        """Of an image whose content was checked, in pixels."""
+        """Return the width of an image whose content was checked, in pixels."""
         return self.info.width if self.info else None
 
     @property
     def height(self) -> int | None:
-        """Of an image whose content was checked, in pixels."""
+        """Return the height of an image whose content was checked, in pixels."""
         return self.info.height if self.info else None
 
 

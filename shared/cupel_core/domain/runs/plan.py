@@ -53,7 +53,7 @@ class Column(NamedTuple):
 
     @property
     def label(self) -> str | None:
-        """The target's, for people; None if it has none."""
+        """Return what people call the target; None if it has neither a label nor the name of an agent."""
         return self.target.shown_label
 
     @property

@@ -38,7 +38,7 @@ class Target:
 
     @property
     def called_model(self) -> str | None:
-        """None for an agent, which is called through its connector."""
+        """It is None for an agent, which is called through its connector."""
         return None if self.connector_id else self.model
 
     @property
