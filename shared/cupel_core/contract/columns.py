@@ -23,7 +23,7 @@ class ColumnFields(ResponseModel):
 
     @staticmethod
     def fields_of_column(column: Column) -> dict[str, Any]:
-        return vars(ColumnFields.from_value(column))
+        return {name: getattr(column, name) for name in ColumnFields.model_fields}
 
 
 class TargetResponse(ResponseModel):
