@@ -1,4 +1,4 @@
-"""The page about every command and option, from the command itself."""
+"""Writes the page about every command and option from the command itself."""
 
 from typer import Context
 from typer.cli import get_docs_for_click

@@ -20,8 +20,6 @@ from cupel_core.store.clients import AWS_ERRORS
 
 @dataclass
 class TableAccount:
-    """The account of the budget of a run, a rescore or a generation, for one worker."""
-
     owner: BudgetOwner
     _stored: StoredAccount | None = None
 
@@ -40,7 +38,7 @@ class TableAccount:
 
 
 def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
-    """Write the events that say that so much of the budget is used, once per share and limit; returns the run."""
+    """Write the events that this share of the budget is used, once per share and limit. Return the run."""
     for share in SHARES:
         if share <= percent:
             run = _announce_share(run, account, share, now)
@@ -66,7 +64,7 @@ def _announce_share(run: Run, account: BudgetAccount, percent: int, now: datetim
 
 
 class BudgetChanged(RetryableError):
-    """The limit is not the one that was found to be exhausted."""
+    """The limit has changed since the budget was found to be exhausted."""
 
     title = "The budget was changed"
 
@@ -76,10 +74,8 @@ class BudgetChanged(RetryableError):
 
 
 def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: datetime) -> None:
-    """Pause the run, unless another worker or a user was faster. Raises BudgetChanged.
-
-    `needed` is what the cheapest of its calls needs, in billionths of a USD.
-    """
+    """Pause the run, unless another worker or a user was faster. Raise BudgetChanged. `needed` is the cost of the
+    cheapest of its calls, in billionths of a USD."""
     budget, ref = run.budget, RunRef(run.workspace, run.id)
     if budget is None:
         return

@@ -91,7 +91,6 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 
 PROBES_PER_BLOCK = 1_000
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
-"""How the sort keys of pages begin."""
 
 
 def definition(workspace: str, definition_id: str) -> str:
@@ -107,7 +106,6 @@ def openai_data(version: int) -> str:
 
 
 def openai_evals(workspace: str) -> str:
-    """The partition of the index that lists them."""
     return f"{workspace}#openai-evals"
 
 
@@ -128,7 +126,8 @@ def event(seq: int) -> str:
 
 
 def barrier_nodes(ref: RunRef, node: Node, retry_round: int) -> str:
-    """The partition a barrier node shares with the other children of its parent. Leaves outlive retry rounds."""
+    """Return the partition that a node shares with the other children of its parent. Leaves are the same in all retry
+    rounds."""
     if node.level == 0:
         return f"{run(ref)}#leaves#{node.parent.number}"
     return f"{run(ref)}#nodes#{retry_round}#{node.level}#{node.parent.number}"
@@ -147,12 +146,11 @@ def probe(index: int) -> str:
 
 
 def pages(ref: RunRef, leaf: int) -> str:
-    """The partition of the pages of a leaf, which they share with those of the other leaves of its block."""
     return f"{run(ref)}#pages#{leaf * FANOUT // PROBES_PER_BLOCK}"
 
 
 def digest_page(leaf: int, page_id: str = "") -> str:
-    """Without a page, the prefix of all of the leaf."""
+    """Return the sort key of a page, or without `page_id` the prefix of all pages of the leaf."""
     return f"{DIGEST_PAGES}{barrier_node(leaf)}#{page_id}"
 
 
@@ -161,7 +159,6 @@ def text_page(leaf: int, page_id: str = "") -> str:
 
 
 def blocks(indexes: range) -> Iterator[range]:
-    """Split indexes into ranges of one partition each, ascending."""
     for first in range(indexes.start - indexes.start % PROBES_PER_BLOCK, indexes.stop, PROBES_PER_BLOCK):
         yield range(max(first, indexes.start), min(first + PROBES_PER_BLOCK, indexes.stop))
 
@@ -187,7 +184,7 @@ def analyses(ref: RunRef) -> str:
 
 
 def analysis(kind: str, rescore_id: str | None, created: str, analysis_id: str) -> str:
-    """Analyses of a kind and rescore by time; without the last two, their prefix."""
+    """Return the sort key of an analysis. With empty `created` and `analysis_id`, it is a prefix."""
     return f"{kind}#{rescore_id or '-'}#{created}{'#' if analysis_id else ''}{analysis_id}"
 
 
@@ -204,12 +201,10 @@ def rescore_counts(ref: RunRef, rescore_id: str) -> str:
 
 
 def numbered_probe(index: int, number: int) -> str:
-    """A probe's index with a second number, such as a fencing token or a retry round."""
     return f"{probe(index)}#{number:06d}"
 
 
 def workspace_partitions(workspace: str) -> tuple[str, ...]:
-    """The partitions of which a workspace has one each."""
     return (
         scenario_owners(workspace),
         workspace_settings(workspace),
@@ -234,7 +229,6 @@ def comparison_link(comparison_id: str) -> str:
 
 
 def experiment(workspace: str, experiment_id: str) -> str:
-    """The partition of an experiment, as a resource, and of its runs."""
     return resource(workspace, "experiment", experiment_id)
 
 
@@ -259,12 +253,11 @@ def resource_names(workspace: str, kind: str) -> str:
 
 
 def chat(ref: ChatRef) -> str:
-    """The partition of everything of a chat but its turns."""
     return f"{ref.workspace}#chat#{ref.chat_id}"
 
 
 def chat_turns(ref: ChatRef) -> str:
-    """The partition of a chat's turns, which are listed by their ids."""
+    """Return the partition of a chat's turns, which are listed by their ids."""
     return f"{chat(ref)}#turns"
 
 
@@ -281,7 +274,7 @@ def workspace_settings(workspace: str) -> str:
 
 
 def budgets(workspace: str) -> str:
-    """The partition of what a workspace may spend, and of what it has spent in each month."""
+    """Return the partition of a workspace's spending limits and of its spending in each month."""
     return f"{workspace}#budgets"
 
 
@@ -314,7 +307,6 @@ def files(workspace: str) -> str:
 
 
 def data_files(workspace: str) -> str:
-    """The partition of files with rows of data, and of uploads in parts."""
     return f"{workspace}#openai-files"
 
 
@@ -323,7 +315,7 @@ def tokens(workspace: str) -> str:
 
 
 def creation_list(workspace: str, plural: str, *, deleted: bool = False) -> str:
-    """The partition of the index that lists schedules, personas, connectors or evals."""
+    """Return the partition of the index that lists resources of a kind; `plural` is its name."""
     return f"{workspace}#deleted-{plural}" if deleted else f"{workspace}#{plural}"
 
 
@@ -353,11 +345,9 @@ OPEN_TURNS = "turning"
 TURN_SLOTS = "turnSlots"
 """Both keys of the item that lists the running turns of all workspaces have this value."""
 COMPARISON_LINKS = "comparison#"
-"""How the sort keys begin that lead from a run to its comparisons."""
 
 
 SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS, OPEN_TURNS)
-"""Of all workspaces; their sort keys start with the workspace."""
 
 
 def active_runs_of(workspace: str) -> str:

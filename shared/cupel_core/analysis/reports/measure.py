@@ -1,5 +1,3 @@
-"""Computes the figures of a report from the counts that all statistics of a run are computed from."""
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -60,7 +58,6 @@ SAMPLES_PER_TAG = 5
 class Measured(NamedTuple):
     content: ReportContentResponse
     scan: Scan
-    """It is the pass over the outcomes that samples were chosen from."""
 
 
 def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: EstimateInterval | None) -> Measured:
@@ -110,7 +107,6 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
 
 
 def _breakdowns(counts: RunCounts, snapshot: Snapshot) -> Iterator[ReportBreakdownResponse]:
-    """Yield the pass rates of groups of cases, by each of a few fields; nothing for a run that is too large."""
     if counts.plan.total // counts.plan.repeats > MAX_CELLS:
         return
     cases = case_properties(snapshot)
@@ -212,9 +208,9 @@ def _own_prices(run: Run) -> Prices | None:
 
 
 def _has_price(workspace: str, own_prices: Callable[[], Prices | None], model: str) -> bool:
-    """Return whether the model has a price, at the run's own prices.
+    """Return whether the model has a price, among the run's own prices.
 
-    This is False if the model is of a server of the workspace's own that has been removed since.
+    The result is False if the model belongs to a server of the workspace that has been removed since.
     """
     try:
         return has_price(workspace, model, own_prices())
@@ -309,7 +305,6 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
 
 
 def _why(totals: ColumnTotals) -> str:
-    """Return `the judge gave no usable reply (judge_reply, sim/judge): 12`, for the most frequent causes."""
     return "; ".join(f"{_name(each.cause)}: {each.probes:,}" for each in totals.unscored_causes[:3])
 
 

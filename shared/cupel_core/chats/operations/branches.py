@@ -55,7 +55,7 @@ def list_branches(call: Call, chat_id: str, limit: Limit = DEFAULT_LIMIT, cursor
     replay=Replay.CREATED,
 )
 def create_branch(call: Call, chat_id: str, body: CreateBranch) -> BranchResponse:
-    """It shares what was said up to the fork. Whatever is changed later in one branch, no other shows."""
+    """The branch shares all messages up to the fork. A later change in one branch does not appear in others."""
     request = ForkRequest(
         body.name, body.from_branch_id, body.after_exchange_id, body.include_answer, body.artifacts == "carry"
     )
@@ -95,9 +95,8 @@ def list_branch_artifacts(
         Sequence[Literal["internal"]], Parameter(description="Also return artifacts with the usage `internal`")
     ] = (),
 ) -> BranchArtifactList:
-    """Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out
-    unless `include` names them.
-    """
+    """Returns the artifacts of the chat's profile unless another is named. Artifacts with the usage `internal` are left
+    out unless `include` names them."""
     session = sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now)
     shown = session.artifacts if include else session.shown_artifacts
     return BranchArtifactList(items=[BranchArtifactResponse.of(*each) for each in shown.items()])

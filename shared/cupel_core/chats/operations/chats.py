@@ -1,4 +1,4 @@
-"""Chats: conversations that people hold, with branches."""
+"""Chats: conversations of people with models, with branches."""
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag

@@ -1,4 +1,4 @@
-"""Turns of chats: started, read, followed and aborted."""
+"""Turns of chats: start, read, follow and abort them."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -198,11 +198,11 @@ def list_turn_events(
 class _Waited(NamedTuple):
     found: TurnFeed
     has_waited: bool
-    """False if it should have waited, but too many requests wait already."""
+    """This is false if it should have waited, but too many requests wait already."""
 
 
 def _waited(call: Call, poll: Callable[[], TurnFeed], seconds: int) -> _Waited:
-    """The first poll with an event or text, or with the end of the turn, within so many seconds."""
+    """Return the first poll with an event or text, or with the end of the turn, within `seconds`."""
     found = poll()
     if not seconds or _has_news(found):
         return _Waited(found, has_waited=True)

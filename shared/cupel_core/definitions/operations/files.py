@@ -25,9 +25,8 @@ from cupel_core.definitions.files.catalog import AnnouncedFile
     is_repeatable=True,
 )
 def create_file(call: Call, body: CreateFile) -> FileUploadResponse:
-    """The id follows from the content: announcing it again changes nothing, and content that is there needs no
-    upload. Send the content to `upload.url`, then complete the file.
-    """
+    """The id follows from the content: announcing it again changes nothing, and stored content needs no upload. Send
+    the content to `upload.url`, then complete the file."""
     announced = AnnouncedFile(body.name, body.format, body.size, body.sha256)
     return FileUploadResponse.from_value(catalog.announce(call.workspace, announced, call.now))
 

@@ -1,4 +1,4 @@
-"""The messages of a chat: each has variants, which are never changed, and each branch selects one."""
+"""Describes the messages of a chat: each has immutable variants, and each branch selects one of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -14,34 +14,29 @@ from cupel_core.domain.conversations.model_request import MessageRole, Usage
 
 class VariantKind(StrEnum):
     MAIN = "main"
-    """As it was sent or answered."""
     EDIT = "edit"
-    """A person's."""
     REWRITE = "rewrite"
-    """An operation's."""
 
 
 class VariantStatus(StrEnum):
-    """Whether a message is complete."""
-
     DONE = "done"
     ABORTED = "aborted"
-    """What the call had written when its turn was stopped."""
+    """The message has what the call had written when its turn was stopped."""
     ERROR = "error"
-    """What it had written when it failed."""
+    """The message has what the call had written when it failed."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A user's message and the answers to it: the numbers of their variants, in the order in which they were made."""
+    """Lists the variants of a user's message and of the answers to it, in order of creation."""
 
     id: str
     position: int
-    """The same in every branch that has it."""
+    """The position is the same in every branch that has the exchange."""
     user: tuple[int, ...] = (1,)
     answer: tuple[int, ...] = ()
     last_answer: int = 0
-    """The highest number that was given to an answer, also to one that no turn has stored."""
+    """It is the highest number that was assigned to an answer, even if no turn has stored that answer."""
     revision: int = 1
 
     def numbers(self, side: MessageSide) -> tuple[int, ...]:
@@ -53,8 +48,6 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Variant:
-    """One wording of a message."""
-
     exchange_id: str
     side: MessageSide
     number: int
@@ -62,12 +55,10 @@ class Variant:
     content: str
     created_at: datetime
     branch_id: str
-    """The branch in which it was made."""
     turn_id: str | None = None
     based_on: int | None = None
-    """The variant that was edited or rewritten."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Of answers: `modelId`, `usage`, `costUsd`, `annotations`."""
+    """Answers have `modelId`, `usage`, `costUsd` and `annotations`."""
     status: VariantStatus = VariantStatus.DONE
 
     @property
@@ -103,7 +94,7 @@ class MessageRef(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Of `<exchange>.user` or `<exchange>.answer`; None for any other text."""
+        """Parse `<exchange>.user` or `<exchange>.answer`; return None for any other text."""
         exchange_id, _, side = text.rpartition(".")
         return cls(exchange_id, MessageSide(side)) if exchange_id and side in list(MessageSide) else None
 
@@ -113,8 +104,6 @@ def message_id(exchange_id: str, side: MessageSide) -> str:
 
 
 class ShownMessage(NamedTuple):
-    """A message as a branch has it."""
-
     variant: Variant
     variant_count: int
     hidden: bool
@@ -135,7 +124,7 @@ def shown_exchange(
     variants: Mapping[tuple[MessageSide, int], Variant],
     included: frozenset[str],
 ) -> ShownExchange:
-    """Without messages that are hidden or deleted, unless `included` has `hidden` or `deleted`."""
+    """Leave out messages that are hidden or deleted, unless `included` has `hidden` or `deleted`."""
     shown = {side: _shown(pointer, exchange, side, variants, included) for side in MessageSide}
     return ShownExchange(
         exchange.id, exchange.position, shown[MessageSide.USER], shown[MessageSide.ANSWER], pointer.turn_id

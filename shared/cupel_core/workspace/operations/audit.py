@@ -1,4 +1,4 @@
-"""Who did what in the caller's workspace."""
+"""The audit log of the caller's workspace."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Analyses. Their figures are read when a field of them is asked for."""
+"""Resolves analyses. Their figures are read when a field of them is requested."""
 
 import asyncio
 from typing import Any
@@ -57,7 +57,6 @@ def analysis_history(request: Request, source: Loaded, limit: int) -> Page[Loade
 @resolves("Analysis.figures", "getRunAnalysis", 2)
 @resolves("DeepAnalysis.figures", "getDeepAnalysis", 2)
 async def figures(_: Request, source: Loaded) -> Any:
-    """Of a completed one, read once for all of its fields."""
     if "figures" not in source:
         source["figures"] = asyncio.ensure_future(asyncio.to_thread(_read, source))
     return await source["figures"]

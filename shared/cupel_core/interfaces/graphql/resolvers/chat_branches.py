@@ -1,4 +1,4 @@
-"""Branches of a chat, what their operations have stored, and the messages in them."""
+"""Resolves branches of a chat, the results of their operations, and the messages in them."""
 
 from typing import Any
 
@@ -40,7 +40,6 @@ def artifacts(
 
 
 def _session(request: Request, source: Loaded, branch_id: str | None, profile_id: str | None) -> ProfileSession | None:
-    """None for a chat without a profile, if none is named."""
     if profile_id is None and source["profileId"] is None:
         return None
     branch = branch_id or source["activeBranchId"]

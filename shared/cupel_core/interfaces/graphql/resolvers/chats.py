@@ -1,4 +1,4 @@
-"""Chats, their exchanges and their turns."""
+"""Resolves chats, their exchanges and their turns."""
 
 from typing import Any
 

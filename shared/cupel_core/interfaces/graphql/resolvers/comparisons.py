@@ -1,4 +1,4 @@
-"""Comparisons, experiments and the jobs that compute them. Figures are read when a field of them is asked for."""
+"""Resolves comparisons, experiments and their jobs. Figures are read when a field of them is requested."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,8 +19,6 @@ from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.store import experiment_runs
-
-# ---- comparisons
 
 
 def _get(request: Request, comparison_id: str) -> Loaded:
@@ -64,7 +62,6 @@ async def job_id(request: Request, source: Loaded) -> Any:
 
 
 async def _whole(request: Request, source: Loaded) -> Loaded:
-    """With its figures, which lists do not have; read once for all of its fields."""
     if "figures" in source:
         return source
     if source.origin is None:
@@ -110,7 +107,6 @@ async def _rows(request: Request, source: Loaded) -> Any:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """The targets of a row; one name if both sides have the same."""
     sides = [_columns(row[side]) for side in ("baseline", "comparison")]
     return " → ".join(dict.fromkeys(sides))
 
@@ -150,12 +146,6 @@ def _side(run_id: str, options: dict[str, Any], side: str) -> dict[str, Any]:
     names = {f"{side}Targets": "targets", f"{side}Prompts": "prompts"}
     chosen = {names[name]: value for name, value in options.items() if name in names}
     return dict(runId=run_id, **chosen)
-
-
-# ---- jobs
-
-
-# ---- experiments
 
 
 @resolves("Run.experiment", "getExperiment")

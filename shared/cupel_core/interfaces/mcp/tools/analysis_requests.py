@@ -1,4 +1,4 @@
-"""Asks for analyses and comparisons, and waits for them for a while."""
+"""Requests analyses and comparisons, and waits for them for a limited time."""
 
 from typing import Annotated, Any
 
