@@ -215,7 +215,7 @@ class Evaluation:
 
         config = RunConfigResponse(
             models=list(dict.fromkeys(target.model for target in self._run_targets)),
-            targets=[TargetResponse.of(target) for target in self._run_targets],
+            targets=[TargetResponse.from_value(target) for target in self._run_targets],
             prompt_ids=[prompt.id for prompt in self.content.prompts],
             sample_percentage=self.sample_percentage,
             sample_seed=self.seed,

@@ -136,7 +136,9 @@ class RescoreResponse(ResponseModel):
             progress=RescoreProgressResponse(
                 total=max(rescore.total, counts.scored + counts.errors), completed=counts.scored, failed=counts.errors
             ),
-            budget=None if max_usd is None else RescoreBudgetResponse.of(max_usd, account or BudgetAccount()),
+            budget=None
+            if max_usd is None
+            else RescoreBudgetResponse.from_value(account or BudgetAccount(), max_budget_usd=max_usd),
         )
 
 

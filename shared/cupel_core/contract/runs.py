@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
 from cupel_core.contract.common import ResponseModel, Time, read_from
-from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
+from cupel_core.contract.estimates import StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
@@ -40,7 +40,7 @@ TriesRevisedPrompt = Annotated[
 
 class RunConfigResponse(ResponseModel):
     models: Annotated[list[str], Field(description="The models of its targets, each once")]
-    targets: list[TargetResponse]
+    targets: Annotated[list[TargetResponse], read_from("plan.targets")]
     prompt_ids: Annotated[
         list[str], Field(description="The definition's prompts; empty if it has none"), read_from("plan.prompt_ids")
     ]
@@ -87,7 +87,6 @@ class RunConfigResponse(ResponseModel):
         return cls.from_value(
             run,
             **vars(run.grader_config),
-            targets=[TargetResponse.of(target) for target in run.plan.targets],
             temperature=run.params.get("temperature"),
             profile_id=run.profile.id if run.profile else None,
             profile_version=run.profile.version if run.profile else None,
@@ -165,7 +164,7 @@ class RunSpendResponse(ResponseModel):
                 for number, column in enumerate(columns)
             ],
             budget=budget,
-            estimated_usd=EstimateIntervalResponse.find(estimated),
+            estimated_usd=estimated,
             as_of=as_of,
         )
 

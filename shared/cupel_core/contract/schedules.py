@@ -163,7 +163,6 @@ class ScheduledRunResponse(ResponseModel):
             spec,
             **_labels_and_config(spec),
             models=list(dict.fromkeys(target.model for target in spec.targets)),
-            targets=[TargetResponse.of(target) for target in spec.targets],
         )
 
 

@@ -129,7 +129,6 @@ def _check_cost(
 
 
 def _left_usd(run: Run) -> float | None:
-    """Return what probes may still draw of the run's own budget. It is None without one."""
     if run.budget is None:
         return None
     return usd(max(0, budgets.get(RunRef(run.workspace, run.id)).available(run.budget.probe_limit)))
@@ -159,7 +158,6 @@ def _fit(
 
 
 def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:
-    """Return the scarcest of a run's own budget and the workspace's, or None if nothing limits the run."""
     budgets = [*own]
     if (left := workspace_budgets.left(workspace, now)) is not None:
         scope, left_usd = left[0], usd(max(0, left[1]))

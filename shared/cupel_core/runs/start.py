@@ -281,7 +281,6 @@ def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
 
 
 def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: int) -> Sequence[int]:
-    """Return the positions of the named scenarios, otherwise of a sample, ascending."""
     if not spec.scenario_ids:
         return sample(manifest.total, spec.sample_percentage, seed)
     positions = scenarios.find_positions(manifest, spec.scenario_ids)

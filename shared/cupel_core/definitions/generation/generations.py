@@ -95,7 +95,6 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
 
 
 def _check_size(workspace: str, definition: ResolvedDefinition, spec: GenerationSpec) -> int:
-    """Return the number of combinations. Raise Invalid if there are none, or too many."""
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
     matrix = Matrix(definition.content)
@@ -126,7 +125,6 @@ def check_matrix(matrix: Matrix) -> None:
 
 
 def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
-    """Return the account of the model, or None without one."""
     if spec.mode is GenerationMode.MATRIX:
         for field, value in (("model", spec.model), ("maxBudgetUsd", spec.max_budget_usd)):
             if value is not None:
@@ -145,7 +143,6 @@ def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
 
 
 def _check_budget(account: Account, generation: Generation, definition: ResolvedDefinition) -> None:
-    """Raise Invalid if its first call may cost more than its budget."""
     if generation.max_budget_usd is None:
         return
     first = request_for(matrix_of(generation, definition), 0, MAX_OUTPUT_TOKENS)

@@ -73,7 +73,7 @@ class Loaders:
         from cupel_core.store import definitions
 
         heads = definitions.get_heads(self._workspace, ids)
-        return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
+        return [Loaded(DefinitionSummaryResponse.from_value(heads[each])) if each in heads else None for each in ids]
 
     def _definition_versions(self, keys: Sequence[DefinitionKey]) -> list[Any]:
         """Read versions one by one: a fork inherits from any number of ancestors."""

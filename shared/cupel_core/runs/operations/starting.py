@@ -72,6 +72,5 @@ def rerun_run(call: Call, run_id: str, body: RerunRun = with_defaults(RerunRun))
 
 
 def _start(call: Call, spec: RunSpec) -> RunStartedResponse:
-    """Return the run as it was at its start, even if the request is repeated later with the same key."""
     started = start.start(call.workspace, spec, call.idempotency_key, call.now, started_by(call.caller))
     return RunStartedResponse.of(*started, price_list_version())

@@ -182,7 +182,6 @@ def _parse_timing(expression: str, timezone: str) -> Timing:
 
 
 def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> None:
-    """Raise Invalid with the run's fields below `run` or `evalRun`."""
     name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
     with named_in_body(f"{name}.evalId"):
         spec = current_spec(workspace, run)
