@@ -777,7 +777,7 @@ class OperationMethods(Transport):
         """Start a scale run: many conversations with one system prompt.
 
         Start a run of a definition that is found by its content, or created. Default evaluators check each
-        conversation; see docs/scale.md.
+        conversation; see docs/agents.md.
         """
         return self._send("POST", "/scale-runs", scale_run, has_key=True)
 
