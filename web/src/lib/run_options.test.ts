@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { CreateRun } from "../api/limits";
 import {
+  BOUNDS,
   countOptions,
   factorsText,
   NO_OPTIONS,
@@ -62,6 +64,17 @@ test.each<[Partial<RunOptions>, string]>([
   const options = { ...filled, ...change };
   expect(wrongOptions(options)).toEqual([name]);
   expect(optionsInput(options)).toBeUndefined();
+});
+
+test("the bounds of the options are those of the API", () => {
+  for (const [name, bounds] of Object.entries(BOUNDS)) {
+    const text = (value: number) => ({ ...NO_OPTIONS, [name]: String(value) });
+    const ends = "max" in bounds ? [bounds.min, bounds.max] : [bounds.min];
+    for (const end of ends) expect(wrongOptions(text(end))).toEqual([]);
+    expect(wrongOptions(text(bounds.min - 1))).toEqual([name]);
+    if ("max" in bounds) expect(wrongOptions(text(bounds.max + 1))).toEqual([name]);
+  }
+  expect(BOUNDS.turns).toEqual(CreateRun["config.maxTurns"]);
 });
 
 test("a number of conversations is explained by its factors", () => {

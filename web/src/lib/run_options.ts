@@ -1,16 +1,19 @@
 /** The optional settings of a run of a definition, from the fields of its form. */
 
+import { CreateRun } from "../api/limits";
 import type { RunInput } from "../api/types";
 import { counted, formatCount } from "./format";
-import { parseWhole } from "./forms";
+import { parseDecimal, parseWhole } from "./forms";
 
-export const PRIORITIES = ["LOW", "NORMAL", "HIGH"] as const;
-export type Priority = (typeof PRIORITIES)[number];
-export const MAX_TURNS = 100;
-export const MAX_CONCURRENCY = 1_000;
-export const MAX_SEED = Number.MAX_SAFE_INTEGER;
-const MAX_VERSION = 1_000_000;
-const MAX_TEMPERATURE = 2;
+export type Priority = (typeof CreateRun.priority.options)[number];
+/** Bounds of the numbers among the options. */
+export const BOUNDS = {
+  version: CreateRun.definitionVersion,
+  seed: CreateRun.sampleSeed,
+  temperature: CreateRun["config.temperature"],
+  turns: CreateRun["config.maxTurns"],
+  concurrency: CreateRun["config.maxConcurrency"],
+} as const;
 
 export interface RunOptions {
   readonly version: string;
@@ -28,7 +31,7 @@ export interface RunOptions {
 export const NO_OPTIONS: RunOptions = {
   version: "",
   seed: "",
-  priority: "NORMAL",
+  priority: CreateRun.priority.default,
   experiment: "",
   temperature: "",
   turns: "",
@@ -38,31 +41,22 @@ export const NO_OPTIONS: RunOptions = {
   summarizer: "",
 };
 
-export type OptionError = "version" | "seed" | "temperature" | "turns" | "concurrency";
+export type OptionError = keyof typeof BOUNDS;
 
 /** The fields whose text is no number of their range. */
 export function wrongOptions(options: RunOptions): OptionError[] {
-  const { version, seed, temperature, turns, concurrency } = parsed(options);
-  const values = { version, seed, temperature, turns, concurrency };
+  const values = parsed(options);
   return (Object.keys(values) as OptionError[]).filter((name) => values[name] === undefined);
 }
 
 function parsed(options: RunOptions) {
   return {
-    version: parseWhole(options.version, 1, MAX_VERSION),
-    seed: parseWhole(options.seed, 0, MAX_SEED),
-    temperature: parseTemperature(options.temperature),
-    turns: parseWhole(options.turns, 1, MAX_TURNS),
-    concurrency: parseWhole(options.concurrency, 1, MAX_CONCURRENCY),
+    version: parseWhole(options.version, BOUNDS.version),
+    seed: parseWhole(options.seed, BOUNDS.seed),
+    temperature: parseDecimal(options.temperature, BOUNDS.temperature),
+    turns: parseWhole(options.turns, BOUNDS.turns),
+    concurrency: parseWhole(options.concurrency, BOUNDS.concurrency),
   };
-}
-
-/** Null for an empty field, undefined for what is none. */
-function parseTemperature(text: string): number | null | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  const value = /^(\d+(\.\d*)?|\.\d+)$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return value <= MAX_TEMPERATURE ? value : undefined;
 }
 
 /** What differs from the defaults; undefined while a field is wrong. */
@@ -80,7 +74,7 @@ export function optionsInput(options: RunOptions): Partial<RunInput> | undefined
   return present({
     definitionVersion: version,
     sampleSeed: seed,
-    priority: options.priority === "NORMAL" ? null : options.priority,
+    priority: options.priority === NO_OPTIONS.priority ? null : options.priority,
     experimentId: options.experiment || null,
     config: Object.keys(config).length > 0 ? config : null,
   }) as Partial<RunInput>;

@@ -1,6 +1,7 @@
 /** Evaluators and answer format of a scale run, from the fields of its form. */
+import { AnswerFormatInput, JudgedEvaluatorInput } from "../api/limits";
 import type { Schemas } from "../api/types";
-import { parseTags, parseWhole } from "./forms";
+import { parseDecimal, parseTags, parseWhole } from "./forms";
 import { parseText } from "./json_text";
 
 type Evaluators = Schemas["EvaluatorsInput"];
@@ -34,12 +35,9 @@ export const ALL_EVALUATORS: EvaluatorValues = {
   url: "",
 };
 
-/** From 0 to 1; null for an empty field, undefined for what is no share. */
+/** Null for an empty field, undefined for what is no score. */
 export function parseShare(text: string): number | null | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  const value = /^(\d+(\.\d*)?|\.\d+)$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return value <= 1 ? value : undefined;
+  return parseDecimal(text, JudgedEvaluatorInput.threshold);
 }
 
 /** What differs from the default evaluators; undefined while a field is wrong. */
@@ -87,14 +85,13 @@ export const ANY_FORMAT: FormatValues = {
   minWords: "",
   maxWords: "",
 };
-export const MAX_WORDS = 1_000_000;
 
 /** Null for any answer; undefined while a field is wrong. */
 export function formatInput(values: FormatValues): Partial<Format> | null | undefined {
   const schema = values.kind === "json" ? schemaOf(values.schema) : null;
   const [least, most] = [
-    parseWhole(values.minWords, 0, MAX_WORDS),
-    parseWhole(values.maxWords, 0, MAX_WORDS),
+    parseWhole(values.minWords, AnswerFormatInput.minWords),
+    parseWhole(values.maxWords, AnswerFormatInput.maxWords),
   ];
   if (schema === undefined || least === undefined || most === undefined) return undefined;
   if (least !== null && most !== null && least > most) return undefined;

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { Bounds } from "../lib/forms";
 import { Field } from "./field";
 
 interface Props {
@@ -43,7 +44,7 @@ export function NumberField({
   );
 }
 
-/** What is wrong with a text that is no whole number of the range. */
-export function wholeNumberError(least: number, most: number): string {
-  return `A whole number from ${least} to ${most.toLocaleString("en")}`;
+/** What is wrong with a text that is no whole number within the bounds. */
+export function wholeNumberError({ min, max }: Bounds): string {
+  return `A whole number from ${min}${max === undefined ? "" : ` to ${max.toLocaleString("en")}`}`;
 }

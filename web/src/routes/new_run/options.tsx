@@ -1,16 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { CreateRun } from "../../api/limits";
 import { experimentNamesQuery } from "../../api/resources";
 import { counted, visible } from "../../lib/format";
-import {
-  countOptions,
-  MAX_CONCURRENCY,
-  MAX_SEED,
-  MAX_TURNS,
-  PRIORITIES,
-  type Priority,
-  type RunOptions,
-  wrongOptions,
-} from "../../lib/run_options";
+import { BOUNDS, countOptions, type Priority, type RunOptions, wrongOptions } from "../../lib/run_options";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
@@ -39,7 +31,7 @@ export function Options({ options, change }: Props) {
           label="Definition version (optional)"
           id="version"
           note="Empty for the newest"
-          error={error("version", "A version, from 1")}
+          error={error("version", `A version, from ${BOUNDS.version.min}`)}
           value={options.version}
           change={set("version")}
         />
@@ -48,7 +40,7 @@ export function Options({ options, change }: Props) {
           id="seed"
           size={16}
           note="The same seed draws the same scenarios; one is drawn if this is empty"
-          error={error("seed", wholeNumberError(0, MAX_SEED))}
+          error={error("seed", wholeNumberError(BOUNDS.seed))}
           value={options.seed}
           change={set("seed")}
         />
@@ -58,7 +50,7 @@ export function Options({ options, change }: Props) {
             value={options.priority}
             onChange={(event) => set("priority")(event.target.value)}
           >
-            {PRIORITIES.map((each) => (
+            {CreateRun.priority.options.map((each) => (
               <option key={each} value={each}>
                 {PRIORITY_NAMES[each]}
               </option>
@@ -84,14 +76,14 @@ export function Options({ options, change }: Props) {
           id="temperature"
           isAmount
           note="Empty for what the definition or the model has"
-          error={error("temperature", "A number from 0 to 2")}
+          error={error("temperature", `A number from ${BOUNDS.temperature.min} to ${BOUNDS.temperature.max}`)}
           value={options.temperature}
           change={set("temperature")}
         />
         <NumberField
           label="Maximum turns per conversation (optional)"
           id="turns"
-          error={error("turns", wholeNumberError(1, MAX_TURNS))}
+          error={error("turns", wholeNumberError(BOUNDS.turns))}
           value={options.turns}
           change={set("turns")}
         />
@@ -99,7 +91,7 @@ export function Options({ options, change }: Props) {
           label="Concurrency (conversations at once, optional)"
           id="concurrency"
           note="Empty for no limit of the run's own"
-          error={error("concurrency", wholeNumberError(1, MAX_CONCURRENCY))}
+          error={error("concurrency", wholeNumberError(BOUNDS.concurrency))}
           value={options.concurrency}
           change={set("concurrency")}
         />
