@@ -18,6 +18,7 @@ from cupel_core.domain.analysis.paired import minimum_detectable_effect
 from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.analysis.power import DifferenceVariance, scenarios_for
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+from cupel_core.domain.runs.settings import BudgetTerms
 from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 from cupel_core.domain.text.figures import format_interval, format_percent, format_points, format_points_apart
 
@@ -37,17 +38,16 @@ class TrialVerdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class TrialRequest:
-    """None for what Cupel chooses."""
+class TrialRequest(BudgetTerms):
+    """Cupel chooses the numbers that are None. The budget is that of both arms together.
+
+    The arms have the other settings of the run whose report it is.
+    """
 
     scenarios: int | None = None
     repeats: int | None = None
-    max_budget_usd: float | None = None
-    """Of both arms together; no limit if None."""
     adds_last_calls: bool = False
     """Whether what the last call of each arm sets aside is added to the budget."""
-    allow_unpriced: bool = False
-    confirmed_usd: float | None = None
 
 
 class TrialMaterial(NamedTuple):

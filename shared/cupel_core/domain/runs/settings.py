@@ -42,7 +42,19 @@ class RunConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(RunConfig):
+class BudgetTerms:
+    """What the request of a run, a scale run or a trial says about money."""
+
+    max_budget_usd: float | None = None
+    """What is started may spend this much; no limit if None."""
+    allow_unpriced: bool = False
+    """If true, models whose price is unknown may be called although there is a budget."""
+    confirmed_usd: float | None = None
+    """The caller has agreed to an expected cost of at most this, although it exceeds the budget."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(RunConfig, BudgetTerms):
     """Everything that a request can set of a run besides what it runs."""
 
     repeats: int = 1
@@ -50,12 +62,6 @@ class RunSettings(RunConfig):
     """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has those of the run that it repeats, except for these."""
-    max_budget_usd: float | None = None
-    """The run may spend this much; no limit if None."""
-    allow_unpriced: bool = False
-    """If true, a run with a budget may call models whose price is unknown."""
-    confirmed_usd: float | None = None
-    """The caller has agreed to an expected cost of at most this, although it exceeds the budget."""
     profile_id: str | None = None
     profile_version: int | None = None
     """The newest when the run starts if None."""
@@ -72,7 +78,7 @@ class RunSettings(RunConfig):
         return replace(self, grader_config=config, disabled_graders=tuple(sorted(disabled)))
 
 
-def names_of(kind: type[RunConfig]) -> list[str]:
+def names_of(kind: type[RunConfig | BudgetTerms]) -> list[str]:
     return [each.name for each in fields(kind)]
 
 
