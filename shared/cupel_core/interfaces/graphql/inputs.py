@@ -5,21 +5,20 @@ from typing import Any, Never
 
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.paging import MAX_LIMIT, Entry, Page
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 from cupel_core.interfaces.gateway.validation import parse as parse
 
 MAX_OFFSET = 1_000
 """First pages for people and models; connections read on."""
 _MAX_TEXT_LENGTH = 1_024
 _MAX_POSITION = 200
-_MAX_EXACT = 2**53
-"""Up to here, floats represent all integers."""
 _CURSOR = "must be the endCursor of an earlier page of the same list"
 
 
 def whole_numbers(value: Any) -> Any:
     """The input with integers for whole numbers: large ones are `Float` in GraphQL. Those that a float does not
     represent exactly stay floats, which JSON can store."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_INTEGERS:
         return int(value)
     if isinstance(value, dict):
         return {name: whole_numbers(each) for name, each in value.items()}
