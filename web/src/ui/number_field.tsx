@@ -45,6 +45,11 @@ export function NumberField({
 }
 
 /** What is wrong with a text that is no whole number within the bounds. */
-export function wholeNumberError({ min, max }: Bounds): string {
-  return `A whole number from ${min}${max === undefined ? "" : ` to ${max.toLocaleString("en")}`}`;
+export function wholeNumberError(bounds: Bounds): string {
+  return numberError(bounds, "A whole number");
+}
+
+/** What is wrong with a text that is no number within the bounds. */
+export function numberError({ min, max }: Bounds, what = "A number"): string {
+  return `${what} from ${min}${max === undefined ? "" : ` to ${max.toLocaleString("en")}`}`;
 }

@@ -115,7 +115,9 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
     CreateRun.allowUnpriced.default,
   );
   const [withReport, setWithReport] = useKept<boolean>(FORM, "withReport", CreateRun.report.default);
-  const [options, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const [keptOptions, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  // What was kept before an update of the page lacks the options that came with it.
+  const options = { ...NO_OPTIONS, ...keptOptions };
   const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
   // A connector of the type "tools" executes calls of tools; it answers nobody.
   const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
