@@ -1,4 +1,4 @@
-"""Options and arguments shared by several commands."""
+"""Defines options and arguments shared by several commands."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from cupel.request_fields import fields_of
 
 
 def model_option(name: str, *, help_text: str) -> Any:
-    """An option that takes a model, or several separated by commas."""
     return typer.Option(name, autocompletion=complete_model, help=help_text)
 
 
@@ -47,7 +46,6 @@ Watch = Annotated[bool, typer.Option("--watch", help="Wait for the run to end, a
 
 
 def parse_usd(text: str) -> float:
-    """An amount that may be spent."""
     try:
         usd = float(text)
     except ValueError:
@@ -67,7 +65,7 @@ StartAnyway = Annotated[bool, typer.Option("--yes", help="Start even if it may e
 
 
 def metadata_of(options: list[str] | None) -> dict[str, str]:
-    """The values of --metadata. UsageError for one that is not `key=value`."""
+    """Return the values of --metadata. Raises UsageError for one that is not `key=value`."""
     return dict(map(_metadata_entry, options or ()))
 
 
@@ -79,7 +77,6 @@ def _metadata_entry(option: str) -> tuple[str, str]:
 
 
 def creation_filters(after: str | None, before: str | None, *, oldest_first: bool) -> dict[str, str | None]:
-    """The arguments of the client's lists for these options."""
     return {"created_after": after, "created_before": before, "sort": "createdAt" if oldest_first else None}
 
 
@@ -99,7 +96,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def command_name() -> str:
-    """How to call this command from here: `cupel`, or its path if it is installed below the current folder."""
+    """Return how to call this command from here: `cupel`, or its path if it is installed below the current folder."""
     program = Path(sys.argv[0])
     if program.name == "cupel" and program.resolve().is_relative_to(Path.cwd().resolve()):
         return str(program.resolve().relative_to(Path.cwd().resolve()))
@@ -107,8 +104,6 @@ def command_name() -> str:
 
 
 class InProcessOptions(NamedTuple):
-    """The options of `cupel run` that only apply to evaluations in this process."""
-
     resume: str | None = None
     cache: bool = False
     cache_ttl: float | None = None
@@ -117,7 +112,6 @@ class InProcessOptions(NamedTuple):
     deep: bool = False
     analysis_model: str | None = None
     prices: Sequence[str] = ()
-    """Such as `custom/small=0.4,1.6`."""
 
 
 Prices = Annotated[

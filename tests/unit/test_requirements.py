@@ -20,7 +20,6 @@ TESTS = [
     for name, row in ROWS
     for test in re.findall(r"`([a-z0-9_/]+\.py(?:::\w+)?)`", row[-1])
 ]
-FLOWS = re.findall(r"`(test_\w+\.py::\w+)`", (ROOT / "docs" / "web.md").read_text())
 
 
 def numbers(cell: str) -> range:
@@ -39,7 +38,7 @@ def test_a_requirement_has_a_test_or_is_not_built(row: list[str]) -> None:
     assert "::" in row[-1] or ".py`" in row[-1] or row[-1].startswith("Not built: ")
 
 
-@in_one_test(("number", "test"), [*TESTS, *(("web", f"web/{flow}") for flow in FLOWS)])
+@in_one_test(("number", "test"), TESTS)
 def test_the_named_test_exists(number: str, test: str) -> None:
     file, _, name = test.partition("::")
     path = ROOT / "tests" / file

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import AnalysisSummaryResponse, FiguresModel, Interval95
+from cupel_core.contract.analysis import AnalysisSummaryResponse, Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_effects import (
@@ -25,7 +25,7 @@ from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.runs.plan import Column
 
 
-class NarrativeFactResponse(FiguresModel):
+class NarrativeFactResponse(ResponseModel):
     """A figure that the sentences cite."""
 
     id: Annotated[str, Field(description="Unique in this analysis")]
@@ -35,7 +35,7 @@ class NarrativeFactResponse(FiguresModel):
     n: Annotated[int | None, Field(description="What it is computed from, such as scenarios; null if it says itself")]
 
 
-class NarrativeFindingResponse(FiguresModel):
+class NarrativeFindingResponse(ResponseModel):
     """A section says what the figures show about one topic."""
 
     topic: Annotated[NarrativeTopic, Field(description="What it is about")]
@@ -43,14 +43,14 @@ class NarrativeFindingResponse(FiguresModel):
     facts: Annotated[list[str], Field(description="Ids of the figures that it rests on")]
 
 
-class DroppedFindingResponse(FiguresModel):
+class DroppedFindingResponse(ResponseModel):
     """A finding whose citations did not hold."""
 
     topic: Annotated[NarrativeTopic, Field(description="What it is about")]
     reason: Annotated[str, Field(description="What did not hold")]
 
 
-class NarrativeResponse(FiguresModel):
+class NarrativeResponse(ResponseModel):
     """The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite."""
 
     headline: Annotated[str, Field(description="The main finding")]
@@ -74,14 +74,14 @@ class DeepAnalysisColumn(ColumnFields):
     name: Annotated[str, Field(description="Of target and prompt, for people")]
 
 
-class UnavailablePartResponse(FiguresModel):
+class UnavailablePartResponse(ResponseModel):
     """A part that this run has too few targets, scenarios or dimensions for."""
 
     part: Annotated[DeepPart, Field(description="Field that is null")]
     reason: Annotated[str, Field(description="What it needs")]
 
 
-class DeepCautionResponse(FiguresModel):
+class DeepCautionResponse(ResponseModel):
     """Readers should know this before relying on the figures."""
 
     code: Annotated[DeepCautionCode, Field(description="Kind of caution")]
@@ -108,32 +108,19 @@ class DeepAnalysisFigures(ResponseModel):
 
     @classmethod
     def of(cls, found: DeepAnalysis, columns: Sequence[Column], narrative: Narrative) -> Self:
-        rows = found.scenarios
-        return cls(
-            metric=found.metric,
+        rows, components, outliers = found.scenarios, found.components, found.outlier_scenarios
+        return cls.from_value(
+            found,
             scenario_count=len(rows),
-            columns=[DeepAnalysisColumn(**ColumnFields.fields_of_column(each), name=each.name) for each in columns],
-            components=PrincipalComponentsResponse.of(found.components, rows) if found.components else None,
-            outlier_targets=_validated(OutlierTargetsResponse, found.outlier_targets),
-            outlier_scenarios=OutlierScenariosResponse.of(found.outlier_scenarios, rows)
-            if found.outlier_scenarios
-            else None,
-            design=_validated(DesignCheckResponse, found.design),
-            effects=_validated(DimensionEffectsResponse, found.effects),
-            interactions=_validated(DimensionInteractionsResponse, found.interactions),
-            variance=_validated(VarianceSharesResponse, found.variance),
-            unavailable=[UnavailablePartResponse.model_validate(each) for each in found.unavailable],
-            cautions=[DeepCautionResponse.model_validate(each) for each in found.cautions],
-            narrative=NarrativeResponse.model_validate(narrative),
+            columns=columns,
+            components=PrincipalComponentsResponse.of(components, rows) if components else None,
+            outlier_scenarios=OutlierScenariosResponse.of(outliers, rows) if outliers else None,
+            narrative=narrative,
         )
 
     def to_json(self) -> bytes:
         """Return the document as it is stored."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
-
-
-def _validated[M: FiguresModel](model: type[M], found: object) -> M | None:
-    return None if found is None else model.model_validate(found)
 
 
 class DeepAnalysisResponse(AnalysisSummaryResponse):

@@ -1,4 +1,4 @@
-"""What runs a requested start: of an eval, of the playground and of a rerun, as much as of a definition."""
+"""Resolves requested runs of a definition, an eval, the playground or a rerun, and starts them."""
 
 from datetime import datetime
 
@@ -39,7 +39,6 @@ def run_spec(workspace: str, requested: RequestedRun) -> RunSpec:
 
 
 def _eval_run_spec(workspace: str, requested: EvalRunSpec) -> RunSpec:
-    """The run has the eval's scenarios, each with its own personas."""
     stored = evals.get(workspace, requested.eval_id)
     return RunSpec(
         definition_id=stored.definition_id,

@@ -1,4 +1,3 @@
-/** The parameters of a model as fields of a form. */
 import { CreateEval, ModelParametersInput, ResponseFormatInput, TargetInput, ToolInput } from "../api/limits";
 import { type Control, type FieldSpec, json, line, prose, whole } from "./form_controls";
 import type { Bounds } from "./forms";
@@ -22,7 +21,7 @@ const TOOL: Control = {
   ],
 };
 
-/** All of them, as the API's ModelParametersInput has them. */
+/** They are all fields of the API's ModelParametersInput. */
 export const PARAMETERS: readonly FieldSpec[] = [
   { name: "temperature", label: "Temperature", control: decimal(parameter.temperature) },
   {
@@ -129,7 +128,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
   },
 ];
 
-/** They are merged with those of others: null removes what another one sets. */
+/** They are merged with those of others: null removes a parameter that another layer sets. */
 export const MODEL_PARAMETERS: Extract<Control, { kind: "object" }> = {
   kind: "object",
   fields: PARAMETERS,
@@ -139,7 +138,7 @@ export const MODEL_PARAMETERS: Extract<Control, { kind: "object" }> = {
 
 const OF_JUDGES = new Set(["maxOutputTokens", "temperature", "topP", "seed", "reasoningEffort"]);
 
-/** Those of an assertion's judge, which has no others to remove. */
+/** An assertion's judge has no other parameters to remove. */
 export const JUDGE_PARAMETERS: Control = {
   kind: "object",
   fields: PARAMETERS.filter((each) => OF_JUDGES.has(each.name)),
@@ -147,7 +146,7 @@ export const JUDGE_PARAMETERS: Control = {
   isFolded: true,
 };
 
-/** The targets of what is started later; a new one has a model. */
+/** These are the targets of later runs; a new one has a model. */
 export const TARGETS: FieldSpec = {
   name: "targets",
   label: "Targets",

@@ -1,5 +1,3 @@
-/** The optional settings of a run of a definition, from the fields of its form. */
-
 import { CreateRun } from "../api/limits";
 import type { RunInput } from "../api/types";
 import { counted, formatCount } from "./format";
@@ -7,12 +5,11 @@ import { type Bounds, parseDecimal, parseWhole } from "./forms";
 
 export type Priority = (typeof CreateRun.priority.options)[number];
 
-/** An option that is typed. */
 export type OptionField = {
   readonly name: string;
   readonly id: string;
   readonly label: string;
-  /** The field of the request. */
+  /** The request has the option in this field. */
   readonly field: keyof typeof CreateRun;
   readonly note?: string;
 } & (
@@ -21,7 +18,7 @@ export type OptionField = {
   | { readonly kind: "text"; readonly maxLength: number }
 );
 
-/** The options that are typed, in the order of the form. An empty one is left out of the request. */
+/** They are in the order of the form. An option without text is left out of the request. */
 export const FIELDS = [
   {
     name: "version",
@@ -116,7 +113,7 @@ export const NO_OPTIONS: RunOptions = {
   experiment: "",
 };
 
-/** Null for an empty field, undefined for a text that is no number within the bounds. */
+/** Returns null for an empty field, undefined for text that is no number within the bounds. */
 function inputOf(field: OptionField, text: string): string | number | null | undefined {
   switch (field.kind) {
     case "whole":
@@ -128,12 +125,12 @@ function inputOf(field: OptionField, text: string): string | number | null | und
   }
 }
 
-/** The fields whose text is no number of their range. */
+/** Returns the fields whose text is no number of their range. */
 export function wrongOptions(options: RunOptions): TypedOption[] {
   return FIELDS.filter((each) => inputOf(each, options[each.name]) === undefined).map((each) => each.name);
 }
 
-/** What differs from the defaults; undefined while a field is wrong. */
+/** Returns the values that differ from the defaults; undefined while a field is wrong. */
 export function optionsInput(options: RunOptions): Partial<RunInput> | undefined {
   if (wrongOptions(options).length > 0) return undefined;
   const given = FIELDS.map((each) => [each.field, inputOf(each, options[each.name])] as const).filter(
@@ -152,7 +149,7 @@ export function optionsInput(options: RunOptions): Partial<RunInput> | undefined
 
 const CONFIG = "config.";
 
-/** How many options differ from their defaults. */
+/** Counts the options that differ from their defaults. */
 export function countOptions(options: RunOptions): number {
   return (Object.keys(options) as (keyof RunOptions)[]).filter((each) => options[each] !== NO_OPTIONS[each])
     .length;
@@ -163,8 +160,10 @@ export interface Factors {
   readonly repeats: number;
 }
 
-/** How a number of conversations comes about; nothing where it is no product of these. `further`: those that the whole
- * of a sampled definition would add. */
+/**
+ * Returns the factors of a number of conversations, or nothing where it is no product of these. `further` counts those
+ * that the whole of a sampled definition would add.
+ */
 export function factorsText(
   conversations: number,
   { targets, repeats }: Factors,

@@ -1,4 +1,3 @@
-/** Evaluators and answer format of a scale run, from the fields of its form. */
 import { AnswerFormatInput, JudgedEvaluatorInput } from "../api/limits";
 import type { Schemas } from "../api/types";
 import { parseDecimal, parseTags, parseWhole } from "./forms";
@@ -7,12 +6,11 @@ import { parseText } from "./json_text";
 type Evaluators = Schemas["EvaluatorsInput"];
 type Format = Schemas["AnswerFormatInput"];
 
-/** Decided by a judge. */
 export interface JudgedValues {
   readonly isOn: boolean;
-  /** Empty: that of the run. */
+  /** If empty, it is the run's judge. */
   readonly judge: string;
-  /** Empty: the judge decides without a score. */
+  /** If empty, the judge decides without a score. */
   readonly threshold: string;
 }
 
@@ -35,12 +33,12 @@ export const ALL_EVALUATORS: EvaluatorValues = {
   url: "",
 };
 
-/** Null for an empty field, undefined for what is no score. */
+/** Returns a score; null for an empty field, undefined for text that is no score. */
 export function parseShare(text: string): number | null | undefined {
   return parseDecimal(text, JudgedEvaluatorInput.threshold);
 }
 
-/** What differs from the default evaluators; undefined while a field is wrong. */
+/** Returns the values that differ from the default evaluators; undefined while a field is wrong. */
 export function evaluatorsInput(values: EvaluatorValues): Partial<Evaluators> | undefined {
   const [goal, toxicity] = [judgedInput(values.goal), judgedInput(values.toxicity)];
   const isOwn = values.external === "own";
@@ -68,9 +66,9 @@ function judgedInput({ isOn, judge, threshold }: JudgedValues): Evaluators["goal
 
 export interface FormatValues {
   readonly kind: "any" | "json" | "xml";
-  /** JSON; empty for any JSON. */
+  /** It is JSON; an empty text accepts any JSON. */
   readonly schema: string;
-  /** Between commas; empty for any XML. */
+  /** They are separated by commas; an empty text accepts any XML. */
   readonly elements: string;
   readonly pattern: string;
   readonly minWords: string;
@@ -86,7 +84,7 @@ export const ANY_FORMAT: FormatValues = {
   maxWords: "",
 };
 
-/** Null for any answer; undefined while a field is wrong. */
+/** Returns null for any answer; undefined while a field is wrong. */
 export function formatInput(values: FormatValues): Partial<Format> | null | undefined {
   const schema = values.kind === "json" ? schemaOf(values.schema) : null;
   const [least, most] = [

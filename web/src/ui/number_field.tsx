@@ -7,7 +7,6 @@ interface Props {
   id: string;
   value: string;
   change: (text: string) => void;
-  /** What is wrong with the value. */
   error?: string | null | undefined;
   note?: ReactNode;
   size?: number;
@@ -44,12 +43,12 @@ export function NumberField({
   );
 }
 
-/** What is wrong with a text that is no whole number within the bounds. */
+/** Returns the error of a text that is no whole number within the bounds. */
 export function wholeNumberError(bounds: Bounds): string {
   return numberError(bounds, "A whole number");
 }
 
-/** What is wrong with a text that is no number within the bounds. */
+/** Returns the error of a text that is no number within the bounds. */
 export function numberError({ min, max }: Bounds, what = "A number"): string {
   return `${what} from ${min}${max === undefined ? "" : ` to ${max.toLocaleString("en")}`}`;
 }

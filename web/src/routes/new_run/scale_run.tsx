@@ -27,7 +27,6 @@ import { Start } from "./start";
 
 type ScaleRun = Schemas["CreateScaleRun"];
 
-/** One system prompt in many conversations, without a definition. */
 export function NewScaleRun() {
   const canWrite = useCanWrite();
   const models = useQuery(modelsQuery);
