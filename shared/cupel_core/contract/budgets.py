@@ -20,9 +20,10 @@ MIN_PROJECTED_OUTCOMES = 20
 """Of fewer, the mean cost says little."""
 _DIGITS = 9
 
+MIN_BUDGET_USD = 0.000001
 MaxBudgetUsd = Annotated[
     FiniteFloat,
-    Field(strict=True, ge=0.000001, le=1_000_000, description="What the run may spend in all, in USD"),
+    Field(strict=True, ge=MIN_BUDGET_USD, le=1_000_000, description="What the run may spend in all, in USD"),
 ]
 
 

@@ -9,16 +9,16 @@ from cupel_core.contract.common import RequestModel, ResponseModel, Time, exampl
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
-from cupel_core.contract.run_requests import GRADER_FIELDS
+from cupel_core.contract.run_requests import GRADER_FIELDS, ScaleRunCount
 from cupel_core.contract.workspace_budgets import BudgetLimitsResponse, UpdateBudgets
 from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER
-from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
+_OpenRuns = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 _TARGET_FIELDS = ("targets", "connector_id", "model")
 
 ScenarioIds = Annotated[
@@ -183,16 +183,14 @@ class UpdateSettings(RequestModel):
     analysis_model: Annotated[ModelId | None, Field(description=_ANALYSIS_MODEL)] = None
     evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
     open_runs_per_owner: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        _OpenRuns | None,
         Field(description=f"{_PER_OWNER}; null for {DEFAULT_PER_OWNER}"),
     ] = None
     open_runs: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        _OpenRuns | None,
         Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
     ] = None
-    max_scale_run_count: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)] | None, Field(description=_SCALE_RUN_COUNT)
-    ] = None
+    max_scale_run_count: Annotated[ScaleRunCount | None, Field(description=_SCALE_RUN_COUNT)] = None
     max_scale_run_concurrency: Annotated[MaxConcurrency | None, Field(description=_SCALE_RUN_CONCURRENCY)] = None
     budgets: Annotated[
         UpdateBudgets | None, Field(description="What the workspace may spend; null removes all limits")

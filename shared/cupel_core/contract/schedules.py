@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from cupel_core.contract.columns import TargetResponse
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, read_from, require_one
-from cupel_core.contract.fields import Flag, Id, Label
+from cupel_core.contract.fields import Flag, Id, Label, TimeZone
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
@@ -16,9 +16,16 @@ from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, Schedule
 from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec, StartSpec, start_spec
 
-_EXPRESSION = (
-    "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
-)
+Expression = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=256,
+        description="EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or "
+        "`at(2027-01-31T09:30:00)`",
+    ),
+]
+_ZONE = "IANA time zone name"
 
 
 class CreateScheduledEvalRun(CreateEvalRun):
@@ -48,8 +55,8 @@ class CreateSchedule(RequestModel):
     )
 
     name: Label
-    expression: Annotated[str, Field(min_length=1, max_length=256, description=_EXPRESSION)]
-    timezone: Annotated[str, Field(min_length=1, max_length=50, description="IANA time zone name")] = "UTC"
+    expression: Expression
+    timezone: Annotated[TimeZone, Field(description=_ZONE)] = "UTC"
     run: ScheduledRunInput | None = None
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag = True
@@ -71,8 +78,8 @@ class UpdateSchedule(RequestModel):
     model_config = example({"expression": "rate(12 hours)", "enabled": False})
 
     name: Label | None = None
-    expression: Annotated[str | None, Field(min_length=1, max_length=256, description=_EXPRESSION)] = None
-    timezone: Annotated[str | None, Field(min_length=1, max_length=50, description="IANA time zone name")] = None
+    expression: Expression | None = None
+    timezone: Annotated[TimeZone | None, Field(description=_ZONE)] = None
     run: ScheduledRunInput | None = None
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag | None = None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cupel_core.base.errors import ConfirmationRequired, Conflict, Invalid, NotFound, RetryableError
 from cupel_core.base.messages import RunRef
@@ -22,6 +22,7 @@ from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.settings import BudgetTerms
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
 from cupel_core.runs import control
@@ -61,15 +62,6 @@ def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allow
         guarantee=estimate.guarantee,
         unlimited_targets=estimate.unlimited_targets,
     )
-
-
-class BudgetTerms(Protocol):
-    @property
-    def max_budget_usd(self) -> float | None: ...
-    @property
-    def allow_unpriced(self) -> bool: ...
-    @property
-    def confirmed_usd(self) -> float | None: ...
 
 
 def check_estimate(

@@ -23,6 +23,7 @@ from cupel_core.domain.definitions.generations import (
 )
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENGTH
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 from cupel_core.providers import provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.reservations import bound_of_call
@@ -35,8 +36,6 @@ MAX_RULE_CHECKS = 2_000_000
 MAX_OUTPUT_TOKENS = GRADER_OUTPUT_TOKENS
 """A text has at most this many tokens if the generation has a budget of its own, so that a call's maximum cost is
 known."""
-_SEED_COUNT = 2**53
-"""JSON readers represent integers up to here exactly."""
 
 
 def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, now: datetime) -> Generation:
@@ -87,7 +86,7 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
         created_at=now,
         updated_at=now,
         options=spec.options,
-        seed=randbelow(_SEED_COUNT) if spec.seed is None else spec.seed,
+        seed=randbelow(EXACT_INTEGERS) if spec.seed is None else spec.seed,
         model=spec.model,
         replace=spec.replace,
         max_budget_usd=spec.max_budget_usd,
