@@ -1,7 +1,5 @@
 """Says what becomes of each key of a promptfoo configuration.
 
-docs/interop.md has the same table, and tests compare both.
-
 The reasons are those of the report. Keys of providers are in `provider_services.py` and `http_providers.py`.
 """
 
