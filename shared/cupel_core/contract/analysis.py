@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
@@ -34,13 +34,7 @@ ColumnNumber = Annotated[int, Field(description="Position in `columns`")]
 AdjustedP = Annotated[float | None, Field(description="p after Holm's adjustment for all such tests of the analysis")]
 
 
-class FiguresModel(ResponseModel):
-    """Made from the attributes of what it is validated from."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
-class MeanEstimateResponse(FiguresModel):
+class MeanEstimateResponse(ResponseModel):
     """The mean of the decisions from 1 to 5; every scenario counts once."""
 
     answers: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
@@ -52,7 +46,7 @@ class MeanEstimateResponse(FiguresModel):
     interval: Interval95
 
 
-class ShareEstimateResponse(FiguresModel):
+class ShareEstimateResponse(ResponseModel):
     """A share of trials, such as a pass rate; every scenario counts once."""
 
     successes: Annotated[int, Field(description="Trials that the share counts")]
@@ -66,21 +60,21 @@ class ShareEstimateResponse(FiguresModel):
     ]
 
 
-class CodeShareResponse(FiguresModel):
+class CodeShareResponse(ResponseModel):
     code: Annotated[str, Field(description="Decision, `1` to `5` or `other`")]
     estimate: Annotated[
         ShareEstimateResponse, Field(description="Of the answers to which the decision rule was applied")
     ]
 
 
-class RateBoundsResponse(FiguresModel):
+class RateBoundsResponse(ResponseModel):
     """The pass rate if all errored probes had failed, and if all had passed."""
 
     errors_as_failures: Annotated[ShareEstimateResponse, Field(description="If all errored probes had failed")]
     errors_as_passes: Annotated[ShareEstimateResponse, Field(description="If all errored probes had passed")]
 
 
-class GroupEstimateResponse(FiguresModel):
+class GroupEstimateResponse(ResponseModel):
     """Estimates over some of a run's probes."""
 
     completed: Annotated[int, Field(description="With a transcript")]
@@ -101,7 +95,7 @@ class GroupEstimateResponse(FiguresModel):
     ]
 
 
-class QuantilesResponse(FiguresModel):
+class QuantilesResponse(ResponseModel):
     """Over completed probes; within 1 %."""
 
     mean: Annotated[float, Field(description="Exact")]
@@ -111,7 +105,7 @@ class QuantilesResponse(FiguresModel):
     max: Annotated[float, Field(description="Largest value; exact")]
 
 
-class OperatingFiguresResponse(FiguresModel):
+class OperatingFiguresResponse(ResponseModel):
     """What a target's probes took and cost."""
 
     duration_ms: Annotated[QuantilesResponse | None, Field(description="Of the target's calls, without waits")]
@@ -127,7 +121,7 @@ class OperatingFiguresResponse(FiguresModel):
     ]
 
 
-class WinRateResponse(FiguresModel):
+class WinRateResponse(ResponseModel):
     """How often a target decided for one of the two dimensions that the decision's codes favor."""
 
     dimension: Annotated[str, Field(description="Name of the dimension")]
@@ -139,7 +133,7 @@ class WinRateResponse(FiguresModel):
     interval: Interval95
 
 
-class ExtrapolationResponse(FiguresModel):
+class ExtrapolationResponse(ResponseModel):
     """What a run of all scenarios would show."""
 
     value: Annotated[float, Field(description="As over the scenarios of the sample")]
@@ -147,7 +141,7 @@ class ExtrapolationResponse(FiguresModel):
     interval: Interval95
 
 
-class GroupExtrapolationResponse(FiguresModel):
+class GroupExtrapolationResponse(ResponseModel):
     """From a sample to all scenarios of the definition."""
 
     decision: Annotated[ExtrapolationResponse | None, Field(description="Mean of the decisions; null without an error")]
@@ -198,7 +192,7 @@ class ColumnAnalysisResponse(ColumnFields):
         )
 
 
-class PairAgreementResponse(FiguresModel):
+class PairAgreementResponse(ResponseModel):
     """Two targets, over the scenarios that both have decided."""
 
     first: ColumnNumber
@@ -214,7 +208,7 @@ class PairAgreementResponse(FiguresModel):
     effect_size: Annotated[float | None, Field(description="The difference in standard deviations of scenarios")]
 
 
-class LeaveOneOutResponse(FiguresModel):
+class LeaveOneOutResponse(ResponseModel):
     column: ColumnNumber
     alpha: Annotated[float | None, Field(description="Of the other targets; null for fewer than three targets")]
     gain: Annotated[float | None, Field(description="By how much it exceeds the alpha of all")]
@@ -227,7 +221,7 @@ class LeaveOneOutResponse(FiguresModel):
     ]
 
 
-class AgreementResponse(FiguresModel):
+class AgreementResponse(ResponseModel):
     """How far the targets agree."""
 
     scenarios: Annotated[int, Field(description="Decided by at least two targets")]
@@ -246,7 +240,7 @@ class AgreementResponse(FiguresModel):
     pairs: Annotated[list[PairAgreementResponse], Field(description="Empty for more than 50 columns")]
 
 
-class LevelEffectResponse(FiguresModel):
+class LevelEffectResponse(ResponseModel):
     """Whether the scenarios' means differ between levels."""
 
     eta_squared: Annotated[float | None, Field(description="Share of the variance of scenarios that levels explain")]
@@ -255,7 +249,7 @@ class LevelEffectResponse(FiguresModel):
     adjusted_p: AdjustedP
 
 
-class TrendResponse(FiguresModel):
+class TrendResponse(ResponseModel):
     """How answers change with the score."""
 
     slope: Annotated[float, Field(description="Points, or the share that passes, per unit of the score")]
@@ -266,13 +260,13 @@ class TrendResponse(FiguresModel):
     adjusted_p: AdjustedP
 
 
-class DimensionFiguresResponse(FiguresModel):
+class DimensionFiguresResponse(ResponseModel):
     levels: Annotated[list[GroupEstimateResponse], Field(description="In the order of the dimension's levels")]
     effect: Annotated[LevelEffectResponse, Field(description="Of the levels")]
     trend: Annotated[TrendResponse | None, Field(description="Null for fewer than 5 scenarios or a single score")]
 
 
-class DimensionAnalysisResponse(FiguresModel):
+class DimensionAnalysisResponse(ResponseModel):
     """How answers depend on one dimension."""
 
     name: Annotated[str, Field(description="Of the dimension")]
@@ -315,7 +309,7 @@ class VariabilityResponse(ResponseModel):
     least: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the least variable first")]
 
 
-class AnalysisCautionResponse(FiguresModel):
+class AnalysisCautionResponse(ResponseModel):
     """What to know before relying on the figures."""
 
     code: Annotated[CautionCode, Field(description="Kind of caution")]
@@ -323,7 +317,7 @@ class AnalysisCautionResponse(FiguresModel):
     columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
 
 
-class InsightResponse(FiguresModel):
+class InsightResponse(ResponseModel):
     """A finding in words; rules make it from the figures, no model is asked."""
 
     kind: Annotated[str, Field(description="Kind of finding, such as `outlier`")]
@@ -335,7 +329,7 @@ def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolatio
     return None if found is None else GroupExtrapolationResponse.model_validate(found)
 
 
-class RunSampleResponse(FiguresModel):
+class RunSampleResponse(ResponseModel):
     """Which part of the definition's scenarios the run has."""
 
     scenarios: Annotated[int, Field(description="That the run has")]
@@ -472,7 +466,7 @@ class AnalysisSummaryResponse(ResponseModel):
             "is_current": is_current,
             "is_stale": reason is not None,
             "stale_reason": reason,
-            "failure": record.failure and FailureResponse.of(record.failure),
+            "failure": record.failure and FailureResponse.from_value(record.failure),
         }
 
 

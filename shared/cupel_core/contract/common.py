@@ -6,8 +6,10 @@ from types import UnionType
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
+    AliasPath,
     BaseModel,
     ConfigDict,
+    Field,
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     PlainSerializer,
@@ -141,9 +143,38 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
 
 
 class ResponseModel(DeferredModel):
-    """A class `RunResponse` is published as the schema `Run`."""
+    """A class `RunResponse` is published as the schema `Run`.
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    Its fields are read from the attributes of a value that have their names, or from those that `read_from` names; so
+    are the fields of the models in it.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+
+    @classmethod
+    def from_value(cls, value: object, /, **further: Any) -> Self:
+        """Return the response that describes a value. `further` are attributes that the value has not, or has
+        otherwise."""
+        return cls.model_validate(_Extended(value, further) if further else value)
+
+
+class _Extended:
+    """A value with further attributes, which take precedence over its own."""
+
+    __slots__ = ("_further", "_value")
+
+    def __init__(self, value: object, further: Mapping[str, Any]) -> None:
+        self._value = value
+        self._further = further
+
+    def __getattr__(self, name: str) -> Any:
+        return self._further[name] if name in self._further else getattr(self._value, name)
+
+
+def read_from(path: str) -> Any:
+    """Let the field of a response be read from an attribute with another name, such as `parent_id`, or from one of an
+    attribute, such as `labels.name`. The field needs a default if an attribute on the path may be None."""
+    return Field(validation_alias=AliasPath(*path.split(".")))
 
 
 Time = Annotated[

@@ -360,7 +360,7 @@ class ComparisonSummaryResponse(ResponseModel):
             "experiment_id": comparison.spec.experiment_id,
             "verdict": comparison.verdict,
             "sentence": comparison.sentence,
-            "failure": FailureResponse.of(comparison.failure) if comparison.failure else None,
+            "failure": FailureResponse.from_value(comparison.failure) if comparison.failure else None,
             "created_at": comparison.created_at,
             "completed_at": comparison.completed_at,
         }

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import AnalysisSummaryResponse, FiguresModel, Interval95
+from cupel_core.contract.analysis import AnalysisSummaryResponse, Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_effects import (
@@ -25,7 +25,7 @@ from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic
 from cupel_core.domain.runs.plan import Column
 
 
-class NarrativeFactResponse(FiguresModel):
+class NarrativeFactResponse(ResponseModel):
     """A figure that the sentences cite."""
 
     id: Annotated[str, Field(description="Unique in this analysis")]
@@ -35,7 +35,7 @@ class NarrativeFactResponse(FiguresModel):
     n: Annotated[int | None, Field(description="What it is computed from, such as scenarios; null if it says itself")]
 
 
-class NarrativeFindingResponse(FiguresModel):
+class NarrativeFindingResponse(ResponseModel):
     """A section says what the figures show about one topic."""
 
     topic: Annotated[NarrativeTopic, Field(description="What it is about")]
@@ -43,14 +43,14 @@ class NarrativeFindingResponse(FiguresModel):
     facts: Annotated[list[str], Field(description="Ids of the figures that it rests on")]
 
 
-class DroppedFindingResponse(FiguresModel):
+class DroppedFindingResponse(ResponseModel):
     """A finding whose citations did not hold."""
 
     topic: Annotated[NarrativeTopic, Field(description="What it is about")]
     reason: Annotated[str, Field(description="What did not hold")]
 
 
-class NarrativeResponse(FiguresModel):
+class NarrativeResponse(ResponseModel):
     """The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite."""
 
     headline: Annotated[str, Field(description="The main finding")]
@@ -74,14 +74,14 @@ class DeepAnalysisColumn(ColumnFields):
     name: Annotated[str, Field(description="Of target and prompt, for people")]
 
 
-class UnavailablePartResponse(FiguresModel):
+class UnavailablePartResponse(ResponseModel):
     """A part that this run has too few targets, scenarios or dimensions for."""
 
     part: Annotated[DeepPart, Field(description="Field that is null")]
     reason: Annotated[str, Field(description="What it needs")]
 
 
-class DeepCautionResponse(FiguresModel):
+class DeepCautionResponse(ResponseModel):
     """Readers should know this before relying on the figures."""
 
     code: Annotated[DeepCautionCode, Field(description="Kind of caution")]
@@ -132,7 +132,7 @@ class DeepAnalysisFigures(ResponseModel):
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
 
 
-def _validated[M: FiguresModel](model: type[M], found: object) -> M | None:
+def _validated[M: ResponseModel](model: type[M], found: object) -> M | None:
     return None if found is None else model.model_validate(found)
 
 

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import AdjustedP, ColumnNumber, FiguresModel, Interval95
+from cupel_core.contract.analysis import AdjustedP, ColumnNumber, Interval95
+from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 
 
-class ScoreCorrelationResponse(FiguresModel):
+class ScoreCorrelationResponse(ResponseModel):
     """Of the scores of two dimensions, over the run's scenarios."""
 
     first: DimensionName
@@ -17,7 +18,7 @@ class ScoreCorrelationResponse(FiguresModel):
     correlation: Annotated[float | None, Field(description="Pearson's")]
 
 
-class DimensionInflationResponse(FiguresModel):
+class DimensionInflationResponse(ResponseModel):
     """How far a dimension varies independently of the others."""
 
     dimension: DimensionName
@@ -25,14 +26,14 @@ class DimensionInflationResponse(FiguresModel):
     is_collinear: Annotated[bool, Field(description="Whether the factor is 5 or more")]
 
 
-class DesignCheckResponse(FiguresModel):
+class DesignCheckResponse(ResponseModel):
     """Whether the effects of dimensions can be told apart."""
 
     correlations: Annotated[list[ScoreCorrelationResponse], Field(description="Of each pair of dimensions")]
     inflation: Annotated[list[DimensionInflationResponse], Field(description="Of each dimension")]
 
 
-class RegressionSlopeResponse(FiguresModel):
+class RegressionSlopeResponse(ResponseModel):
     """What one dimension does to the answers of a target, all others being equal."""
 
     dimension: DimensionName
@@ -45,7 +46,7 @@ class RegressionSlopeResponse(FiguresModel):
     adjusted_p: AdjustedP
 
 
-class AnswerRegressionResponse(FiguresModel):
+class AnswerRegressionResponse(ResponseModel):
     """Of a target's answers on the scores of all dimensions together."""
 
     column: ColumnNumber
@@ -56,7 +57,7 @@ class AnswerRegressionResponse(FiguresModel):
     slopes: Annotated[list[RegressionSlopeResponse], Field(description="Of each dimension")]
 
 
-class SlopeEqualityResponse(FiguresModel):
+class SlopeEqualityResponse(ResponseModel):
     """Whether a dimension moves all targets alike."""
 
     dimension: DimensionName
@@ -67,13 +68,13 @@ class SlopeEqualityResponse(FiguresModel):
     adjusted_p: AdjustedP
 
 
-class DimensionEffectsResponse(FiguresModel):
+class DimensionEffectsResponse(ResponseModel):
     dimensions: Annotated[list[str], Field(description="That the regressions are on")]
     regressions: Annotated[list[AnswerRegressionResponse], Field(description="Of each target that answered enough")]
     equality: Annotated[list[SlopeEqualityResponse], Field(description="The most divisive dimension first")]
 
 
-class DimensionInteractionResponse(FiguresModel):
+class DimensionInteractionResponse(ResponseModel):
     """How the slope of one dimension changes with another, for one target."""
 
     column: ColumnNumber
@@ -91,12 +92,12 @@ class DimensionInteractionResponse(FiguresModel):
     ]
 
 
-class DimensionInteractionsResponse(FiguresModel):
+class DimensionInteractionsResponse(ResponseModel):
     tested: Annotated[int, Field(description="Pairs of dimensions, over all targets")]
     largest: Annotated[list[DimensionInteractionResponse], Field(description="At most 10, by what they explain")]
 
 
-class VarianceSharesResponse(FiguresModel):
+class VarianceSharesResponse(ResponseModel):
     """Where the differences between single answers come from; the shares add up to 1."""
 
     columns: ColumnNumbers

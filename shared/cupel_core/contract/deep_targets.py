@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import ColumnNumber, FiguresModel
+from cupel_core.contract.analysis import ColumnNumber
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 from cupel_core.domain.analysis.deep import Component, Components, OutlierIndicator, OutlierScenarios
@@ -20,7 +20,7 @@ class ScenarioLoadingResponse(ResponseModel):
     value: Annotated[float, Field(description="Loading; the squares of all scenarios add up to 1")]
 
 
-class LoadingCorrelationResponse(FiguresModel):
+class LoadingCorrelationResponse(ResponseModel):
     """How the loadings go with the scores of a dimension: it names the component."""
 
     dimension: DimensionName
@@ -71,7 +71,7 @@ class PrincipalComponentsResponse(ResponseModel):
         )
 
 
-class TargetOutlyingnessResponse(FiguresModel):
+class TargetOutlyingnessResponse(ResponseModel):
     """How far one target answers unlike the others."""
 
     column: ColumnNumber
@@ -84,14 +84,14 @@ class TargetOutlyingnessResponse(FiguresModel):
     is_outlier: Annotated[bool, Field(description="Two indicators flag it; below 5 targets, agreement alone does")]
 
 
-class OmittedIndicatorResponse(FiguresModel):
+class OmittedIndicatorResponse(ResponseModel):
     """An indicator that could not be used."""
 
     indicator: Annotated[OutlierIndicator, Field(description="Which one")]
     reason: Annotated[str, Field(description="Why")]
 
 
-class OutlierTargetsResponse(FiguresModel):
+class OutlierTargetsResponse(ResponseModel):
     """Targets that answer unlike the others."""
 
     targets: Annotated[list[TargetOutlyingnessResponse], Field(description="All that are compared")]

@@ -40,7 +40,7 @@ class JobResponse(ResponseModel):
             progress=JobProgressResponse(done=job.done, total=job.total),
             result_id=job.result_id,
             run_ids=list(job.run_ids),
-            failure=FailureResponse.of(job.failure) if job.failure else None,
+            failure=FailureResponse.from_value(job.failure) if job.failure else None,
             created_at=job.created_at,
             started_at=job.started_at,
             updated_at=job.updated_at,

@@ -244,7 +244,7 @@ class DetailedProgressResponse(ResponseModel):
             run_id=run.id,
             status=run.status,
             pause_reason=run.pause_reason,
-            pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
+            pause_cause=PauseCauseResponse.from_value(run.pause_cause) if run.pause_cause else None,
             exhausted_budget=run.exhausted_budget,
             read_at=view.read_at,
             total=run.plan.total,

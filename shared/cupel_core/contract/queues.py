@@ -67,7 +67,7 @@ class ProviderQueueResponse(ResponseModel):
             limit=account.limit,
             learned_limit=account.learned_limit,
             workers=account.workers,
-            suspended_models=[SuspendedModelResponse.of(suspended) for suspended in account.suspended_models],
+            suspended_models=[SuspendedModelResponse.from_value(suspended) for suspended in account.suspended_models],
         )
 
 

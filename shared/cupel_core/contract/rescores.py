@@ -144,7 +144,7 @@ class RescoreResponse(ResponseModel):
             ),
             created_at=rescore.created_at,
             completed_at=rescore.completed_at,
-            failure=FailureResponse.of(rescore.failure) if rescore.failure else None,
+            failure=FailureResponse.from_value(rescore.failure) if rescore.failure else None,
             budget=None if max_usd is None else RescoreBudgetResponse.of(max_usd, account or BudgetAccount()),
         )
 

@@ -14,22 +14,17 @@ from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.limits.provider_status import SuspendedModel
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import (
-    PauseCause,
     PauseReason,
     Priority,
     ProbeStatus,
-    Progress,
     Run,
     RunEvent,
     RunEventType,
-    RunFailure,
     RunStatus,
-    StartedBy,
     StarterType,
 )
 from cupel_core.domain.runs.run_spend import Cost, RunSpend
@@ -114,10 +109,6 @@ class RunProgressResponse(ResponseModel):
     completed: int
     failed: Annotated[int, Field(description="Probes that ended in an infrastructure error")]
 
-    @classmethod
-    def of(cls, progress: Progress) -> "RunProgressResponse":
-        return cls(total=progress.total, completed=progress.completed, failed=progress.failed)
-
 
 class ModelSpendResponse(ResponseModel):
     """What the probes of a target and prompt have cost, including the calls of judges and simulated users for them."""
@@ -190,10 +181,6 @@ class FailureResponse(ResponseModel):
     where: Annotated[str, Field(description="The phase that failed")]
     why: str
 
-    @classmethod
-    def of(cls, failure: RunFailure) -> "FailureResponse":
-        return cls(where=failure.where, why=failure.why)
-
 
 class SuspendedModelResponse(ResponseModel):
     """A model that is temporarily not called, because its calls kept failing."""
@@ -201,10 +188,6 @@ class SuspendedModelResponse(ResponseModel):
     model: str
     until: Annotated[Time, Field(description="When a single probe may try the model again")]
     reason: str
-
-    @classmethod
-    def of(cls, suspended: SuspendedModel) -> "SuspendedModelResponse":
-        return cls(model=suspended.model, until=suspended.until, reason=suspended.reason)
 
 
 class StartedByResponse(ResponseModel):
@@ -214,18 +197,10 @@ class StartedByResponse(ResponseModel):
     id: Annotated[str | None, Field(description="Id of the token, the user or the schedule")]
     name: str | None
 
-    @classmethod
-    def of(cls, started_by: StartedBy) -> "StartedByResponse":
-        return cls(type=started_by.type, id=started_by.id, name=started_by.name)
-
 
 class PauseCauseResponse(ResponseModel):
     model: Annotated[str, Field(description="The model that cannot be called")]
     message: Annotated[str, Field(description="Why, in the provider's words")]
-
-    @classmethod
-    def of(cls, cause: PauseCause) -> "PauseCauseResponse":
-        return cls(model=cause.model, message=cause.message)
 
 
 class RunResponse(ResponseModel):
@@ -286,42 +261,15 @@ class RunResponse(ResponseModel):
     @classmethod
     def of(cls, view: RunView) -> "RunResponse":
         run, budget = view.run, BudgetUseResponse.find(view.run, view.account, view.progress)
-        response = cls(
-            id=run.id,
-            name=run.labels.name,
-            tags=list(run.labels.tags),
-            metadata=dict(run.labels.metadata),
-            definition_id=run.definition_id,
-            definition_name=run.definition_name,
-            definition_version=run.definition_version,
-            scenario_count=run.scenario_count,
-            scenario_total=run.scenario_total,
-            started_by=StartedByResponse.of(run.started_by),
-            rerun_of=run.rerun_of,
-            duration_ms=run.duration_ms,
-            experiment_id=run.experiment_id,
-            schedule_id=run.schedule_id,
-            eval_id=run.eval_id,
-            execution_id=run.execution_id,
-            playground=run.playground,
-            scale=run.scale,
-            report=run.report,
-            trial=run.trial,
-            status=run.status,
-            pause_reason=run.pause_reason,
-            pause_cause=PauseCauseResponse.of(run.pause_cause) if run.pause_cause else None,
-            exhausted_budget=run.exhausted_budget,
-            priority=run.priority,
+        response = cls.from_value(
+            run,
+            **vars(run.labels),
             config=RunConfigResponse.of(view),
-            progress=RunProgressResponse.of(view.progress),
+            progress=view.progress,
             spend=RunSpendResponse.of(view.spend, run.plan.columns, budget, run.estimated_usd, view.spent_at),
-            created_at=run.created_at,
-            started_at=run.started_at,
-            completed_at=run.completed_at,
             updated_at=view.updated_at,
             last_accessed_at=view.last_accessed_at,
-            failure=FailureResponse.of(run.failure) if run.failure else None,
-            suspended_models=[SuspendedModelResponse.of(suspended) for suspended in view.suspended_models],
+            suspended_models=view.suspended_models,
         )
         response._stored_run = run
         return response

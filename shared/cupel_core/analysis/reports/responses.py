@@ -16,7 +16,7 @@ def report_response(view: ReportView) -> ReportResponse:
         is_stale=view.is_stale,
         created_at=record.created_at,
         completed_at=record.completed_at,
-        failure=FailureResponse.of(record.failure) if record.failure else None,
+        failure=FailureResponse.from_value(record.failure) if record.failure else None,
         content=ReportContentResponse.model_validate_json(view.content) if view.content else None,
         texts=ReportTextsResponse.model_validate_json(view.texts) if view.texts else None,
         trial=trial_results.to_response(view.trial) if view.trial else None,

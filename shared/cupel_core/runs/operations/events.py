@@ -68,7 +68,7 @@ def _events(call: Call, feed: EventFeed) -> Iterable[RunEventResponse]:
     run_id = feed.run.id
     yield from (RunEventResponse.of(run_id, event) for event in feed.events)
     if feed.progress is not None:
-        data = RunProgressResponse.of(feed.progress).model_dump(by_alias=True)
+        data = RunProgressResponse.from_value(feed.progress).model_dump(by_alias=True)
         yield RunEventResponse(seq=None, type=RunEventType.PROGRESS, ts=call.now, run_id=run_id, data=data)
 
 

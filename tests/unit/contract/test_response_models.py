@@ -1,0 +1,79 @@
+"""Responses read the attributes of the values that they describe."""
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+from pydantic import Field, ValidationError
+
+from cupel_core.contract.common import ResponseModel, read_from
+
+
+class Money(NamedTuple):
+    nano_usd: int
+
+
+class MoneyResponse(ResponseModel):
+    nano_usd: int
+
+
+@dataclass(frozen=True)
+class Bill:
+    number: int
+    parts: tuple[Money, ...]
+    notes: MappingProxyType[str, Any]
+    payer_name: str
+    refund: Money | None = None
+
+    @property
+    def total(self) -> Money:
+        return Money(sum(each.nano_usd for each in self.parts))
+
+
+class BillResponse(ResponseModel):
+    number: int
+    parts: list[MoneyResponse]
+    notes: dict[str, Any]
+    total: MoneyResponse
+    payer: Annotated[str, read_from("payer_name")]
+    refunded_nano_usd: Annotated[int | None, Field(description="Null without a refund"), read_from("refund.nano_usd")]
+
+
+class RefundedBillResponse(ResponseModel):
+    refunded_nano_usd: Annotated[int | None, read_from("refund.nano_usd")] = None
+
+
+BILL = Bill(7, (Money(1), Money(2)), MappingProxyType({"a": [1]}), "Ann", Money(5))
+
+
+def test_a_response_has_the_attributes_of_a_value_and_of_the_values_in_it() -> None:
+    assert BillResponse.from_value(BILL).model_dump(by_alias=True) == {
+        "number": 7,
+        "parts": [{"nanoUsd": 1}, {"nanoUsd": 2}],
+        "notes": {"a": [1]},
+        "total": {"nanoUsd": 3},
+        "payer": "Ann",
+        "refundedNanoUsd": 5,
+    }
+
+
+def test_further_attributes_take_precedence_over_those_of_the_value() -> None:
+    response = BillResponse.from_value(BILL, number=8, refund=Money(9))
+
+    assert (response.number, response.refunded_nano_usd, response.payer) == (8, 9, "Ann")
+
+
+def test_a_field_below_an_attribute_that_is_none_has_its_default() -> None:
+    assert RefundedBillResponse.from_value(Bill(1, (), MappingProxyType({}), "Ann")).refunded_nano_usd is None
+
+
+def test_an_attribute_that_neither_the_value_nor_the_caller_has_is_an_error() -> None:
+    with pytest.raises(ValidationError, match="payer_name"):
+        BillResponse.from_value(object(), number=1, parts=(), notes={}, total=Money(0), refund=Money(0))
+
+
+def test_a_response_is_still_made_of_its_fields() -> None:
+    total = MoneyResponse(nano_usd=0)
+
+    assert BillResponse(number=1, parts=[], notes={}, total=total, payer="Ann", refunded_nano_usd=None).payer == "Ann"
