@@ -1,6 +1,6 @@
-"""`python -m bench.analysis`: processor time and memory of analyses of 1,000,000 probes, without a stack.
+"""`python -m bench.analysis`: measure processor time and memory of analyses of 1,000,000 probes, without a stack.
 
-The shapes are the largest that a run can have: 100,000 scenarios, 200 columns. Exits with 1 if a bound is exceeded.
+The shapes are the largest that a run can have: 100,000 scenarios, 200 columns. It exits with 1 if a bound is exceeded.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from cupel_core.domain.runs.targets import plain_targets
 
 PROBES = 1_000_000
 MAX_SECONDS, MAX_MEGABYTES = 15.0, 256.0
-"""Of an analysis of so many probes. The functions have 512 and 1,769 MB."""
+"""They limit the analysis of so many probes. The functions have 512 and 1,769 MB."""
 
 
 class Shape(NamedTuple):
@@ -44,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--probes", type=int, default=PROBES, help="fewer ones have fewer scenarios")
     probes = parser.parse_args().probes
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the analyze function
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # The analyze function sets this too.
     violated = False
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
         for kind, shape in product(("basic", "deep"), SHAPES):
@@ -62,14 +62,13 @@ def main() -> None:
 
 
 def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[float, float]:
-    """Seconds of processor time, and the memory of the process at its largest."""
     plan = Plan(plain_targets(*(f"sim/{number}" for number in range(targets))), (scenarios,), repeats=repeats)
     counts = _drawn(plan)
     began = time.process_time()
     rows = list(_rows(scenarios))
     matrix = cell_matrix(RunCounts(plan, scenario_cases(range(scenarios)), counts), rows, ("a", "b", "c"))
     if kind == "deep":
-        from cupel_core.analysis.deep import analyze as deep  # numpy takes memory of its own
+        from cupel_core.analysis.deep import analyze as deep  # numpy takes additional memory.
 
         deep.analyze(deep.DeepInput(matrix, seed=1), ignore_stage)
     else:
@@ -80,11 +79,12 @@ def measure(kind: str, targets: int, scenarios: int, repeats: int) -> tuple[floa
 
 
 def ignore_stage(_: str) -> None:
-    """Nobody waits."""
+    """Do nothing, since nobody waits for the stage."""
 
 
 def _drawn(plan: Plan) -> Counts:
-    """Of every hundred probes one is errored and two have no readable decision; the others depend on the scenario."""
+    """Draw counts: in every hundred probes, one is errored and two have no readable decision; the rest depend on the
+    scenario."""
     random = Random(1)  # noqa: S311 - no secret
     counts = Counts.empty(range(plan.total // plan.repeats))
     for cell in counts.cell_range:

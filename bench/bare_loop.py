@@ -1,7 +1,7 @@
-"""`python -m bench.bare_loop URL`: the same model calls with nothing around them, as the limit of what is possible.
+"""`python -m bench.bare_loop URL`: make the same model calls without queues, storage and recovery, as a lower limit.
 
-One process, one aiohttp session, as many calls at a time as asked for; replies are parsed and dropped. Prints the
-seconds and the CPU of the loop as JSON. What a run takes longer is the price of queues, storage and recovery.
+One process with one aiohttp session makes as many calls at a time as requested; replies are parsed and dropped. It
+prints the seconds and the CPU of the loop as JSON.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""`python -m bench.budgets`: what a budget adds to a run, far from its limit: writes and time.
+"""`python -m bench.budgets`: measure the writes and the time that a budget far from its limit adds to a run.
 
 Writes to the accounts of budgets are counted as `bench.units` counts requests, on moto, in a process for each case;
 model calls take 3 seconds on average. Times are those of runs of 10,000 probes through the local stack, which must be
-up, with and without a budget in turns; models have a price in both. What counts is the median of the rounds' ratios.
-Exits with 1 if a bound is exceeded. Seven rounds take about 11 minutes, counting writes 2.
+up, with and without a budget in turns; models have a price in both. The result is the median of the rounds' ratios. It
+exits with 1 if a bound is exceeded. Seven rounds take about 11 minutes, counting writes 2.
 """
 
 import argparse
@@ -27,10 +27,9 @@ from bench.texts import content
 from cupel.client import Client
 
 MAX_WRITES = 0.02
-"""Per probe, of each of the two accounts."""
+"""It limits the writes per probe to each of the two accounts."""
 MAX_SLOWER = 1.02
 BUDGET_USD = 1_000.0
-"""More than the runs cost."""
 UNITS_SCENARIOS, SECONDS = 500, 3.0
 LATENCY, PARALLEL = 0.2, 50
 WARM_UP_PROBES = 2_000
@@ -45,7 +44,6 @@ CASES = {
 class Timed(NamedTuple):
     seconds: float
     cpu_seconds: float
-    """Of the emulator and its workers."""
 
 
 class Ratios(NamedTuple):
@@ -88,7 +86,6 @@ def _print_writes(probes: int) -> list[str]:
 
 
 def count_writes(probes: int, budgets: Budgets) -> float:
-    """Per probe, to the accounts of budgets."""
     definition = content(UNITS_SCENARIOS, short=True)
     usage = asyncio.run(measure_run(probes, SECONDS, definition, short=True, budgets=budgets))
     return usage.per_probe("budget_writes")
@@ -127,7 +124,7 @@ def _print_times(probes: int, rounds: int) -> list[str]:
 
 
 def _turns(rounds: int) -> Iterator[bool]:
-    """Each round in the other order, so that what only grows with time counts for both."""
+    """Yield whether each run has a budget. Each round has the other order, so that growth over time affects both."""
     for number in range(rounds):
         yield from (False, True) if number % 2 == 0 else (True, False)
 
@@ -149,7 +146,7 @@ def _run(bench: Bench, probes: int, *, is_budgeted: bool) -> Timed:
 
 
 def slowdown(without: list[float], budgeted: list[float]) -> Ratios:
-    """Of each round, whose two runs follow each other: what changes slowly on the machine is in both."""
+    """Return the ratio of each round, whose two runs follow each other: slow changes of the machine affect both."""
     return Ratios(sorted(with_budget / plain for plain, with_budget in zip(without, budgeted, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""Runs of a size, a latency and a provider's behaviour, measured from outside and beside a loop of bare calls."""
+"""Measures runs of a size, a latency and a provider's behaviour from outside, beside a loop of bare calls."""
 
 import json
 import subprocess
@@ -22,13 +22,14 @@ from cupel.json_types import Json
 MODELS = ("custom/bench-a", "custom/bench-b")
 SCENARIOS = 5_000
 FAULTS = {"429": 0.05, "500": 0.02, "drop": 0.01}
-"""Shares of failing calls: random ones, which say nothing about the account's limit."""
+"""They are the shares of random failures, which say nothing about the account's limit."""
 _POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run to measure. Its ideal time is that of all its calls, one batch of parallel ones after the other."""
+    """Describes a run to measure. Its ideal time is that of all its calls, one batch of parallel ones after the
+    other."""
 
     title: str
     probes: int
@@ -53,8 +54,6 @@ WARM_UP = Case("warm-up", 200, 0.05)
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a case has taken. CPU is that of the emulator and its workers."""
-
     case: Case
     accepted_seconds: float
     first_call_seconds: float
@@ -67,7 +66,7 @@ class Measurement:
     worker_mb: float
     errored: int
     bare_seconds: float | None = None
-    """Of the same calls without anything around them; with faults there is no such loop."""
+    """It is the time of the same calls in a bare loop; with faults there is no such loop."""
 
     @property
     def ratio(self) -> float:
@@ -95,14 +94,12 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Bench:
-    """The stack, the model server, and the definition whose scenarios the runs have."""
-
     client: Client
     server: str
     emulator_pid: int
     definition_id: str
     is_polled: bool = False
-    """Whether a client asks for the run and its progress every second, as a page does."""
+    """If true, a client requests the run and its progress every second, as a page does."""
 
     def measure(self, case: Case, *, with_bare_loop: bool = True) -> Measurement:
         self.prepare(case)
@@ -146,7 +143,7 @@ class Bench:
         return counts
 
     def wait(self, run_id: str, ideal_seconds: float) -> Json:
-        """The run when it is over. Asks rarely, because asking uses the CPU that is measured."""
+        """Return the run when it is over. Polling is rare, because it uses the CPU that is measured."""
         time.sleep(ideal_seconds)
         while True:
             run = self.client.get_run(run_id)
@@ -163,7 +160,7 @@ class Bench:
 
 
 def run_specification(definition_id: str, probes: int) -> Json:
-    """A run of this many probes: a sample of the scenarios, or all of them several times."""
+    """Return a run of this many probes: a sample of the scenarios, or all of them several times."""
     scenarios = max(1, probes // len(MODELS))
     percentage = max(1, min(100, scenarios * 100 // SCENARIOS))
     repeats = max(1, scenarios // (SCENARIOS * percentage // 100))
@@ -176,12 +173,11 @@ def run_specification(definition_id: str, probes: int) -> Json:
 
 
 def find_or_create_definition(client: Client, *, short: bool) -> str:
-    """A definition of realistic or short texts, made once per stack."""
     return find_or_create(client, f"bench, {'short' if short else 'realistic'} texts", content(SCENARIOS, short=short))
 
 
 def find_or_create_prompts(client: Client, prompts: int) -> str:
-    """A definition with so many prompts and 10,000 scenarios, made once per stack."""
+    """Return a definition with so many prompts and 10,000 scenarios, made once per stack."""
     dimensions = [{"name": name, "levels": [{"score": n, "label": f"{n}"} for n in range(100)]} for name in "ab"]
     asked = [{"id": f"prompt-{number}", "template": f"{number}: [a] or [b]?"} for number in range(prompts)]
     definition = {"template": "[a] or [b]?", "dimensions": dimensions, "prompts": asked}
@@ -189,7 +185,6 @@ def find_or_create_prompts(client: Client, prompts: int) -> str:
 
 
 def find_or_create(client: Client, name: str, definition: Json) -> str:
-    """A definition with this name, or a new one with all its scenarios."""
     for found in client.list_definitions(search=name):
         if found["name"] == name:
             return str(found["id"])

@@ -1,4 +1,4 @@
-"""A certificate for the loopback interface, so that calls over TLS can be measured without a provider."""
+"""Makes a certificate for the loopback interface, so that calls over TLS can be measured without a provider."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address

@@ -1,6 +1,6 @@
-"""`python -m bench.chats`: what a person waits for in chats of the local stack, and what operations cost a probe.
+"""`python -m bench.chats`: measure waiting times in chats of the local stack, and the cost of operations per probe.
 
-Times are those of a client that follows a turn, against those of the model server in the same machine. The last rows
+Times are those of a client that follows a turn, against those of the model server on the same machine. The last rows
 need no stack: probes of the same evaluation in this process, with and without a profile of three templates.
 """
 
@@ -36,16 +36,15 @@ from cupel_core.domain.conversations.conversation import ConversationState
 TURNS = 20
 ABORTS = 10
 SHORT, LONG = 20, MAX_EXCHANGES - 1
-"""Exchanges: one is appended."""
 PROBES, ROUNDS = 400, 7
 _LATENCY_SECONDS, _WORD_SECONDS = 0.3, 0.05
 _STREAMED, _LONG = "word " * 20, "word " * 400
-"""Answers that take one second, and longer than it takes to abort them."""
+"""The answers take one second, and longer than it takes to abort them."""
 _TEMPLATES = [("greeting", "before_main_llm"), ("tone", "before_main_llm"), ("note", "after_main_llm")]
 
 
 class Row(NamedTuple):
-    """Seconds or milliseconds, and the limit of the 95th percentile, or of the median where there is no other."""
+    """Holds seconds or milliseconds, and the limit of the 95th percentile, or of the median without a 95th."""
 
     name: str
     values: list[float]
@@ -142,7 +141,7 @@ class ChatBench:
         return 1_000 * (ended - requested[0])
 
     def length_rows(self) -> Iterator[Row]:
-        """Alternately, so that both have the same neighbours on the machine."""
+        """Yield rows of alternating lengths, so that the load of the machine affects both."""
         measured: dict[tuple[str, int], list[float]] = {}
         chats = {length: self.chat_of(length) for length in (SHORT, LONG)}
         for _ in range(TURNS):
@@ -170,7 +169,7 @@ class ChatBench:
         self.client.delete_branch(chat_id, fork)
 
     def chat_of(self, length: int) -> str:
-        """Its exchanges are stored without turns, which would take minutes."""
+        """Create a chat. Its exchanges are stored without turns, which would take minutes."""
         chat = self.client.create_chat({"target": {"model": "sim/steady"}, "historyLimit": 10})
         from cupel_core.store import chat_branches
         from cupel_core.store.chat_branches import BranchChange
@@ -193,7 +192,7 @@ class ChatBench:
 
 
 def operation_rows() -> Iterator[Row]:
-    """The processor time and the checkpoints that three template operations add to a probe."""
+    """Yield the processor time and the checkpoints that three template operations add to a probe."""
     profile = {"name": "templates", "operations": list(_operations())}
     alone, differences, saves = list[float](), list[float](), dict[bool, int]()
     for _ in range(ROUNDS):

@@ -1,8 +1,8 @@
-"""One run of single-turn probes in this process, with every AWS call counted.
+"""Executes a run of single-turn probes in this process, and counts every AWS call.
 
 The run is executed on moto, in the order and at the times of the functions: start, dispatch, two concurrent workers,
-finish. Latencies vary around their mean, so that commits have as many outcomes as with a real provider. Replaces the
-AWS credentials in the environment, so it needs a process of its own.
+finish. Latencies vary around their mean, so that commits have as many outcomes as with a real provider. The module
+replaces the AWS credentials in the environment, so it needs a separate process.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ MODELS = ("custom/bench-a", "custom/bench-b")
 PARALLEL, WORKERS, MEMORY_MB = 50, 2, 352
 SPREAD = 1 / 3
 PRICE_PER_MILLION = (1.0, 10.0)
-"""In USD, of input and output tokens, where a budget limits the run."""
+"""They are in USD, for input and output tokens, where a budget limits the run."""
 _WORKSPACE = "bench"
 _REGION = "us-east-1"
 _INVOCATION_SECONDS = 300.0
@@ -52,9 +52,9 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class RunUsage:
-    """AWS usage of one run. `received_count` is the number of messages received by event source mappings.
+    """Holds the AWS usage of one run. `received_count` counts the messages received by event source mappings.
 
-    `worker_seconds` is how long the invocations of the probe function took together.
+    `worker_seconds` is the total time of the probe function's invocations.
     """
 
     probes: int
@@ -63,22 +63,18 @@ class RunUsage:
     received_count: int
     worker_seconds: float
     stored_bytes: float
-    """Of pages, per outcome."""
 
     def per_probe(self, *names: str) -> float:
-        """The sum of these counts, per probe."""
         return sum(self.counts.get(name, 0.0) for name in names) / self.probes
 
 
 class _Invocations(NamedTuple):
-    """Of event source mappings: the messages that they received, and how long their functions took together."""
-
     received_count: int = 0
     seconds: float = 0.0
 
 
 class Budgets(NamedTuple):
-    """What a run may spend; models have a price if there is a limit."""
+    """Limits the spending of a run; models have a price if there is a limit."""
 
     run_usd: float | None = None
     day_usd: float | None = None
@@ -112,7 +108,6 @@ async def measure_run(
 
 
 def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
-    """As many repeats of all scenarios as make about this number of probes."""
     definition = catalog.create(_WORKSPACE, Labels(name="units"), content, utc_now())
     total = generations.start_generation(
         _WORKSPACE, definition.head.id, GenerationSpec(GenerationMode.MATRIX), utc_now()
@@ -121,7 +116,6 @@ def _spec(probes: int, content: dict[str, Any]) -> RunSpec:
 
 
 async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, int, float]:
-    """The finished run, the number of messages the event source mappings received, and the seconds of workers."""
     run = start.start(_WORKSPACE, spec, None, utc_now()).run
     _clear_caches()
     is_finished = asyncio.Event()
@@ -134,7 +128,7 @@ async def _execute(spec: RunSpec, meter: RequestMeter, sqs: Any) -> tuple[Run, i
 
 
 async def _dispatch(sqs: Any, is_finished: asyncio.Event) -> int:
-    """Execute dispatch requests, including delayed ones, until the run has finished; returns their number."""
+    """Execute dispatch requests, including delayed ones, until the run has finished; return their number."""
     received_count, queue_url = 0, settings().dispatch_queue_url
     while not is_finished.is_set():
         if delivery := _receive(sqs, queue_url):
@@ -147,7 +141,6 @@ async def _dispatch(sqs: Any, is_finished: asyncio.Event) -> int:
 
 
 async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> _Invocations:
-    """Run one invocation per worker at a time until the queues are empty."""
     total, queue_url = _Invocations(), settings().probe_queue_url("custom")
     while any(_has_messages(sqs, url) for url in (settings().dispatch_queue_url, queue_url)):
         deliveries = [delivery for _ in range(WORKERS) if (delivery := _receive(sqs, queue_url))]
@@ -162,14 +155,12 @@ async def _probe(meter: RequestMeter, sqs: Any, is_finished: asyncio.Event) -> _
 
 
 async def _invoke(delivery: Delivery) -> float:
-    """Run one invocation; returns how long it took."""
     started_at = time.monotonic()
     await Worker("custom", time.time() + _INVOCATION_SECONDS).run([delivery])
     return time.monotonic() - started_at
 
 
 def _has_messages(sqs: Any, queue_url: str) -> bool:
-    """Whether the queue has a message in any state."""
     attributes = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
     return any(int(number) for name, number in attributes.items() if name.startswith("ApproximateNumberOfMessages"))
 
@@ -198,7 +189,7 @@ def _pages(dynamodb: Any, run: Run) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def moto_cloud(provider: str = "custom") -> Iterator[None]:
-    """The resources of the stack that a run of the provider's models needs, on moto."""
+    """Create on moto the resources of the stack that a run of the provider's models needs."""
     credentials = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": _REGION}
     for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
         os.environ.pop(name, None)

@@ -1,7 +1,7 @@
-"""`python -m bench.estimates`: how long the API of the local stack takes to estimate a run of 100,000 scenarios.
+"""`python -m bench.estimates`: measure how long the API of the local stack estimates a run of 100,000 scenarios.
 
-Single requests, one after another: of a run that is like no earlier one, and of the same with a budget. Exits with 1 if
-the bound is exceeded.
+Single requests follow each other: for a run that resembles no earlier one, and for the same with a budget. It exits
+with 1 if the bound is exceeded.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from cupel.json_types import Json
 
 SCENARIOS = 100_000
 MAX_MILLISECONDS = 300.0
-"""Median."""
+"""It limits the median."""
 _SAMPLES = 10
 
 
@@ -54,7 +54,6 @@ def main() -> None:
 
 
 def _definition() -> Json:
-    """Ten times the scenarios that the texts have."""
     definition = content(SCENARIOS // _SAMPLES)
     levels = [{"score": number, "label": f"{number + 1} of {_SAMPLES}"} for number in range(_SAMPLES)]
     definition["dimensions"].append({"name": "sample", "levels": levels})

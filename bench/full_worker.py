@@ -1,8 +1,8 @@
-"""A full worker: as many conversations as its account allows, and the memory, threads and files that they take.
+"""Measures a full worker: as many conversations as its account allows, and their memory, threads and files.
 
 `python -m bench.full_worker` runs one invocation against a local model server, with moto as the cloud in the same
-process. The memory of the process includes moto's; what counts is by how much it grows with the conversations. Half of
-a conversation's text is the prompt, half the answer. `--tls` makes the calls over TLS, as providers require it.
+process. The memory of the process includes moto's; the result is its growth with the conversations. Half of a
+conversation's text is the prompt, half the answer. `--tls` makes the calls over TLS, as providers require it.
 """
 
 import argparse
@@ -51,8 +51,6 @@ _SCENARIOS = 100
 
 @dataclass
 class Peaks:
-    """The largest values of this process while a worker ran."""
-
     memory_mb: float = 0.0
     threads: int = 0
     open_files: int = 0
@@ -102,7 +100,7 @@ def main() -> None:
 
 
 def _repeat_with_certificate() -> None:
-    """In another process: the HTTP client reads at its import which certificates it trusts."""
+    """Repeat in another process: the HTTP client reads its trusted certificates when it is imported."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "certificate.pem")
         write_certificate(path)
@@ -115,7 +113,7 @@ def _configure(url: str, parallel: int) -> None:
 
 
 def _probe(prompt: str, probes: int, memory_mb: int | None) -> float:
-    """Run so many probes in as few invocations as they take, one after the other; the seconds of all."""
+    """Run so many probes in as few invocations as possible, one after the other, and return the seconds of all."""
     content: dict[str, Any] = {
         "template": f"{prompt} [number]",
         "dimensions": [{"name": "number", "levels": [{"score": n, "label": f"no. {n}"} for n in range(_SCENARIOS)]}],
@@ -136,7 +134,7 @@ def _probe(prompt: str, probes: int, memory_mb: int | None) -> float:
 
 @contextmanager
 def _one_call_at_a_time() -> Iterator[None]:
-    """Moto fails when threads change a table at the same time."""
+    """Serialize calls: moto fails when threads change a table at the same time."""
     lock, clients = threading.Lock(), aws_clients()
 
     def guarded(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""`python -m bench.hostile`: how much longer ordinary probes take beside a workspace that attacks their worker.
+"""`python -m bench.hostile`: measure how much an attacking workspace delays ordinary probes of the same worker.
 
 All attacks run together, in the worker of the ordinary probes; the same probes beside harmless ones are the measure.
 The slow neighbour is another attack: its agent does not answer, and it has more probes than two workers carry.

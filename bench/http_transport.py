@@ -1,5 +1,4 @@
-"""CPU per model call at 50 calls in flight: of a provider's official address and of one that a workspace chose, beside
-bare aiohttp.
+"""Measures CPU per model call at 50 calls in flight, for official and chosen addresses, beside bare aiohttp.
 
 `python -m bench.http_transport` starts the bench model server in a separate process and prints a table. These
 measurements justify the transport in shared/cupel_core/providers/http.py; see docs/decisions.md.

@@ -1,7 +1,7 @@
-"""Measure how long each function takes to import from the built layers alone, compared with `import boto3`.
+"""Measures how long each function takes to import from the built layers alone, compared with `import boto3`.
 
 `python -m bench.imports` needs the build of the local stack (`cupel up`). Every import runs in a new isolated
-interpreter that sees only the function and the layer. Reports the minimum CPU time of several rounds, because other
+interpreter that sees only the function and the layer. It reports the minimum CPU time of several rounds, because other
 load on the machine can only increase it.
 """
 
@@ -23,7 +23,7 @@ MAX_RATIOS = {
     "graphqlapi { run }": 2.5,
     "mcpserver list_runs": 2.4,
 }
-"""Maximum import time as a multiple of `import boto3`."""
+"""They limit the import time as a multiple of `import boto3`."""
 MAX_LAYER_MB = 60.0
 _OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"], "mcpserver": ["GraphqlLayer"]}
 _SCRIPT = """
@@ -47,8 +47,11 @@ _FIRST_REQUESTS = {
     ("mcpserver", "list_runs"): "from mcpserver import app; from cupel_core.interfaces.mcp import listing, registry; "
     "listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""The statements that load what a function needs for its first request: one of the larger modules; for GraphQL the
-types that the query has, too, and for MCP the list with which a session begins."""
+"""These statements load the modules that a function needs for its first request.
+
+The API loads one of the larger modules, GraphQL also the types of the query, and MCP the list with which a session
+begins.
+"""
 
 
 class ImportTime(NamedTuple):
@@ -64,11 +67,10 @@ def main() -> None:
 
 
 def measure(stack_paths: StackPaths, rounds: int) -> tuple[ImportTime, list[ImportTime]]:
-    """The import times of boto3 and of each function."""
     statements = {"boto3": "import boto3"} | _statements(_functions(stack_paths))
     by_round = [
         {name: _import_seconds(stack_paths, name, statement) for name, statement in statements.items()}
-        for _ in range(rounds)  # Alternating, so that other load slows all down alike.
+        for _ in range(rounds)  # Rounds alternate, so that other load slows all down alike.
     ]
     seconds_by_name = {name: min(seconds[name] for seconds in by_round) for name in statements}
     return ImportTime("boto3", seconds_by_name.pop("boto3")), [ImportTime(*item) for item in seconds_by_name.items()]
@@ -79,7 +81,6 @@ def _functions(stack_paths: StackPaths) -> list[str]:
 
 
 def _statements(functions: list[str]) -> dict[str, str]:
-    """What is executed in the first invocation of each function, by its name and the request if it has several."""
     requests = {(function, ""): "" for function in functions if function not in {name for name, _ in _FIRST_REQUESTS}}
     return {
         f"{function} {request}".strip(): f"import entry; entry.{function}; {statement}"

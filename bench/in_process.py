@@ -1,5 +1,3 @@
-"""Measures the cases as an evaluation in this process, without a stack (`python -m bench.run --in-process`)."""
-
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +16,6 @@ CASES = (Case("1,000 at 0.2 s", 1_000, 0.2), Case("1,000 at 0.2 s with faults", 
 
 
 def print_in_process(server: str, cases: Sequence[Case]) -> None:
-    """Measure the cases one after the other, and print a row for each."""
     table = Table()
     for heading in ("case, in process", "ideal", "time", "x ideal", "calls", "errored"):
         table.add_column(heading, justify="left" if heading.startswith("case") else "right")
@@ -39,7 +36,6 @@ def print_in_process(server: str, cases: Sequence[Case]) -> None:
 
 
 def _evaluate(case: Case, server: str) -> tuple[float, int, int]:
-    """The time of the evaluation, and how many calls it made and probes are errored."""
     _post(server, "/reset", {})
     _post(server, "/configure", {"latencySeconds": case.latency_seconds, "rates": dict(case.faults)})
     scenarios = [{"name": f"case {number}", "prompt": prompt} for number, prompt in enumerate(prompts(case.probes))]

@@ -1,4 +1,4 @@
-"""Invariants of every finished run, checked through the API alone."""
+"""Checks invariants of every finished run through the API alone."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,7 +10,7 @@ _COMPLETE_STATUSES = ("COMPLETED", "FAILED")
 
 
 def violations(client: Client, run: Json) -> list[str]:
-    """Violations of the invariants "every probe has one outcome" and "every transition has one event"."""
+    """Return violations of "every probe has one outcome" and "every transition has one event"."""
     return [*_count_violations(client, run), *_event_violations(client, run)]
 
 

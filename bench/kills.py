@@ -1,9 +1,9 @@
-"""`python -m bench.kills`: how soon a run goes on after a SIGKILL of the local cloud and all of its workers.
+"""`python -m bench.kills`: measure how soon a run continues after a SIGKILL of the local cloud and all of its workers.
 
-In a stack of its own. Each time, everything is killed in the middle of a run of 1,000 probes of 1 s, and started again
-as by `cupel up`; every second time, another workspace has a run of the same provider. Before each run, it waits until
-the load average has fallen to 1, for at most three minutes. A kill during which the machine was busy is repeated, as
-the time would be that of the other programs.
+It uses a separate stack. Each time, everything is killed in the middle of a run of 1,000 probes of 1 s, and started
+again as by `cupel up`; every second time, another workspace has a run of the same provider. Before each run, it waits
+until the load average has fallen to 1, for at most three minutes. A kill during which the machine was busy is repeated,
+as the time would be that of the other programs.
 """
 
 import argparse
@@ -36,7 +36,6 @@ PROBES = 1_000
 PARALLEL = 50
 LATENCY_SECONDS = 1.0
 KILLED_AT = 0.4
-"""The share of the probes that have an outcome when everything is killed."""
 END_SECONDS = 300
 IDLE_LOAD = 1.0
 IDLE_WAIT_SECONDS = 180
@@ -49,15 +48,12 @@ _COLUMNS = ("kill", "beside", "up", "of CPU", "first call", "end", "ideal rest",
 class Kill:
     up_seconds: float
     up_cpu_seconds: float
-    """It sums the command, the embedded cloud and its workers: on one processor, the start takes at least this long."""
     first_call_seconds: float
     """It counts from the end of `cupel up`, as `end_seconds` does, and is negative if the call was earlier."""
     end_seconds: float
     ideal_seconds: float
-    """The missing probes alone would take this long if each call started as soon as another one ended."""
     repeated_calls: int
     load: float
-    """The highest load average of a minute meanwhile."""
     problems: list[str]
 
 
@@ -98,7 +94,7 @@ def _kill(paths: StackPaths, stack: LocalStack, models: str, *, beside: bool) ->
         run_id = _start(api, "custom/own")
         _wait(lambda: api.get_run(run_id)["progress"]["completed"] >= KILLED_AT * PROBES)
         kill_stack(paths)
-        time.sleep(2 * LATENCY_SECONDS)  # Calls of the killed workers may still be on their way.
+        time.sleep(2 * LATENCY_SECONDS)  # Calls of the killed workers may still arrive.
         calls, watch = _own_calls(models), _Watch(models)
         with watch.watching(after=calls):
             started_at, own_cpu = time.time(), sum(os.times()[:4])
@@ -129,8 +125,6 @@ def _stack_cpu_seconds(paths: StackPaths) -> float:
 
 
 class _Watch:
-    """Looks for the first call of a model, and at the load."""
-
     def __init__(self, models: str) -> None:
         self._models = models
         self.first_call_at = float("nan")
@@ -198,7 +192,7 @@ def _wait(is_reached: Callable[[], bool]) -> None:
 
 
 def _wait_until_idle() -> None:
-    """Wait for a low load average, but not for ever: other programs may keep it high."""
+    """Wait for a low load average, but only for a limited time: other programs may keep it high."""
     deadline = time.monotonic() + IDLE_WAIT_SECONDS
     while os.getloadavg()[0] > IDLE_LOAD and time.monotonic() < deadline:
         time.sleep(1)

@@ -1,6 +1,6 @@
-"""`python -m bench.lambda_cost`: what the probe function costs by memory, parallel calls and duration of a call.
+"""`python -m bench.lambda_cost`: calculate the cost of the probe function by memory, parallel calls and call duration.
 
-A model, not a measurement. A worker makes as many calls at a time as its account, its memory and its share of a
+This is a model, not a measurement. A worker makes as many calls at a time as its account, its memory and its share of a
 processor allow (`domain/limits/worker_capacity.py`); it is billed for its memory as long as it runs.
 """
 
@@ -26,12 +26,12 @@ MILLION = 1_000_000
 WORKERS = 2
 CHARACTERS = 8_000
 USABLE_PROCESSOR = 0.8
-"""Between the shares at which a worker lowers and raises what it carries."""
+"""It is between the shares at which a worker lowers and raises its load."""
 MEMORIES_MB, PARALLEL, SECONDS = (256, 352, 512, 1_024, 1_769), (50, 200, 500, 800), (1.0, 3.0, 30.0)
 
 
 class Estimate(NamedTuple):
-    """Of all workers together: calls in flight, probes per second; and GB-seconds per probe."""
+    """Holds the calls in flight and the probes per second of all workers together, and GB-seconds per probe."""
 
     in_flight: float
     per_second: float
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(memory_mb: int, parallel: int, seconds: float, cpu_ms: float, workers: int = WORKERS) -> Estimate:
-    """For probes of one call. `cpu_ms` is what a probe takes of a whole processor."""
+    """Estimate probes of one call. `cpu_ms` is the time that a probe takes of a whole processor."""
     carried = int(WorkerCapacity(memory_mb).conversations_mb / conversation_mb(CHARACTERS))
     calls = min(parallel / workers, MAX_CALLS, carried)
     per_second = min(calls / seconds, USABLE_PROCESSOR * processor_share(memory_mb) / (cpu_ms / 1_000))

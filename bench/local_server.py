@@ -1,4 +1,4 @@
-"""The bench model server in a process of its own."""
+"""Runs the bench model server in a separate process."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 @contextmanager
 def model_server(*options: str) -> Iterator[str]:
-    """Run `python -m bench.model_server` with these options; yields its URL."""
+    """Run `python -m bench.model_server` with these options, and yield its URL."""
     command = [sys.executable, "-m", "bench.model_server", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:  # noqa: S603 - our own
         try:
@@ -25,6 +25,6 @@ def model_server(*options: str) -> Iterator[str]:
 
 
 def use_server(client: Client, url: str, parallel: int = 50, **settings: Any) -> None:
-    """Let the provider `custom` be this server. Its key is deleted: a stored one belongs to another address."""
+    """Make this server the provider `custom`. Its key is deleted: a stored one belongs to another address."""
     account = {"baseUrl": f"{url}/v1", "apiKey": None, "maxParallelRequests": parallel, "enabled": True}
     client.update_provider("custom", {**account, **settings})

@@ -1,4 +1,4 @@
-"""Memory of the workers over time: does a function leak?
+"""Measures the memory of the workers over time to detect leaks.
 
 The number of a function's workers is the largest concurrency so far, and a worker that gets its first work late grows
 only then. So the measure is the largest worker of each function at each time.
@@ -15,11 +15,11 @@ import psutil
 
 _SAMPLE_INTERVAL_SECONDS = 2.0
 _WARM_SHARE = 0.5
-"""Share of the time after which workers have loaded everything they need."""
+"""After this share of the time, workers have loaded everything they need."""
 
 
 class MemoryTrend(NamedTuple):
-    """The largest worker of a function, after warm-up. `mb_per_minute` is the slope."""
+    """Holds the largest worker of a function after warm-up. `mb_per_minute` is the slope."""
 
     function: str
     workers: int
@@ -33,7 +33,7 @@ class MemoryTrend(NamedTuple):
 class WorkerMemory:
     emulator_pid: int
     _samples: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
-    """(time in seconds, MB of the largest worker) by function."""
+    """It maps functions to pairs of time in seconds and MB of the largest worker."""
     _workers: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     _sampled_at: float = float("-inf")
 
@@ -60,7 +60,7 @@ class WorkerMemory:
 
     @property
     def steepest(self) -> float:
-        """MB per minute of the function whose workers grow fastest."""
+        """Return the MB per minute of the function whose workers grow fastest."""
         return max((trend.mb_per_minute for trend in self.trends()), default=0.0)
 
     def _trend(self, function: str, points: list[tuple[float, float]]) -> MemoryTrend:
@@ -70,12 +70,12 @@ class WorkerMemory:
 
 
 def _slope(points: list[tuple[float, float]]) -> float:
-    """The Theil-Sen estimator, the median slope of all pairs: a single step, such as a late import, is no trend."""
+    """Return the Theil-Sen estimate, the median slope of all pairs: a single step, such as a late import, is no
+    trend."""
     return median((later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in combinations(points, 2))
 
 
 def _function(arguments: list[str]) -> str | None:
-    """The function that an emulator process works for; None for other processes."""
     marker = "ministack-lambda-cupel-"
     named = next((argument for argument in arguments if marker in argument), None)
     return named.partition(marker)[2].partition("-")[0] if named else None

@@ -24,10 +24,7 @@ type Call = Callable[[str, dict[str, Any]], Any]
 
 
 class RequestMeter:
-    """`counts` are billed quantities by name; `calls` are by service and operation."""
-
     def __init__(self, get_item: Callable[..., dict[str, Any]]) -> None:
-        """`get_item` is the method of a client that is not metered."""
         self.counts: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.written_bytes: Counter[int] = Counter()
@@ -36,7 +33,6 @@ class RequestMeter:
 
     @contextmanager
     def attached(self, *metered_clients: Any) -> Iterator[None]:
-        """Count every call of these clients within the block."""
         for client in metered_clients:
             self._attach(client)
         try:
@@ -80,7 +76,7 @@ class RequestMeter:
         return dict(item) if item else None
 
     def _bill(self, before: dict[str, Any] | None, after: dict[str, Any] | None, factor: int) -> None:
-        """The larger of the two images is billed; the index is written if the item has changed."""
+        """Bill the larger of the two images; the index is written if the item has changed."""
         size = max(item_bytes(before), item_bytes(after))
         self.written_bytes[size] += 1
         self.counts["dynamodb_write_units"] += factor * write_units(size)
@@ -90,20 +86,18 @@ class RequestMeter:
 
 
 def aws_clients() -> list[Any]:
-    """All AWS clients of `cupel_core`: its own, and one of each PynamoDB connection."""
     own = [clients.dynamodb(), clients.s3(), clients.sqs(), clients.stepfunctions()]
     models = [model._get_connection().connection.client for model in table.Item.__subclasses__()]
     return [*own, *{id(client): client for client in [table.connection().client, *models]}.values()]
 
 
 def _is_of_budget(key: dict[str, Any]) -> bool:
-    """Whether it is the account of the budget of a run, or of its workspace for a month."""
+    """Return whether it is the account of the budget of a run, or of its workspace for a month."""
     partition, sort = str(key["pk"]["S"]), str(key["sk"]["S"])
     return sort == "budget" or partition.endswith("#budgets")
 
 
 def _writes(operation: str, parameters: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """(table, key) of each item that a call may change."""
     match operation:
         case "PutItem" | "UpdateItem" | "DeleteItem":
             return [(parameters["TableName"], parameters.get("Key") or _key(parameters["Item"]))]

@@ -1,7 +1,7 @@
-"""`make bench-million`: a run of 1,000,000 simulated probes on the local stack, beside one of 10,000.
+"""`make bench-million`: measure a run of 1,000,000 simulated probes on the local stack, beside one of 10,000.
 
-Prints the time per probe, the memory of the embedded cloud and of its largest worker, and how long reads at the
-beginning and the end of either run take. Exits with 1 if the run errored, used too much memory or took too long per
+It prints the time per probe, the memory of the embedded cloud and of its largest worker, and how long reads at the
+beginning and the end of either run take. It exits with 1 if the run errored, used too much memory or took too long per
 probe. The stack's data grows by about 1 GB; `cupel down --discard` deletes it.
 """
 
@@ -29,15 +29,13 @@ SMALL, LARGE = 10_000, 1_000_000
 MAX_EMULATOR_MB = 6_000
 MAX_WORKER_MB = 300
 MAX_TIME_RATIO = 1.2
-"""Time per probe of the large run, compared with that of the small one."""
+"""It limits the time per probe of the large run, compared with that of the small one."""
 _POLL_SECONDS = 2.0
 _REQUESTS = 20
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """`cpu_seconds` is that of all local processes of the stack; memory is the peak."""
-
     probes: int
     completed: int
     seconds: float
@@ -95,7 +93,6 @@ def _measure(client: Client, emulator_pid: int, definition_id: str, probes: int)
 
 
 def _wait(client: Client, run_id: str, memory: MemoryPeak) -> Json:
-    """The run when it is over."""
     while True:
         memory.sample()
         run = client.get_run(run_id)
@@ -105,7 +102,8 @@ def _wait(client: Client, run_id: str, memory: MemoryPeak) -> Json:
 
 
 def _reads(client: Client, run_id: str, probes: int) -> Iterator[tuple[str, Callable[[], object]]]:
-    """One request each. Probes are in order of their target, so the last model's are the second half of the run."""
+    """Yield one request each. Probes are in order of their target, so the last model's are the second half of the
+    run."""
     yield "GET /runs/{id}", lambda: client.get_run(run_id)
     yield "GET /runs/{id}/progress", lambda: client.get_run_progress(run_id)
     yield f"first {PAGE} transcripts", lambda: list(islice(client.list_transcripts(run_id), PAGE))

@@ -1,4 +1,4 @@
-"""The server side of the three wire formats: parsing of requests, and bodies of replies and errors."""
+"""Implements the server side of the three wire formats: parsing of requests, and bodies of replies and errors."""
 
 import zlib
 from collections.abc import Callable
@@ -17,7 +17,8 @@ _KEY_LENGTH = 100
 
 @dataclass(frozen=True)
 class Prompt:
-    """`text` is all messages, system first; `last` the last one; `schema` is the JSON schema of the reply, if any."""
+    """Holds the `text` of all messages, system first, the `last` message, and the JSON `schema` of the reply, if
+    any."""
 
     model: str
     text: str
@@ -30,12 +31,13 @@ class Prompt:
 
     @property
     def key(self) -> str:
-        """Readable and unique: the model, the beginning of the last message, a hash of the whole conversation."""
+        """Return a readable and unique key: the model, the beginning of the last message, a hash of the
+        conversation."""
         return f"{self.model} {self.last[:_KEY_LENGTH]} #{self.digest:08x}"
 
 
 class WireFormat(NamedTuple):
-    """`model_in(path)` is None for paths of other formats, and "" if the model is in the body."""
+    """Defines a format. `model_in(path)` is None for paths of other formats, and "" if the model is in the body."""
 
     model_in: Callable[[str], str | None]
     read: Callable[[Json, str], Prompt]
@@ -62,7 +64,7 @@ def _read_openai(body: Json, _model: str) -> Prompt:
 
 
 def _reply_openai(prompt: Prompt, reply: ReplyBody) -> Json:
-    """An object with `toolCalls` becomes calls of functions, whose ids differ between prompts."""
+    """Return a reply. An object with `toolCalls` becomes calls of functions, whose ids differ between prompts."""
     if isinstance(reply, dict) and "toolCalls" in reply:
         return _calls_openai(prompt, reply["toolCalls"])
     text = reply_text(reply)
@@ -84,7 +86,7 @@ def _calls_openai(prompt: Prompt, calls: list[Json]) -> Json:
         }
         for number, call in enumerate(calls)
     ]
-    body = _reply_openai(prompt, reply_text({"toolCalls": calls}))  # Its tokens are counted as written.
+    body = _reply_openai(prompt, reply_text({"toolCalls": calls}))  # Tokens are counted from this text.
     body["choices"][0] |= {
         "message": {"role": "assistant", "content": None, "tool_calls": tool_calls},
         "finish_reason": "tool_calls",
@@ -104,7 +106,7 @@ def _read_anthropic(body: Json, _model: str) -> Prompt:
 
 
 def _reply_anthropic(prompt: Prompt, reply: ReplyBody) -> Json:
-    """An object becomes a call of the forced tool, as in the real API."""
+    """Return a reply. An object becomes a call of the forced tool, as in the real API."""
     if isinstance(reply, dict) and prompt.schema is not None:
         block: Json = {"type": "tool_use", "id": "toolu_bench", "name": "cupel_answer", "input": reply}
     else:

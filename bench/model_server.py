@@ -1,8 +1,9 @@
-"""A local model server: the OpenAI, Anthropic and Google formats with fixed latency, seeded faults, counts and scripts.
+"""Runs a local model server: the OpenAI, Anthropic and Google formats with fixed latency, seeded faults, counts and
+scripts.
 
-`python -m bench.model_server --latency 0.2 --rate-429 0.05` prints one JSON line with its port. Beside the three APIs:
-`GET /counts`, `POST /reset` (counts only) and `POST /configure` (any of the fields of `Behaviour`, in camelCase).
-A request costs about 0.1 ms of CPU, because the server shares the machine with what it measures.
+`python -m bench.model_server --latency 0.2 --rate-429 0.05` prints one JSON line with its port. It also has `GET
+/counts`, `POST /reset` (counts only) and `POST /configure` (any of the fields of `Behaviour`, in camelCase). A request
+costs about 0.1 ms of CPU, because the server shares the machine with the measured programs.
 """
 
 import argparse
@@ -30,9 +31,9 @@ FAULTS = ("429", "500", "drop", "hang", "badJson")
 
 
 class ScriptLine(BaseModel):
-    """The reply to prompts that contain a text: a text, an object as JSON, or, with a status, an error.
+    """Defines the reply to prompts that contain a text: a text, an object as JSON, or, with a status, an error.
 
-    With `model`, only prompts to this model. In OpenAI's format, `{"toolCalls": [{"name", "arguments"}]}` calls
+    With `model`, only prompts to this model match. In OpenAI's format, `{"toolCalls": [{"name", "arguments"}]}` calls
     functions.
     """
 
@@ -45,27 +46,27 @@ class ScriptLine(BaseModel):
 
 
 class Behaviour(BaseModel):
-    """How the server replies. `rates` are shares of all requests by fault; `answer` replaces the default reply."""
+    """Defines how the server replies. `rates` are shares of all requests by fault; `answer` replaces the default
+    reply."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
     latency_seconds: float = 0.0
     latency_spread: float = 0.0
-    """Relative: with 1/3, 3 seconds become 2 to 4, drawn from the prompt and the attempt."""
+    """It is relative: with 1/3, 3 seconds become 2 to 4, drawn from the prompt and the attempt."""
     rates: dict[str, float] = Field(default_factory=dict)
     retry_after_seconds: float = 1.0
     seed: int = 1
     answer: str | None = None
     short_answers: bool = False
-    """Instead of the realistic ones of `bench/texts.py`."""
+    """If true, answers replace the realistic ones of `bench/texts.py`."""
     script: tuple[ScriptLine, ...] = ()
     word_seconds: float = 0.0
-    """Between two words of a streamed reply."""
     broken_streams: int = 0
-    """How many streams of a prompt are dropped after half of their events."""
+    """So many streams of a prompt are dropped after half of their events."""
 
     def fault_of(self, prompt: Prompt, attempt: int) -> str | None:
-        """Determined by the seed, the prompt and the attempt, and so independent of the order of requests."""
+        """Return a fault by the seed, the prompt and the attempt, and so independently of the order of requests."""
         if not self.rates:
             return None
         draw = self._draw(prompt, attempt)
@@ -76,19 +77,18 @@ class Behaviour(BaseModel):
         return None
 
     def latency_of(self, prompt: Prompt, attempt: int) -> float:
-        """The latency of this reply."""
         if not self.latency_spread:
             return self.latency_seconds
         return self.latency_seconds * (1 + self.latency_spread * (2 * self._draw(prompt, attempt) - 1))
 
     def _draw(self, prompt: Prompt, attempt: int) -> float:
-        """A number from 0 to 1."""
-        # Not a checksum: its values for attempts 1, 2, 3 are correlated, so that no fault occurred twice in a row.
+        """Return a number from 0 to 1."""
+        # Values of a checksum for attempts 1, 2, 3 would be correlated, so that no fault occurred twice in a row.
         digest = blake2b(f"{self.seed}:{prompt.digest}:{attempt}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) / 2**64
 
     def script_line(self, prompt: Prompt) -> ScriptLine:
-        """The first matching line of the script, else the configured answer, else the default reply."""
+        """Return the first matching line of the script, else the configured answer, else the default reply."""
         for line in self.script:
             if line.contains in prompt.text and line.model in (None, prompt.model):
                 return line
@@ -109,7 +109,7 @@ def _matching(schema: dict[str, Any], digest: int) -> str | dict[str, Any]:
 
 @dataclass
 class Counts:
-    """Counts of the requests so far. Times are seconds since 1970."""
+    """Counts the requests so far. Times are seconds since 1970."""
 
     requests: int = 0
     in_flight: int = 0
@@ -117,13 +117,13 @@ class Counts:
     first_request_at: float | None = None
     last_request_at: float | None = None
     input_tokens: int = 0
-    """With the next, what a provider would bill: of all replies, also those that nobody received."""
+    """Together with the next field, it is what a provider would bill for all replies, even those that nobody
+    received."""
     output_tokens: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
     prompts: dict[str, int] = field(default_factory=dict)
 
     def start_request(self, prompt: Prompt) -> int:
-        """Count a request; returns the number of requests with this prompt."""
         now = time()
         self.requests += 1
         self.first_request_at = self.first_request_at or now
@@ -227,9 +227,9 @@ def _json(body: object, status: int = 200) -> web.Response:
 
 @asynccontextmanager
 async def serving(server: ModelServer, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """Serve on the loopback interface and yield `http://127.0.0.1:<port>`; aborts hanging requests at the end."""
+    """Serve on the loopback interface and yield `http://127.0.0.1:<port>`; abort hanging requests at the end."""
     web_server = web.Server(server.handle, handler_cancellation=True, access_log=None)
-    runner = web.ServerRunner(web_server, shutdown_timeout=0.01)  # 0 means no limit
+    runner = web.ServerRunner(web_server, shutdown_timeout=0.01)  # A timeout of 0 means no limit.
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024, ssl_context=tls)
     await site.start()

@@ -1,4 +1,4 @@
-"""Replies of the bench model server as streams of server-sent events: word by word, in each of the three formats."""
+"""Streams replies of the bench model server as server-sent events: word by word, in each of the three formats."""
 
 import re
 from collections.abc import Iterable
@@ -11,12 +11,11 @@ _WORD = re.compile(r"\s*\S+|\s+")
 
 
 def is_streamed(path: str, body: Json) -> bool:
-    """Whether a request asks for a stream."""
     return path.endswith(":streamGenerateContent") or bool(body.get("stream"))
 
 
 def frames(body: Json) -> list[bytes]:
-    """The events of a reply that would have this body; the first has no text."""
+    """Return the events of a reply that would have this body; the first has no text."""
     if "choices" in body:
         return [_frame(event) for event in _openai(body)] + [b"data: [DONE]\n\n"]
     return [_frame(event) for event in (_anthropic(body) if "content" in body else _google(body))]

@@ -1,4 +1,4 @@
-"""CPU and memory of the local processes: the embedded cloud, its workers, and the model server."""
+"""Measures CPU and memory of the local processes: the embedded cloud, its workers, and the model server."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NEEDS_STACK = "the benchmark needs the local stack; start it with: cupel up"
 
 
 class ResourceUsage(NamedTuple):
-    """CPU seconds of the emulator and its workers since they started, and resident memory in MB.
+    """Holds CPU seconds of the emulator and its workers since they started, and resident memory in MB.
 
     `emulator_mb` is the emulator alone, `worker_mb` the peak of any worker of the probe function.
     """
@@ -28,7 +28,6 @@ class ResourceUsage(NamedTuple):
 
 
 def emulator_pid(client: Client) -> int:
-    """The process that listens on the port of the API."""
     port = httpx.URL(client.api_url).port
     for connection in psutil.net_connections("tcp"):
         if (
@@ -41,7 +40,7 @@ def emulator_pid(client: Client) -> int:
 
 
 def running_stack() -> Emulator:
-    """The embedded cloud of this folder; without one, the benchmark ends."""
+    """Return the embedded cloud of this folder, or exit without one."""
     running = emulator.find_running(find_stack_paths(Path.cwd()))
     if running is None:
         raise SystemExit(_NEEDS_STACK)
@@ -70,7 +69,7 @@ def measure_usage(emulator_pid: int) -> ResourceUsage:
 
 @dataclass
 class MemoryPeak:
-    """The most resident memory so far, in MB: of the emulator, and of any of its workers."""
+    """Holds the most resident memory so far, in MB: of the emulator, and of any of its workers."""
 
     emulator_pid: int
     emulator_mb: float = 0.0
@@ -87,12 +86,11 @@ def _cpu_seconds(process: psutil.Process) -> float:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
         return 0.0
-    # The times of workers that have ended are in the emulator's children times.
+    # The emulator's children times include workers that have ended.
     return times.user + times.system + times.children_user + times.children_system
 
 
 def function_peak_mb(emulator_pid: int, function: str) -> float:
-    """The peak of any worker of the function."""
     workers = psutil.Process(emulator_pid).children(recursive=True)
     return max((_peak_mb(each) for each in workers if _is_worker(each, function)), default=0.0)
 
@@ -102,7 +100,7 @@ def _is_probe_worker(process: psutil.Process) -> bool:
 
 
 def _is_worker(process: psutil.Process, function: str) -> bool:
-    """The emulator unpacks each function's code into a directory named after it."""
+    """Decide by the directory: the emulator unpacks each function's code into one named after it."""
     try:
         return any(f"-cupel-{function}-" in argument for argument in process.cmdline())
     except psutil.NoSuchProcess:
@@ -110,7 +108,6 @@ def _is_worker(process: psutil.Process, function: str) -> bool:
 
 
 def _peak_mb(process: psutil.Process) -> float:
-    """The peak resident memory as recorded by the kernel."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""`python -m bench.reads`: how long the API of the local stack takes to read a run of 10,000 transcripts, and analyses.
+"""`python -m bench.reads`: measure how long the API of the local stack reads 10,000 transcripts, and analyses.
 
 Latencies are those of single requests, one after another; the transcripts are then read page by page and exported.
 """
@@ -43,7 +43,7 @@ query Run($id: ID!) {
 
 
 class Latency(NamedTuple):
-    """Milliseconds."""
+    """Holds milliseconds."""
 
     p50: float
     p95: float
@@ -70,7 +70,6 @@ def main() -> None:
 
 
 def _run(client: Client, probes: int) -> str:
-    """A completed run of realistic texts."""
     definition_id = find_or_create_definition(client, short=False)
     with model_server() as server:
         use_server(client, server)
@@ -84,7 +83,6 @@ def _run(client: Client, probes: int) -> str:
 
 
 def _requests(client: Client, run_id: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """One request each."""
     definition_id = client.get_run(run_id)["definitionId"]
     yield "GET /health", client.get_health
     yield "GET /runs/{id}", lambda: client.get_run(run_id)
@@ -114,7 +112,7 @@ def _page(items: Pages) -> list[Json]:
 
 
 def export(run_id: str, file_format: str) -> tuple[float, float]:
-    """The time and the peak memory of the command."""
+    """Return the time and the peak memory of the command."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--format", file_format, "--output", f"{folder}/transcripts"]
         command = [str(Path(sys.executable).with_name("cupel")), "export", run_id, *options]

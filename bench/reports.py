@@ -1,8 +1,8 @@
-"""`python -m bench.reports`: how long the local stack takes to make a report of 100,000 probes, and with what memory.
+"""`python -m bench.reports`: measure time and memory of a report of 100,000 probes on the local stack.
 
 The outcomes are written directly, as workers would have left them: every third conversation fails, with a tag. The
 report counts them, reads samples and has a summary of a simulated model. Memory is the peak of any worker of the
-function that makes it. Exits with 1 if a bound is exceeded. The stack's data grows by about 0.1 GB.
+function that makes it. It exits with 1 if a bound is exceeded. The stack's data grows by about 0.1 GB.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _judged_transcript(run: Any, index: int) -> Any:
-    """With the result of an assertion, and every third failed."""
+    """Return a transcript with the result of an assertion; every third one has failed."""
     from cupel_core.domain.scoring.assertions import AssertionResult
     from cupel_core.domain.scoring.scoring import build_scoring
 

@@ -1,4 +1,5 @@
-"""`make bench`: runs through the embedded cloud with the local model server, beside the ideal time and a bare loop.
+"""`make bench`: measure runs through the embedded cloud with the local model server, beside the ideal time and a bare
+loop.
 
 The ideal time is that of the calls, as many at a time as the provider allows; "bare" is a loop that makes the same
 calls and nothing else. Time is measured from just before the start request to the run's `completedAt`. CPU is that of
@@ -104,7 +105,6 @@ def _marginal_cost(small: Measurement, large: Measurement) -> str:
 
 
 def _print_conversations(bench: Bench) -> None:
-    """Conversations of three turns with a judge; the ideal time is that of all calls that were made."""
     latency, parallel = 0.2, 50
     bench.prepare(Case("conversations", CONVERSATIONS, latency, parallel))
     content = {"system": "Be brief.", "followUps": ["Why not sooner?", "And if they refuse?"]}
@@ -126,7 +126,6 @@ def _print_conversations(bench: Bench) -> None:
 
 
 def _print_million(client: Client, definition_id: str) -> None:
-    """Measure only how long the starts of runs of a million probes take; the runs are then deleted."""
     repeated: Json = {"definitionId": definition_id, "models": ["sim/steady", "sim/bold"], "repeats": 100}
     targets = [{"model": "sim/steady", "label": f"target {number}"} for number in range(TARGETS)]
     prompted: Json = {"definitionId": find_or_create_prompts(client, PROMPTS), "targets": targets}

@@ -1,7 +1,7 @@
-"""The size of a DynamoDB item, and the units billed for it.
+"""Calculates the size of a DynamoDB item, and the units billed for it.
 
-According to the developer guide ("DynamoDB item sizes and formats", "read and write operations"): names and texts in
-UTF-8; numbers take a byte for every two digits and one more; maps and lists 3 bytes and 1 for each member.
+The rules are those of the developer guide ("DynamoDB item sizes and formats", "read and write operations"): names and
+texts in UTF-8; numbers take a byte for every two digits and one more; maps and lists 3 bytes and 1 for each member.
 """
 
 from math import ceil
@@ -12,7 +12,7 @@ _READ_UNIT_BYTES = 4_096
 
 
 def item_bytes(item: dict[str, Any] | None) -> int:
-    """0 if there is no item."""
+    """Return the size, or 0 if there is no item."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in (item or {}).items())
 
 
@@ -41,7 +41,7 @@ def _value_bytes(value: dict[str, Any]) -> int:
             return 3 + len(content) + item_bytes(content)
         case "L":
             return 3 + len(content) + sum(map(_value_bytes, content))
-    return 1  # BOOL, NULL
+    return 1  # It is BOOL or NULL.
 
 
 def _number_bytes(number: str) -> int:

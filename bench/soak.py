@@ -1,7 +1,8 @@
-"""`make soak`: runs of various sizes under random control actions, and their invariants at the end.
+"""`make soak`: check the invariants of runs of various sizes under random control actions.
 
-On the local stack (`cupel up`), with a model server that sometimes fails. Prints the actions, violated invariants and
-the memory of the workers over time. Exits with 1 if an invariant was violated or the workers of a function grow.
+It uses the local stack (`cupel up`) with a model server that sometimes fails. It prints the actions, violated
+invariants and the memory of the workers over time, and exits with 1 if an invariant was violated or the workers of a
+function grow.
 """
 
 import argparse
@@ -29,13 +30,13 @@ from cupel.stack.paths import find_stack_paths
 MODEL = "custom/bench"
 SCENARIOS = 100
 RATES = {"429": 0.01, "500": 0.2, "drop": 0.02, "badJson": 0.02}
-"""So high that one probe in 250 fails four times in a row, and there are probes to retry."""
+"""The rates are so high that one probe in 250 fails four times in a row, so that there are probes to retry."""
 STARTING_SHARE = 0.7
-"""Share of the time during which runs are started, at a constant rate."""
+"""Runs are started at a constant rate during this share of the time."""
 PAUSE_SECONDS = 0.5
 MAX_WAIT_SECONDS = 300
 MAX_MB_PER_MINUTE = 1.0
-"""Maximum growth of the largest worker of a function after warm-up."""
+"""It limits the growth of the largest worker of a function after warm-up."""
 TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
 
 type Action = Callable[[Client, str, Random], object]
@@ -49,7 +50,7 @@ ACTIONS: dict[str, Action] = {
 }
 USUAL_ACTIONS = {"PENDING": "pause", "RUNNING": "pause", "PAUSED": "resume", "COMPLETED": "expand", "FAILED": "retry"}
 UNUSUAL_ACTION_SHARE = 0.3
-"""Share of the actions that are unusual for the status of the run."""
+"""This share of the actions is unusual for the status of the run."""
 
 
 @dataclass
@@ -87,7 +88,6 @@ class Soak:
             self.refused[action] += 1
 
     def wait_for_end(self) -> list[Json]:
-        """Resume paused runs and wait until all have ended; returns the runs."""
         deadline = time.monotonic() + MAX_WAIT_SECONDS
         while True:
             runs: list[Json] = [self.client.get_run(run) for run in self.runs]

@@ -1,6 +1,6 @@
-"""`python -m bench.start`: how long the embedded cloud takes to start with stored outcomes, from logs and a snapshot.
+"""`python -m bench.start`: measure how long the embedded cloud starts with stored outcomes, from logs and a snapshot.
 
-In an emulator of its own: items of the size of an outcome are written through its API, then it is killed and started.
+It uses a separate emulator: items of the size of an outcome are written through its API, then it is killed and started.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def _restart(paths: StackPaths, running: Emulator, count: int, source: str) -> E
 
 
 def _items(count: int) -> Iterator[dict[str, Any]]:
-    """Like outcomes: a thousand in each partition, and 26 attributes of 1.5 KB in all."""
+    """Yield items like outcomes: a thousand in each partition, and 26 attributes of 1.5 KB in all."""
     fields = {f"field{number}": {"S": "value of a field"} for number in range(18)}
     numbers = {f"number{number}": {"N": str(1234 + number)} for number in range(5)}
     for number in range(count):

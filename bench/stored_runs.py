@@ -1,4 +1,4 @@
-"""Runs whose outcomes are written to the local stack directly, as workers would have left them; no probe is run."""
+"""Writes runs with outcomes to the local stack directly, as workers would have left them; no probe is run."""
 
 import os
 import sys
@@ -16,22 +16,21 @@ from cupel.stack.paths import REGION, STACK_NAME
 WORKSPACE = "default"
 MODELS = ("sim/steady", "sim/bold")
 _PAGE = 20
-"""Outcomes that a worker stores in one write."""
+"""A worker stores so many outcomes in one write."""
 _WRITERS = 4
 
 type TranscriptOf = Callable[[Any, int], Any]
-"""The transcript of a probe of a run, by its index. The core is imported late: it reads its settings from the
-environment that `use_stack` makes."""
+"""It returns the transcript of a probe of a run, by its index. The core is imported late: it reads its settings from
+the environment that `use_stack` makes."""
 
 
 def use_stack(running: Emulator) -> None:
-    """Let the store of this process use the stack's table and bucket."""
     function = make_client("lambda", running).get_function_configuration(FunctionName=f"{STACK_NAME}-finish")
     os.environ |= function["Environment"]["Variables"] | running.access.variables(REGION)
 
 
 def write_run(definition_id: str, probes: int, transcript_of: TranscriptOf) -> str:
-    """A run that has ended before its outcomes are written, so that nothing starts it; the id.
+    """Write a run that has ended before its outcomes are written, so that nothing starts it, and return its id.
 
     `probes` is a multiple of 10,000.
     """
@@ -76,7 +75,7 @@ def _write_leaf(run: Any, transcript_of: TranscriptOf, leaf: int) -> None:
 
 
 def short_transcript(run: Any, index: int) -> Any:
-    """A short conversation with a decision; texts are not read by what is measured."""
+    """Return a short conversation with a decision; the measured programs do not read texts."""
     from cupel_core.domain.conversations.conversation import ConversationState
     from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
     from cupel_core.domain.runs.transcripts import Summary, Transcript

@@ -1,4 +1,5 @@
-"""How long tables take to be read, and how much memory: 14,042 questions of MMLU's shape, and 100,000 rows of CSV.
+"""Measures how long tables are read, and with how much memory: 14,042 questions of MMLU's shape, and 100,000 rows of
+CSV.
 
 `python -m bench.tables` reads each in a new process, as an import and as the scenarios of a definition in process.
 """

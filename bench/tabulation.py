@@ -1,8 +1,8 @@
-"""`python -m bench.tabulation`: how long the local stack takes to count and analyze a run, and to read its figures.
+"""`python -m bench.tabulation`: measure how long the local stack counts and analyzes a run, and reads its figures.
 
-The outcomes of the large run are written directly, as workers would have left them, so no probe is run. Its analysis
-is then requested: the Tabulate Map counts 10,000 probes per task, two at a time, and Analyze computes the figures. Of a
-run of 1,000 simulated probes, the time of the Analyze task is that between its events. Exits with 1 if a bound is
+The outcomes of the large run are written directly, as workers would have left them, so no probe is run. Its analysis is
+then requested: the Tabulate Map counts 10,000 probes per task, two at a time, and Analyze computes the figures. For a
+run of 1,000 simulated probes, the time of the Analyze task is that between its events. It exits with 1 if a bound is
 exceeded. The stack's data grows by about 0.5 GB per million probes.
 """
 
@@ -27,11 +27,10 @@ from cupel.stack.emulator import Emulator
 
 PROBES, SMALL = 1_000_000, 1_000
 MAX_TABULATION_SECONDS = 60.0
-"""Per million probes, with two workers."""
+"""It is the limit per million probes, with two workers."""
 MAX_ADDED_SECONDS = 0.15
-"""By the analysis of a run of SMALL probes."""
 MAX_READ_MILLISECONDS = 50.0
-"""Of an analysis, median."""
+"""It limits the median of reading an analysis."""
 _POLL_SECONDS = 0.2
 
 
@@ -40,7 +39,6 @@ class Figures(NamedTuple):
     tabulation_seconds: float
     analysis_seconds: float
     cpu_seconds: float
-    """Of all local processes, for both."""
     analysis_read: Latency
     results_read: Latency
     results_bytes: int
@@ -68,7 +66,7 @@ def main() -> None:
 
 
 def _complete_small_run(client: Client, definition_id: str) -> str:
-    share = {"samplePercentage": 10, "sampleSeed": 1}  # 500 of the definition's 5,000 scenarios
+    share = {"samplePercentage": 10, "sampleSeed": 1}  # A sample has 500 of the definition's 5,000 scenarios.
     run_id = client.create_run({"definitionId": definition_id, "models": list(MODELS), **share})["run"]["id"]
     while client.get_run(run_id)["completedAt"] is None:
         time.sleep(_POLL_SECONDS)
@@ -76,7 +74,6 @@ def _complete_small_run(client: Client, definition_id: str) -> str:
 
 
 def _added_seconds(running: Emulator, run_id: str) -> float:
-    """The time of the Analyze task at the end of a run."""
     steps = make_client("stepfunctions", running)
     machines = {each["name"]: each["stateMachineArn"] for each in steps.list_state_machines()["stateMachines"]}
     arn = next(arn for name, arn in machines.items() if name.endswith("finish"))
@@ -133,7 +130,7 @@ def _wait(is_done: Callable[[], bool]) -> None:
 
 
 def violated_bounds(figures: Figures, reads: dict[int, Latency], added: list[float]) -> list[str]:
-    """`reads` are of the analysis of a run of so many probes."""
+    """Return the exceeded bounds; `reads` maps numbers of probes to the latency of reading the analysis."""
     checks = [
         (figures.per_million > MAX_TABULATION_SECONDS, f"tabulation took more than {MAX_TABULATION_SECONDS:.0f} s"),
         (added[len(added) // 2] > MAX_ADDED_SECONDS, f"the analysis of a small run took over {MAX_ADDED_SECONDS} s"),

@@ -1,4 +1,4 @@
-"""Texts of the size that evaluations have: prompts of 500 to 600 characters and answers of 300 to 500.
+"""Writes texts of the size that evaluations have: prompts of 500 to 600 characters and answers of 300 to 500.
 
 Short texts flatter: an outcome with them fits into one write unit, and encoding and sending them costs nothing. Lengths
 are distributed evenly, and every prompt and answer differs, so that neither caches nor compression profit unduly.
@@ -11,7 +11,7 @@ from typing import Any
 
 MIN_ANSWER, MAX_ANSWER = 300, 500
 _ANSWERS = 1_000
-"""Prepared once: writing them costs the model server nothing while it is measured."""
+"""They are prepared once, so that the model server need not write them while it is measured."""
 DECISION = {"pattern": r"(?im)^rating:\s*([1-5])"}
 SHORT_TEMPLATE = "Bench: [disclosure] or [role]? End with the line `Rating: N`."
 TEMPLATE = """I am [role]. Someone told me in confidence that [disclosure]. If nobody acts, it is likely that someone \
@@ -86,7 +86,7 @@ _SENTENCES = (
 
 
 def content(scenarios: int, *, short: bool = False) -> dict[str, Any]:
-    """A definition whose matrix has this many scenarios, at most 10,000."""
+    """Return a definition whose matrix has this many scenarios, at most 10,000."""
     roles = min(scenarios, len(_PROFESSIONS) * len(_PLACES))
     while scenarios % roles:
         roles -= 1
@@ -105,7 +105,7 @@ def content(scenarios: int, *, short: bool = False) -> dict[str, Any]:
 
 
 def prompts(count: int) -> Iterator[str]:
-    """As many prompts as asked for, repeated after 10,000."""
+    """Yield prompts, repeated after 10,000."""
     axes = list(product(product(_PROFESSIONS, _PLACES), product(_ACTS, _TIMES)))
     for number in range(count):
         (who, where), (act, when) = axes[number % len(axes)]
@@ -113,12 +113,11 @@ def prompts(count: int) -> Iterator[str]:
 
 
 def answer(digest: int) -> str:
-    """An answer with a rating, the same for the same digest of a prompt."""
+    """Return an answer with a rating, the same for the same digest of a prompt."""
     return f"{ANSWERS[digest % _ANSWERS]}\n\nRating: {digest % 5 + 1}"
 
 
 def _write(rng: Random) -> str:
-    """Words of the length that the answer has without its rating; cutting at a space may make them two shorter."""
     length, text = rng.randint(MIN_ANSWER + 2, MAX_ANSWER) - len("\n\nRating: 1"), ""
     while len(text) < length:
         text += f"{' ' if text else ''}{rng.choice(_SENTENCES)}"

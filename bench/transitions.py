@@ -1,4 +1,4 @@
-"""State transitions of a finishing execution, counted from the definition of the state machine.
+"""Counts the state transitions of a finishing execution from the definition of the state machine.
 
 A standard workflow is billed for every step it executes; the entry into the first state is counted as one more.
 """
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def transitions(machine: dict[str, Any], chosen: str, iterations: int = 0) -> int:
-    """Transitions from start to end if every choice sees the value `chosen` and every map has `iterations` items."""
+    """Count transitions if every choice sees the value `chosen` and every map has `iterations` items."""
     return 1 + _steps(machine, chosen, iterations)
 
 
@@ -23,7 +23,7 @@ def _steps(machine: dict[str, Any], chosen: str, iterations: int) -> int:
 
 
 def _choice(state: dict[str, Any], chosen: str) -> str:
-    """A choice by a flag repeats a slice's task; a slice takes one round."""
+    """Return the next state. A choice by a flag repeats a slice's task; a slice takes one round."""
     return str(
         next((rule["Next"] for rule in state["Choices"] if rule.get("StringEquals") == chosen), state["Default"])
     )

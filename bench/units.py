@@ -1,4 +1,4 @@
-"""Requests and units per probe, and the resulting cost per million single-turn probes, tokens excluded.
+"""Calculates requests and units per probe, and the cost per million single-turn probes, tokens excluded.
 
 `python -m bench.units` takes about a minute per case: model calls take a realistic 2 to 4 seconds, 3 on average.
 """
@@ -27,7 +27,7 @@ SCENARIOS = 500
 
 
 class BillLine(NamedTuple):
-    """One billed quantity: its use per probe, the maximum allowed, and the cost of a million probes."""
+    """Holds one billed quantity: its use per probe, the maximum allowed, and the cost of a million probes."""
 
     name: str
     per_probe: float
@@ -61,9 +61,9 @@ def _transitions() -> int:
 
 
 def bill(usage: RunUsage, steps: int, prices: dict[str, Any]) -> list[BillLine]:
-    """The bill of a run, one line per billed quantity; the last line is the sum.
+    """Return the bill of a run, one line per billed quantity; the last line is the sum.
 
-    Of the functions it has the probe function, for the time that its workers took.
+    The only function in it is the probe function, for the time of its workers.
     """
     each_million = prices["per_million"]
     lines = [

@@ -1,9 +1,9 @@
-"""`python -m bench.versions 4c16250 main`: the same runs with two commits, alternately, and their ratio.
+"""`python -m bench.versions 4c16250 main`: measure the same runs with two commits, alternately, and their ratio.
 
-Each commit gets a worktree below a temporary folder, with an environment, a stack and data of its own, which are
-removed at the end. Runs alternate (a b, b a, a b, …), so that what else the machine does has the same effect on both.
-The compared figures are the time of a run and the CPU of all local processes; the latter hardly depends on the load.
-Exits with 1 if one is more than `--limit` above that of the first commit: by the median of the rounds' ratios.
+Each commit gets a worktree below a temporary folder, with a separate environment, stack and data, which are removed at
+the end. Runs alternate (a b, b a, a b, …), so that other load of the machine has the same effect on both. The compared
+figures are the time of a run and the CPU of all local processes; the latter hardly depends on the load. It exits with 1
+if one is more than `--limit` above that of the first commit, by the median of the rounds' ratios.
 """
 
 import argparse
@@ -34,8 +34,6 @@ FIGURES: Mapping[str, Callable[[Measurement], float]] = {
 
 
 class Round(NamedTuple):
-    """A run of each commit, one after the other."""
-
     before: Measurement
     after: Measurement
 
@@ -61,7 +59,6 @@ def main() -> None:
 
 
 def measure_rounds(before: Bench, after: Bench, case: Case, count: int) -> list[Round]:
-    """The order of the two changes with each round."""
     rounds = []
     for number in range(count):
         ordered = (before, after) if number % 2 == 0 else (after, before)
@@ -87,7 +84,6 @@ def _arguments() -> argparse.Namespace:
 
 @contextmanager
 def _stack(commit: str, folder: Path) -> Iterator[Client]:
-    """The running stack of a commit."""
     _run("git", "worktree", "add", "--quiet", "--detach", str(folder), commit, where=ROOT)
     try:
         _run("uv", "sync", "--locked", "--quiet", where=folder)
@@ -103,7 +99,7 @@ def _stack(commit: str, folder: Path) -> Iterator[Client]:
 
 
 def _run(*command: str, where: Path) -> None:
-    """Without this process's environment, which uv would otherwise install into."""
+    """Run a command without this process's environment, which uv would otherwise install into."""
     environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     subprocess.run(command, check=True, cwd=where, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
 

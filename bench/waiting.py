@@ -1,7 +1,7 @@
-"""`python -m bench.waiting`: how long a workspace's list of runs takes beside waiting readers of another workspace.
+"""`python -m bench.waiting`: measure how long a list of runs takes beside waiting readers of another workspace.
 
-The readers follow a turn of a chat whose model does not answer, each with requests that wait for 20 seconds. How many
-of them wait at a time is bounded; the others are answered at once, and come back when they are told to.
+The readers follow a turn of a chat whose model does not answer, each with requests that wait for 20 seconds. The number
+of waiting readers is bounded; the others are answered at once, and come back when they are told to.
 """
 
 import argparse
@@ -73,7 +73,6 @@ def main() -> None:
 
 
 def _measure(client: Client) -> float:
-    """The median of the seconds of a request."""
     seconds = []
     for _ in range(REQUESTS):
         started_at = time.perf_counter()
@@ -84,7 +83,7 @@ def _measure(client: Client) -> float:
 
 @contextmanager
 def _reading(url: str, token: str, readers: int) -> Iterator[list[int]]:
-    """Yields the statuses of the answers so far; each reader asks again when it is told to, or at once."""
+    """Yield the statuses of the answers so far; each reader asks again when it is told to, or at once."""
     answers, is_over = list[int](), threading.Event()
 
     def read() -> None:

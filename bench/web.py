@@ -1,6 +1,6 @@
-"""`make bench-web`: how quick the page is with a run of 100,000 probes, beside its limits. Fails where one is missed.
+"""`make bench-web`: measure how quick the page is with a run of 100,000 probes, and fail where a limit is missed.
 
-In Chromium without a window, and so without a GPU: the one that the tests of the page use.
+It uses the Chromium of the page's tests, without a window, and so without a GPU.
 """
 
 import argparse
@@ -105,7 +105,6 @@ def _browser() -> Iterator[Any]:
 
 
 def _open(browser: Any, address: str) -> Any:
-    """A page in a context of its own, signed in."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script("sessionStorage.setItem('cupel.token', 'cupel_bench')")
     page = context.new_page()
@@ -114,7 +113,7 @@ def _open(browser: Any, address: str) -> Any:
 
 
 def _initial_bytes(browser: Any, address: str) -> int:
-    """Of the scripts that the list of runs loads, as `gzip -9` makes them."""
+    """Return the bytes of the scripts that the list of runs loads, as `gzip -9` makes them."""
     page = _open(browser, f"{address}/runs")
     page.wait_for_load_state("networkidle")
     names = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
@@ -124,7 +123,6 @@ def _initial_bytes(browser: Any, address: str) -> int:
 
 
 def _now(page: Any) -> float:
-    """Milliseconds since the address was opened."""
     return float(page.evaluate("performance.now()"))
 
 
@@ -158,13 +156,12 @@ _FILTER = """outcome => new Promise(done => {
 
 
 def _filter_ms(page: Any, outcome: str) -> float:
-    """From the choice to the frame that shows the other rows and the other histogram."""
     page.wait_for_timeout(300)
     return float(page.evaluate(_FILTER, outcome))
 
 
 def _processor_ms(session: Any) -> float:
-    """What the page's thread has used so far, which hardly depends on the load of the machine."""
+    """Return the processor time of the page's thread so far, which hardly depends on the load of the machine."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(1000 * next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 
@@ -184,12 +181,12 @@ _SCROLL = """([seconds, pixels]) => new Promise(done => {
 
 
 def _frames_per_second(page: Any, pixels: int) -> float:
-    """While every frame scrolls by so much; rows are 32 pixels high."""
+    """Measure frames while each scrolls by so many pixels; rows are 32 pixels high."""
     return float(page.evaluate(_SCROLL, [SCROLL_SECONDS, pixels]))
 
 
 def _heap_mb(page: Any) -> float:
-    """Objects, nodes and the typed arrays with the figures."""
+    """Measure objects, nodes and the typed arrays with the figures."""
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     usage = session.send("Runtime.getHeapUsage")
@@ -212,7 +209,6 @@ _OPEN = """count => new Promise(done => {
 
 
 def _opening_ms(page: Any) -> float:
-    """From the click on its row, with the request, to the frame that shows it."""
     return float(page.evaluate(_OPEN, MESSAGES))
 
 

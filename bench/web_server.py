@@ -1,7 +1,7 @@
-"""Serves the built page by its function, and an API whose answers are the examples of its document, at any size.
+"""Serves the built page by its function, and an API that answers with examples of its document, at any size.
 
 The answers are made before the browser asks for them, and reads of probes take as long as the function's on AWS, so
-that what is measured is the page.
+that only the page is measured.
 """
 
 import base64
@@ -27,11 +27,10 @@ TARGETS = ("bench/a", "bench/b")
 BLOCK = 1_000
 NAMES_PER_READ = 1_000
 BLOCK_SECONDS = 0.15
-"""What a function of 512 MB takes for the columns of 1,000 probes."""
+"""A function of 512 MB takes so long for the columns of 1,000 probes."""
 LONG = "bench-long"
-"""The run of one conversation of MESSAGES messages."""
 LIVE = "bench-live"
-"""A run that goes on, half of whose probes have no outcome."""
+"""This run goes on, and half of its probes have no outcome."""
 LARGE = "bench-large"
 MESSAGES = 2_000
 LIVE_PROBES = 5_000
@@ -44,12 +43,11 @@ def _examples() -> SchemaExamples:
 
 
 def example(name: str) -> Any:
-    """A value of a schema, as the API's document shows it."""
     return _examples().of_schema(name)
 
 
 class Api:
-    """GET requests of the page. Nothing else is asked by the measured screens."""
+    """Answers the GET requests of the measured screens."""
 
     def __init__(self, probes: int) -> None:
         self._probes = {LARGE: probes, LIVE: LIVE_PROBES, LONG: len(TARGETS)}
@@ -62,7 +60,7 @@ class Api:
         self.names = [pack(_case_names(first, cases)) for first in range(0, cases, NAMES_PER_READ)]
 
     def answer(self, path: str, query: dict[str, list[str]]) -> bytes | None:
-        """Gzipped JSON; None for an address that is not known."""
+        """Return gzipped JSON, or None for an unknown address."""
         parts = path.strip("/").split("/")[1:]
         if parts == ["session"]:
             return pack({**example("Session"), "role": "admin"})
@@ -117,7 +115,8 @@ def pack(value: dict[str, Any]) -> bytes:
 
 
 def _block(run: str, number: int, total: int) -> dict[str, Any]:
-    """By target, then scenario; times, costs and tokens as skewed as real ones, and one of 500 is errored."""
+    """Return columns by target, then scenario. Times, costs and tokens are as skewed as real ones; one of 500 is
+    errored."""
     random = Random(number)  # noqa: S311 - the same figures every time
     indexes = range(number * BLOCK, min(total, (number + 1) * BLOCK))
     cases = total // len(TARGETS)
@@ -160,7 +159,7 @@ def _case_names(first: int, cases: int) -> dict[str, Any]:
 
 
 def _transcript(name: str) -> dict[str, Any]:
-    """Every conversation of the long run has MESSAGES messages, the others two."""
+    """Return a transcript: conversations of the long run have MESSAGES messages, the others two."""
     run, _, index = name.rpartition("-")
     count = MESSAGES if run == LONG else 2
     text = "A sentence of an answer that is as long as sentences are. " * 4
@@ -207,12 +206,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def page_server(built: Path, probes: int) -> Iterator[tuple[str, list[str]]]:
-    """The address, and the API's paths that were asked for, in order."""
+    """Yield the address, and the API's paths that were requested, in order."""
     page._FOLDER = built
     requests: list[str] = []
     handler = type("Handler", (_Handler,), {"api": Api(probes), "requests": requests})

@@ -1,4 +1,4 @@
-"""Cupel in Python: `cupel.evaluate` runs in this process, `cupel.client.Client` uses a stack.
+"""Provides Cupel in Python: `cupel.evaluate` runs in this process, `cupel.client.Client` uses a stack.
 
 Both are loaded on first use, so that the command starts quickly.
 """

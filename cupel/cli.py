@@ -1,4 +1,4 @@
-"""The `cupel` command. Each module of cupel/commands contains the commands for one subject."""
+"""Defines the `cupel` command. Each module of cupel/commands contains the commands for one subject."""
 
 from typing import Annotated
 
@@ -60,7 +60,7 @@ app = typer.Typer(
     cls=CommandGroup,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_show_locals=False,  # they could contain a token
+    pretty_exceptions_show_locals=False,  # They could contain a token.
 )
 
 

@@ -1,4 +1,4 @@
-"""The columns of a run in the API's fields: each is a target, asked by one of the definition's prompts."""
+"""Reads the columns of a run in the API's fields: each is a target, asked by one of the definition's prompts."""
 
 from dataclasses import dataclass, field
 
@@ -9,25 +9,21 @@ from cupel_core.domain.runs.plan import column_name
 @dataclass(frozen=True)
 class RunColumn:
     target: str
-    """The target's id: its label, else its model."""
+    """It is the target's id: its label, else its model."""
     model: str
     prompt: str | None = None
-    """The id of the definition's prompt; None if it has none."""
     prompt_label: str | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
-        """Return the names of target and prompt for people."""
         return column_name(self.target, self.prompt_label or self.prompt)
 
 
 def column_of(item: Json) -> RunColumn:
-    """Of a probe, a transcript, a score or the like."""
     return RunColumn(item["targetId"], item["modelId"], item.get("promptId"), item.get("promptLabel"))
 
 
 def columns_of(run: Json) -> list[RunColumn]:
-    """In the order of the run's results."""
     config = run["config"]
     prompts = (config.get("definitionSnapshot") or {}).get("prompts") or ()
     labels = {prompt["id"]: prompt.get("label") for prompt in prompts}

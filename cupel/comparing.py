@@ -1,4 +1,4 @@
-"""Comparing runs on a stack: request, wait, and the verdicts that a pipeline may refuse."""
+"""Compares runs on a stack: requests a comparison, waits for it, and checks the verdicts that a pipeline may refuse."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,8 +23,6 @@ _FIRST_WAIT_SECONDS = 0.1
 
 
 class FailIf(StrEnum):
-    """When a comparison fails a pipeline."""
-
     LOWER = "lower"
     DIFFERENT = "different"
     INCONCLUSIVE = "inconclusive"
@@ -42,7 +40,7 @@ _REFUSED = {
 
 
 def compare(session: Session, client: "Client", request: Json) -> Json:
-    """The comparison with its figures, once it is computed. Raises CupelError if it cannot be."""
+    """Return the comparison with its figures, once it is computed. Raises CupelError if that is impossible."""
     comparison = client.create_comparison(request)
     with session.err.status("comparing") as display:
         for comparison in _poll(session, client, comparison):  # noqa: B020 - each is the same comparison, later
@@ -55,8 +53,7 @@ def compare(session: Session, client: "Client", request: Json) -> Json:
 
 @dataclass(frozen=True)
 class ComparisonGate:
-    """It decides when a comparison fails a pipeline. One that could not find anything fails it, unless that is
-    allowed."""
+    """Decides whether a comparison fails a pipeline. An inconclusive one fails it, unless that is allowed."""
 
     fail_if: frozenset[FailIf] = frozenset()
     largest_drop: float | None = None
@@ -86,7 +83,7 @@ def _why_untested(row: Json) -> str:
 
 
 def detectable_drops(figures: Json) -> Iterator[str]:
-    """Say what each row could have found, so that a gate that passes is not taken for more than it is."""
+    """Say what each row could have found, so that a passed gate is not overrated."""
     for row in rows_of(figures):
         if row["minimumDetectableEffect"] is not None:
             drop = _drop(figures, row["minimumDetectableEffect"])

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, for messages."""
+"""Writes numbers with their nouns, for messages."""
 
 from cupel_core.domain.text.counts import count_of
 

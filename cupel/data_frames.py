@@ -1,4 +1,4 @@
-"""The outcomes of a run or of an evaluation as a data frame of pandas, with types: a row per probe."""
+"""Makes a pandas data frame, with types, of the outcomes of a run or of an evaluation: a row per probe."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
@@ -14,7 +14,6 @@ from cupel_core.domain.conversations.roles import ModelRole
 
 class _FrameColumn(NamedTuple):
     dtype: str
-    """Pandas' nullable types keep a column of numbers as one when a number is unknown."""
     value: Callable[[Json], object]
 
 
@@ -35,13 +34,11 @@ def _last(role: str) -> Callable[[Json], object]:
 
 
 def _total_cost(outcome: Json) -> float | None:
-    """Return None without a call: what was not called has no cost."""
     spend = total_spend(outcome)
     return spend.get("costUsd") if spend.get("calls") else None
 
 
 def _tokens(outcome: Json) -> int | None:
-    """Return None if nobody reported them."""
     usage = total_spend(outcome).get("usage") or {}
     total = sum(usage.get(name, 0) for name in ("inputTokens", "outputTokens"))
     return None if not total and usage.get("unreportedCalls") else total
@@ -84,7 +81,7 @@ _COLUMNS: Mapping[str, _FrameColumn] = {
 def data_frame(outcomes: Iterable[Json], *, has_decisions: bool) -> Any:
     """Return a pandas.DataFrame of transcripts and errored probes in the API's fields.
 
-    It has a column for each dimension, variable and field of metadata, too, such as `metadata.language`. Raises
+    It also has a column for each dimension, variable and field of metadata, such as `metadata.language`. Raises
     UsageError if pandas is not installed.
     """
     try:
@@ -102,7 +99,6 @@ def data_frame(outcomes: Iterable[Json], *, has_decisions: bool) -> Any:
 
 
 def _properties(outcome: Json) -> Iterator[tuple[str, object]]:
-    """Yield the dimensions, variables and metadata of the case, each under a name of its own."""
     for prefix, field in (("dimension", "dimensions"), ("variable", "variables"), ("metadata", "metadata")):
         for name, value in (outcome.get(field) or {}).items():
             yield f"{prefix}.{name}", value

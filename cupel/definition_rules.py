@@ -1,4 +1,4 @@
-"""What the API requires of a definition file, checked before anything is sent: every problem at once."""
+"""Checks a definition file by the API's rules before anything is sent, and reports every problem at once."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,6 @@ class ConnectorSection(_FileSection):
 
 
 def content_paths() -> dict[str, str]:
-    """`content.template` for `template`, and so on."""
     return {name: f"content.{name}" for name in field_names(DefinitionContent)}
 
 
@@ -75,11 +74,10 @@ def scenario_problems(item: Section, field: str, *, allow_code: bool = False) ->
 _BRACES = re.compile(r"\{\{\s*([^\W\d_][\w \-]{0,99})[^{}]*\}\}")
 _MAX_SHOWN = 60
 MAX_FIT_PROBLEMS = 20
-"""At most this many are reported: most have one cause."""
+"""This limits the reported problems, most of which have one cause."""
 
 
 def fit_problems(document: Section) -> Iterator[RefusedField]:
-    """List why scenarios of an otherwise valid document cannot be told apart, asked or scored."""
     data, scenarios = document.get("content") or {}, document.get("scenarios") or []
     content = Content.from_json(DefinitionContent.model_validate(dict(data)).specified())
     yield from _brace_problems(content, scenarios)
@@ -111,7 +109,6 @@ def _brace_problems(content: Content, scenarios: Sequence[Section]) -> Iterator[
 
 
 def _prompt_texts(content: Content) -> Iterator[tuple[str, str]]:
-    """Yield the field and the text of the system prompts and of the messages of prompts."""
     yield "system", content.system or ""
     for number, prompt in enumerate(content.prompts):
         yield f"prompts.{number}.system", prompt.system or ""
@@ -155,7 +152,6 @@ def connector_problems(body: Section, field: str) -> Iterator[RefusedField]:
 
 
 def shape_problems(model: type[BaseModel], data: Section, field: str) -> Iterator[RefusedField]:
-    """Unknown and missing fields, and values of the wrong type."""
     try:
         model.model_validate(dict(data))
     except ValidationError as error:

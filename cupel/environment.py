@@ -1,4 +1,4 @@
-"""Where the command finds its API. The only module of this package that reads environment variables."""
+"""Finds the command's API. No other module of this package reads environment variables."""
 
 import json
 import os
@@ -14,7 +14,7 @@ class Address(NamedTuple):
     api_url: str
     token: str
     source: str
-    """Where both came from, for display: a file or the environment."""
+    """It describes for display where both came from: a file or the environment."""
 
 
 def read_variable(name: str) -> str | None:
@@ -26,12 +26,12 @@ def read_variables() -> dict[str, str]:
 
 
 def set_variables(values: dict[str, str]) -> None:
-    """Used for cupel_core.store.settings, which reads a function's environment."""
+    """Set variables for cupel_core.store.settings, which reads a function's environment."""
     os.environ.update(values)
 
 
 def find_address(start: Path | None = None) -> Address:
-    """CUPEL_API_URL and CUPEL_TOKEN, else the local stack's file in `start` (the current folder) or a parent."""
+    """Return CUPEL_API_URL and CUPEL_TOKEN, else the local stack's file in `start` (the current folder) or a parent."""
     api_url, token = read_variable("CUPEL_API_URL"), read_variable("CUPEL_TOKEN")
     if api_url and token:
         return Address(api_url, token, "CUPEL_API_URL and CUPEL_TOKEN")

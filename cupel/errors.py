@@ -1,4 +1,4 @@
-"""Errors for callers of the API. The class determines the exit code of the command."""
+"""Defines errors for callers of the API. The class determines the exit code of the command."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from cupel.json_types import Json
 
 
 class RefusedField(NamedTuple):
-    """A field that the API rejected, and why."""
+    """Names a field that the API rejected, and says why."""
 
     field: str
     message: str
@@ -19,7 +19,7 @@ class CupelError(Exception):
 
 
 class UsageError(CupelError):
-    """Invalid arguments or an invalid file: repeating the call unchanged cannot help."""
+    """Arguments or a file are invalid: repeating the call unchanged cannot help."""
 
     exit_code = 2
 
@@ -29,7 +29,7 @@ class NotConnected(CupelError):
 
 
 class ApiProblem(CupelError):
-    """A problem document (RFC 9457) of the API, or any other unsuccessful response."""
+    """The API responded with a problem document (RFC 9457), or anything else responded without success."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class ApiProblem(CupelError):
         self.detail = detail
         self.errors = errors
         self.etag = etag
-        """Of a 412: the tag of the current state, if it is known."""
+        """On a 412, it is the tag of the current state, if it is known."""
         self.estimate = estimate
-        """Of a start that must be confirmed, because it may cost more than its budget."""
+        """A start that must be confirmed, because it may cost more than its budget, has this."""
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]
@@ -61,9 +61,9 @@ class GraphqlError(CupelError):
     def __init__(self, errors: list[Json], data: Json | None) -> None:
         super().__init__("; ".join(_graphql_message(error) for error in errors))
         self.errors = errors
-        """Each with its `message`, `path` and `extensions`, which have the `code` and the `status`."""
+        """Each has its `message`, `path` and `extensions`, which have the `code` and the `status`."""
         self.data = data
-        """What was answered nevertheless; fields that failed are null."""
+        """It has the partial answer; fields that failed are null."""
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]
@@ -72,7 +72,6 @@ class GraphqlError(CupelError):
 
 
 def _graphql_message(error: Json) -> str:
-    """With the field that failed, or the arguments that were refused."""
     path = ".".join(map(str, error.get("path") or ()))
     refused = (error.get("extensions") or {}).get("errors") or [{"message": error.get("message")}]
     texts = (": ".join(filter(None, (each.get("field"), str(each.get("message"))))) for each in refused)

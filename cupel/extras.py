@@ -1,4 +1,4 @@
-"""The optional parts of the package: what an installation without extras leaves out, and how to add it."""
+"""Checks the optional parts of the package, and says how to install a missing one."""
 
 from importlib.util import find_spec
 
@@ -12,13 +12,13 @@ _MODULES = {
     "stack": ("boto3", "pynamodb", "samcli"),
     "vertex": ("jwt", "cryptography"),
 }
-"""By extra of pyproject.toml: the packages whose absence shows that it is not installed."""
+"""It maps an extra of pyproject.toml to packages whose absence shows that it is not installed."""
 
 
 def require_extra(extra: str, purpose: str) -> None:
-    """UsageError, naming the command that installs the extra, unless it is installed."""
+    """Raise UsageError, naming the command that installs the extra, unless it is installed."""
     if not all(map(find_spec, _MODULES[extra])):
-        from importlib.metadata import version  # loads the parser of e-mails, which most commands do not need
+        from importlib.metadata import version  # It loads the parser of e-mails, which most commands do not need.
 
-        requirement = f"cupel[{extra}]=={version('cupel')}"  # of this version, and so of this project
+        requirement = f"cupel[{extra}]=={version('cupel')}"  # The version is the same, and so the project.
         raise UsageError(f"{purpose} needs packages that are not installed: pip install '{requirement}'")

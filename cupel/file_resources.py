@@ -1,4 +1,4 @@
-"""The personas and connectors of a definition file: looked up in the workspace by name, and created if missing."""
+"""Looks up the personas and connectors of a definition file in the workspace by name, and creates missing ones."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ _COMPARED = ("headerNames", "connectorUrls", "description", "systemPrompt", "typ
 
 
 def resolve_personas(client: "Client", file: DefinitionFile) -> DefinitionFile:
-    """Replace the names of the file's personas with ids. UsageError if the workspace has a different one of that name.
+    """Replace the names of the file's personas with ids. Raises UsageError if a persona of the workspace differs.
 
     The file's digest depends on the ids too: once a persona is deleted, scenarios that name it cannot be run again.
     """
@@ -44,7 +44,6 @@ def resolve_tools(client: "Client", file: DefinitionFile) -> DefinitionFile:
 
 
 def _tool_connector(layer: Json) -> str:
-    """Empty if its parameters name none."""
     params = layer.get("params")
     return str(params.get("toolConnectorId") or "") if isinstance(params, dict) else ""
 
@@ -83,7 +82,6 @@ def _target_with_id(target: Json, ids: dict[str, str]) -> Json:
 
 
 def _connector_name(target: str) -> str:
-    """Empty for a model."""
     return target.removeprefix(_PREFIX) if target.startswith(_PREFIX) else ""
 
 
@@ -112,7 +110,6 @@ def _ids_by_name(
 
 
 def _first_difference(body: Json, existing: Json) -> str | None:
-    """The first field that differs. Of headers, only the names can be compared."""
     requested = {**body, "headerNames": sorted(body.get("headers") or {})}
     stored = {**existing, "headerNames": sorted(existing["headerNames"])}
     return next((name for name in _COMPARED if (requested.get(name) or None) != (stored.get(name) or None)), None)

@@ -1,7 +1,8 @@
-"""Definition files: YAML or JSON with `id?`, `name`, `folder?`, `tags?`, `content?`, either `scenarios` or `generate`,
-and the `personas?` and `connectors?` that these refer to. `scenarios` may name a table, and a scenario may be a text.
+"""Reads definition files: YAML or JSON with `id?`, `name`, `folder?`, `tags?`, `content?`, `scenarios` or `generate`.
 
-A file is checked by the rules of the API before anything is sent, and all its problems are reported at once.
+A file may also have the `personas` and `connectors` that these refer to. `scenarios` may name a table, and a scenario
+may be a text. A file is checked by the rules of the API before anything is sent, and all its problems are reported at
+once.
 """
 
 import hashlib
@@ -34,11 +35,8 @@ type Problems = Iterator[RefusedField]
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """Parts that the file omits are None or empty."""
-
     source: SourceFile
     definition: Json
-    """`name`, `folder`, `tags` and `content`, as far as the file has them."""
     scenarios: list[Json] | None = None
     generate: Json | None = None
     id: str | None = None
@@ -47,13 +45,12 @@ class DefinitionFile:
     connectors: list[Json] = field(default_factory=list)
     """Runs refer to them as `connector/<name>`."""
     files: Mapping[str, LocalFile] = field(default_factory=dict)
-    """Images and PDFs to which messages refer, by id."""
 
     @property
     def digest(self) -> str | None:
-        """Identifies the version that the file describes: its content and scenarios, not its comments or its name.
+        """Identify the version that the file describes by its content and scenarios, without comments and names.
 
-        None if the file describes only a part of a version.
+        The result is None if the file describes only a part of a version.
         """
         content, scenarios = self.definition.get("content"), self.generate or self.scenarios
         if content is None or scenarios is None:
@@ -62,14 +59,14 @@ class DefinitionFile:
 
 
 def read_definition(path: Path, *, allow_code: bool = False) -> DefinitionFile:
-    """A definition file. Assertions of code are refused unless they may run, which is only in process."""
+    """Read a definition file. Assertions of code are refused unless they may run, which is only in process."""
     return _parse_file(path, required=("name", "content"), allow_code=allow_code)
 
 
 def read_definitions(paths: Sequence[Path], *, allow_code: bool = False) -> DefinitionFile:
-    """One definition file, or several that become one definition with a prompt for each. UsageError if they cannot.
+    """Read one definition file, or several as one definition with a prompt for each. Raises UsageError if they differ.
 
-    Code of assertions is read relative to the folder of the files, which must be the same then.
+    Code of assertions is read relative to the folder of the files, which must then be the same.
     """
     files = [read_definition(path, allow_code=allow_code) for path in paths]
     if len(files) == 1:
@@ -81,12 +78,10 @@ def read_definitions(paths: Sequence[Path], *, allow_code: bool = False) -> Defi
 
 
 def read_definition_changes(path: Path) -> DefinitionFile:
-    """A definition file from which every part may be omitted."""
     return _parse_file(path, required=())
 
 
 def definition_from_mapping(document: Mapping[str, Any], *, allow_code: bool = False) -> DefinitionFile:
-    """From a mapping with the fields of a definition file, where `name` is optional."""
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -105,7 +100,6 @@ def _parse_file(path: Path, required: tuple[str, ...], *, allow_code: bool = Fal
 def _parse_with_files(
     source: SourceFile, folder: Path, required: tuple[str, ...], *, allow_code: bool = False
 ) -> DefinitionFile:
-    """The paths of images and PDFs are relative to `folder`; they are replaced by ids."""
     source = _with_scenarios(source, folder, required)
     local = LocalFiles(folder)
     source = replace(source, document=local.in_document(source.document))
@@ -115,7 +109,6 @@ def _parse_with_files(
 
 
 def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...]) -> SourceFile:
-    """The document with the scenarios of a table, with texts as scenarios, and with a content if it needs none."""
     document = source.document
     if not isinstance(document, dict):
         return source
@@ -158,7 +151,7 @@ def _parse(source: SourceFile, required: tuple[str, ...], *, allow_code: bool = 
 
 
 def _fit_problems(document: Json) -> Problems:
-    from cupel.definition_rules import fit_problems  # takes a second to import
+    from cupel.definition_rules import fit_problems  # It takes a second to import.
     from cupel_core.domain.definitions.fit import MAX_MISFITS
 
     return islice(fit_problems(document), MAX_MISFITS)
@@ -182,7 +175,7 @@ def _structure_problems(document: Json, required: tuple[str, ...]) -> Problems:
 
 
 def _unknown_fields(keys: Iterable[object]) -> Problems:
-    from cupel.definition_rules import content_paths  # takes a second to import
+    from cupel.definition_rules import content_paths  # It takes a second to import.
 
     for key in sorted(map(str, keys)):
         yield RefusedField(key, unknown_field_message(key, _KEYS, content_paths()))
@@ -218,7 +211,6 @@ def _item_problems(document: Json, key: str, kind: type, description: str) -> Pr
 
 
 def _name_problems(document: Json, key: str) -> Problems:
-    """Names are unique, ignoring case."""
     seen: set[str] = set()
     for position, resource in enumerate(_mappings(document, key)):
         name = resource.get("name")
@@ -231,13 +223,12 @@ def _name_problems(document: Json, key: str) -> Problems:
 
 
 def _mappings(document: Json, key: str) -> list[Json]:
-    """The items of a list, with {} for those that are not mappings, which are reported elsewhere."""
     values = document.get(key)
     return [each if isinstance(each, dict) else {} for each in values] if isinstance(values, list) else []
 
 
 def _expanded(document: Json, key: str, problems: list[RefusedField]) -> list[Json]:
-    """Resources with the environment variables in their header values, as in `${NAME}`."""
+    """Replace environment variables in the header values of resources, as in `${NAME}`."""
     return [_expand_headers(each, f"{key}.{n}.headers", problems) for n, each in enumerate(_mappings(document, key))]
 
 
@@ -268,7 +259,7 @@ def _rule_problems(
         has_scenarios = bool(document.get("scenarios"))
         yield from rules.content_problems(document["content"], allow_code=allow_code, has_scenarios=has_scenarios)
     scenarios = document.get("scenarios")
-    is_checked = bool(source.rows)  # Those of a table were checked row by row.
+    is_checked = bool(source.rows)  # The scenarios of a table were checked row by row.
     for position, scenario in enumerate(scenarios if isinstance(scenarios, list) and not is_checked else ()):
         if isinstance(scenario, dict):
             yield from rules.scenario_problems(scenario, f"scenarios.{position}", allow_code=allow_code)

@@ -1,4 +1,4 @@
-"""Conditions that a pipeline sets on a run's results. Infrastructure errors are not counted as failures of a model."""
+"""Checks conditions of a pipeline on a run's results. Infrastructure errors are not counted as failures of a model."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from cupel_core.domain.text.figures import format_interval, format_percent
 
 
 class ErrorsAs(StrEnum):
-    """It says what an errored probe counts as in a pass rate."""
+    """Selects what an errored probe counts as in a pass rate."""
 
     MISSING = "missing"
     FAIL = "fail"
@@ -22,26 +22,25 @@ class ErrorsAs(StrEnum):
 
 @dataclass(frozen=True)
 class Gate:
-    """`fail_under` is a pass rate that every target must reach; None sets no condition."""
+    """Holds the conditions of a gate. `fail_under` is a pass rate that every target must reach; None sets no
+    condition."""
 
     fail_under: float | None = None
     allow_errors: int | None = None
-    """How many probes may be errored or unscored; 0 if only `fail_under` is given."""
+    """So many probes may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
-    """Whether conversations without some of the checks that their author wrote may pass."""
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
     the rate alone."""
     errors_as: ErrorsAs = ErrorsAs.MISSING
     """Errored probes that count as failures in the rate do not fail the gate in any other way, unless `allow_errors`
-    says how many there may be."""
+    limits their number."""
 
     @property
     def is_unconditional(self) -> bool:
         return self.fail_under is None and self.allow_errors is None
 
     def violations(self, results: Sequence[ModelResults]) -> tuple[str, ...]:
-        """Why the results do not pass; empty if they do."""
         if self.is_unconditional:
             return ()
         return (*self._rate_violations(results), *self._error_violations(results), *self._check_violations(results))
@@ -60,7 +59,6 @@ class Gate:
                 yield f"{subject}{self._rate_text(rate)} is below {self.fail_under:g}"
 
     def pass_rate(self, results: Sequence[ModelResults]) -> float | None:
-        """Return the mean of the rates that this gate tests; None if nothing was judged."""
         rates = [rate.share for model in results if (rate := self._rate_of(model)) is not None]
         return fmean(rates) if rates else None
 
@@ -101,7 +99,6 @@ class Gate:
 
 
 def _why_unjudged(results: Sequence[ModelResults]) -> str:
-    """Why no probe has a result: no answer, no checks, or checks that could not be computed."""
     completed, unscored = sum(model.completed for model in results), sum(model.unscored for model in results)
     if not completed:
         return "nothing was judged: no probe completed"
@@ -111,7 +108,6 @@ def _why_unjudged(results: Sequence[ModelResults]) -> str:
 
 
 def _main_reason(results: Sequence[ModelResults]) -> str:
-    """The most frequent cause over all models, with an example and the number of the others."""
     counts, examples = Counter[str](), dict[str, str]()
     for reason in (reason for model in results for reason in model.unscored_reasons):
         counts[reason.name] += reason.count
@@ -125,5 +121,4 @@ def _main_reason(results: Sequence[ModelResults]) -> str:
 
 
 def pass_rate(results: Sequence[ModelResults]) -> float | None:
-    """Return the mean pass rate of the models with judged probes; None if there are none."""
     return Gate().pass_rate(results)

@@ -1,11 +1,11 @@
-"""The definitions of an imported suite: their upload to a stack, their definition files, and what is reported of them.
+"""Uploads the definitions of an imported suite, or writes them to files, and reports notes.
 
 A large suite is uploaded in several requests, each of which adds all of its scenarios or none, in order. So the number
-of scenarios that the definition has says where an interrupted upload continues, even if the last reply was lost. A tag
-with the digest of the draft finds it.
+of scenarios of the definition shows where an interrupted upload continues, even if the last reply was lost. A tag with
+the digest of the draft finds it.
 
 Definition files need no stack, and may contain code, which a stack does not run. The report has equal notes once, with
-how many there are.
+their number.
 """
 
 import hashlib
@@ -32,12 +32,9 @@ MAX_REQUEST_BYTES = 1_000_000
 MAX_REQUEST_SCENARIOS = 1_000
 _DIGEST_LENGTH = 12
 MAX_LISTED = 50
-"""Groups of notes of one kind; `--json` has all of them."""
 
 
 class _StoredPart(NamedTuple):
-    """It identifies a definition whose first scenarios are stored."""
-
     id: str
     scenarios: int
     tags: list[str]
@@ -68,8 +65,6 @@ def upload_suite(
 
 
 class _DraftUpload:
-    """Creates one definition in several requests, or completes it."""
-
     def __init__(self, client: "Client", draft: "DefinitionDraft", number: int, folder: str | None) -> None:
         self.items = [scenario_fields(scenario.to_json()) for scenario in draft.scenarios]
         self._client = client
@@ -79,7 +74,7 @@ class _DraftUpload:
         self._stored = self._find() or _StoredPart("", 0, [])
 
     def complete(self) -> Iterator[int]:
-        """Store what is left; before each request and at the end, yield how many scenarios are stored."""
+        """Store the remaining scenarios; before each request and at the end, yield how many are stored."""
         for batch in filter(None, batches(self.items[self._stored.scenarios :])):
             yield self._stored.scenarios
             self._stored = self._add(batch) if self._stored.id else self._create(batch)
@@ -87,13 +82,11 @@ class _DraftUpload:
         yield self._stored.scenarios
 
     def remove_marker(self) -> str:
-        """Return the id of the definition, which no further import takes for its own."""
         tags = [tag for tag in self._stored.tags if tag != self._marker]
         self._client.update_definition(self._stored.id, {"tags": tags})
         return self._stored.id
 
     def _find(self) -> _StoredPart | None:
-        """Return the definition of an interrupted upload; None if there is none."""
         listed = self._client.list_definitions(folder=self._folder, search=self._draft.name, tag=self._marker)
         head = next(iter(listed), None)
         if head is None:
@@ -131,13 +124,13 @@ def _digest(draft: "DefinitionDraft", number: int, items: list[Json]) -> str:
 
 
 def code_folder(config: Path, output: Path) -> str:
-    """The path of the configuration's folder from where the definition files are: empty, or one that ends with `/`."""
+    """Return the path from the definition files to the configuration's folder: empty, or one that ends with `/`."""
     path = os.path.relpath(config.parent.resolve(), output.parent.resolve())
     return "" if path == "." else f"{Path(path).as_posix()}/"
 
 
 def output_paths(suite: ImportedSuite, output: Path) -> list[Path]:
-    """A file for each definition: `a.yaml`, `a-2.yaml`, … UsageError if one exists."""
+    """Return a file for each definition: `a.yaml`, `a-2.yaml`, … Raises UsageError if one exists."""
     paths = [output, *(output.with_stem(f"{output.stem}-{number}") for number in range(2, len(suite.drafts) + 1))]
     for path in paths:
         if path.exists():
@@ -146,7 +139,6 @@ def output_paths(suite: ImportedSuite, output: Path) -> list[Path]:
 
 
 def write_definitions(suite: ImportedSuite, paths: list[Path], media: Mapping[str, str]) -> None:
-    """`media` are the paths of images and PDFs from there, by id; others are in the suite's data URLs."""
     for draft, path in zip(suite.drafts, paths, strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +148,6 @@ def write_definitions(suite: ImportedSuite, paths: list[Path], media: Mapping[st
 
 
 def has_code(suite: ImportedSuite) -> bool:
-    """Whether its assertions run code, for which `--allow-code` is needed."""
     from cupel.in_process.code_runner import codes_of
 
     return any(True for draft in suite.drafts for each in draft.scenarios for _ in codes_of(each.assertions))
@@ -170,7 +161,6 @@ def _text(draft: DefinitionDraft, suite: ImportedSuite, media: Mapping[str, str]
 
 
 def _with_media(value: Any, suite: ImportedSuite, media: Mapping[str, str]) -> Any:
-    """Messages as in a definition file: with paths or data URLs in place of ids."""
     if isinstance(value, list):
         return [_with_media(each, suite, media) for each in value]
     if not isinstance(value, dict):
@@ -189,9 +179,9 @@ def _scenarios(draft: DefinitionDraft) -> Iterator[dict[str, object]]:
 
 
 def grouped_notes(notes: Sequence[Json]) -> list[Json]:
-    """A note for each cause and thing, at the first place where it occurs, in order.
+    """Return a note for each cause and thing, at the first place where it occurs, in order.
 
-    What becomes of 200 tests for one reason is one line, so that the other reasons can be found.
+    A reason that concerns 200 tests is one line, so that the other reasons can be found.
     """
     groups: dict[tuple[str, str], list[Json]] = {}
     for note in notes:
@@ -205,16 +195,15 @@ def grouped_notes(notes: Sequence[Json]) -> list[Json]:
 
 _MODEL_OPTIONS = {"judgeModel": "--judge-model", "embeddingModel": "--embedding-model"}
 PLACEHOLDER = "provider/model"
-"""Stands for a model that the user has to choose."""
+"""It represents a model that the user has to choose."""
 
 
 def required_model_options(fields: Sequence[str]) -> list[str]:
-    """The options of `cupel run` without which it would refuse the definition."""
     return [word for field in fields for word in (_MODEL_OPTIONS[field], PLACEHOLDER)]
 
 
 def with_local_reasons(imported: Json, suite: "ImportedSuite") -> Json:
-    """The response of the API with why files could not be read here, which the API was not sent."""
+    """Return the response of the API with reasons for unreadable local files, which were not sent."""
     reasons = {(note.where, note.what): note.why for note in suite.report.skipped}
     skipped = [_with_reason(note, reasons) for note in imported["report"]["skipped"]]
     return {**imported, "report": {**imported["report"], "skipped": skipped}}

@@ -1,4 +1,4 @@
-"""Several definition files as one definition with several prompts: they ask the same scenarios in different ways.
+"""Joins several definition files that ask the same scenarios differently to one definition with several prompts.
 
 Each file becomes a prompt, or contributes its own. Everything else must agree, because each scenario is run with each
 prompt: the content besides `system`, `template` and `prompts`, and the scenarios besides their messages.
@@ -16,15 +16,13 @@ from cupel_core.domain.definitions.prompts import prompt_ids
 from cupel_core.domain.text.templates import escape_placeholders, placeholder_names
 
 _ASKING = ("system", "template", "prompts")
-"""The fields of a content in which files may differ."""
 _MESSAGES = ("prompt", "messages", "messagesByPrompt")
-"""The fields of a scenario in which files may differ."""
 _MAX_NAME_LENGTH = 200
 _MAX_LABEL_LENGTH = 100
 
 
 def join_files(sources: Sequence[SourceFile]) -> SourceFile:
-    """One definition file with the prompts of valid ones. UsageError if they differ in anything else."""
+    """Return one definition file with the prompts of valid ones. Raises UsageError if they differ in anything else."""
     first, *others = sources
     if len({source.name for source in sources}) < len(sources):
         raise UsageError(f"{', '.join(source.name for source in sources)}: name each file once")
@@ -47,7 +45,6 @@ def join_files(sources: Sequence[SourceFile]) -> SourceFile:
 
 
 def _differences(first: SourceFile, other: SourceFile, *, has_prompts: bool) -> Iterator[RefusedField]:
-    """Why the two cannot be one definition. With prompts of their own, files must have the same messages too."""
     why = f"differs from {first.name}; the files of one run may only differ in their prompts"
     for key in sorted(_content(first).keys() | _content(other).keys()):
         if key not in _ASKING and _content(first).get(key) != _content(other).get(key):
@@ -92,7 +89,6 @@ def _scenario_differences(
 
 
 def _ids(sources: Sequence[SourceFile]) -> list[list[str]]:
-    """The ids of each file's prompts: its own, or one of the file's name."""
     own = [[prompt["id"] for prompt in _own_prompts(source)] for source in sources]
     taken: set[str] = set()
     for source, ids in zip(sources, own, strict=True):
@@ -105,7 +101,6 @@ def _ids(sources: Sequence[SourceFile]) -> list[list[str]]:
 
 
 def _scenarios(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]]) -> list[Json] | None:
-    """None if they are generated. Messages that differ between the files are by prompt."""
     if "generate" in sources[0].document:
         return None
     variants = zip(*(source.document["scenarios"] for source in sources), strict=True)
@@ -115,7 +110,7 @@ def _scenarios(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]]) -> l
 
 
 def _by_prompt(variants: Sequence[Json], ids: Sequence[Sequence[str]]) -> Json:
-    """Files whose messages differ have no prompts of their own, so each has one id."""
+    """Map ids to messages. Files whose messages differ have no prompts of their own, so each has one id."""
     common = {key: value for key, value in variants[0].items() if key not in _MESSAGES}
     messages = {each: _messages(variant) for (each,), variant in zip(ids, variants, strict=True) if _messages(variant)}
     return {**common, "messagesByPrompt": messages} if messages else common
@@ -127,7 +122,7 @@ def _with_own(variants: Sequence[Json]) -> Json:
 
 
 def _prompts(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]], scenarios: list[Json] | None) -> list[Json]:
-    """By file; a file without prompts of its own is one prompt, with what its content has differently."""
+    """Return prompts by file; a file without prompts of its own is one prompt with the differences of its content."""
     asked = [
         without_none(system=system, template=template)
         for system, template in zip(_systems(sources, ids, scenarios), _templates(sources, scenarios), strict=True)
@@ -141,7 +136,6 @@ def _prompts(sources: Sequence[SourceFile], ids: Sequence[Sequence[str]], scenar
 
 
 def _templates(sources: Sequence[SourceFile], scenarios: list[Json] | None) -> list[str | None]:
-    """Of generated scenarios, if the files differ. They have what the placeholders stand for."""
     templates = [_content(source).get("template") for source in sources]
     return templates if scenarios is None and len(set(templates)) > 1 else [None] * len(sources)
 
@@ -149,7 +143,7 @@ def _templates(sources: Sequence[SourceFile], scenarios: list[Json] | None) -> l
 def _systems(
     sources: Sequence[SourceFile], ids: Sequence[Sequence[str]], scenarios: list[Json] | None
 ) -> list[str | None]:
-    """The system prompt of each file, if they differ, so that it is sent as it is written.
+    """Return the system prompt of each file, if they differ, so that it is sent as it is written.
 
     A prompt's system text is rendered, except with messages by prompt.
     """
@@ -167,7 +161,7 @@ def _systems(
 
 
 def _labels(sources: Sequence[SourceFile]) -> Json:
-    """No id: it is neither of the files' definitions, but one of its own."""
+    """Return labels without an id: this is a new definition."""
     folders = {source.document.get("folder") for source in sources}
     tags = dict.fromkeys(tag for source in sources for tag in source.document.get("tags", ()))
     folder = folders.pop() if len(folders) == 1 else None
@@ -179,24 +173,21 @@ def _labels(sources: Sequence[SourceFile]) -> Json:
 
 
 def _names(sources: Sequence[SourceFile]) -> list[str]:
-    """The names of the definitions, each once."""
     return list(dict.fromkeys(source.document["name"] for source in sources))
 
 
 def _template(sources: Sequence[SourceFile]) -> str | None:
-    """What generates the scenarios; without generation, a template has no effect and is left out if files differ."""
+    """Return the template for scenarios; without generation, it has no effect and is left out if files differ."""
     template = _content(sources[0]).get("template") if "generate" in sources[0].document else None
     return template or _common(sources, "template")
 
 
 def _common(sources: Sequence[SourceFile], key: str) -> str | None:
-    """A field of the content, if it is the same in all files."""
     values = {_content(source).get(key) for source in sources}
     return values.pop() if len(values) == 1 else None
 
 
 def _named(sources: Sequence[SourceFile], key: str) -> list[Json]:
-    """The personas or connectors of all files, each once."""
     return list({each["name"]: each for source in sources for each in source.document.get(key, ())}.values())
 
 

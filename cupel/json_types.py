@@ -1,4 +1,4 @@
-"""JSON objects as the API sends and accepts them."""
+"""Defines JSON objects as the API sends and accepts them."""
 
 from collections.abc import Iterable
 from math import isfinite
@@ -8,7 +8,8 @@ type Json = dict[str, Any]
 
 
 class TaggedJson(dict[str, Any]):
-    """The object of a response; `etag` identifies the state of what can be edited, None for anything else."""
+    """Holds the object of a response. `etag` identifies the state of an editable object; it is None for anything
+    else."""
 
     def __init__(self, body: Json, etag: str | None = None) -> None:
         super().__init__(body)
@@ -20,14 +21,14 @@ def without_none(**fields: object) -> Json:
 
 
 class UnsendableField(NamedTuple):
-    """A field that JSON in UTF-8 cannot have, such as `config.params.0.temperature`, and what it must be."""
+    """Names a field that JSON in UTF-8 cannot have, such as `config.params.0.temperature`, and the requirement."""
 
     field: str
     message: str
 
 
 def unsendable_field(value: object) -> UnsendableField | None:
-    """The first number that JSON does not have (nan, inf), or text with half of a character; None if there is none."""
+    """Return the first number that JSON does not have (nan, inf), or text with half of a character, or None."""
     match value:
         case float():
             return None if isfinite(value) else UnsendableField("", "must be a finite number")

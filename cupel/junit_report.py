@@ -1,4 +1,4 @@
-"""A run of a stack as JUnit XML."""
+"""Writes a run of a stack as JUnit XML."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render_junit(client: "Client", run: Json) -> str:
-    """Reads every transcript. The transcripts of one column at a time, and the whole document, are in memory."""
+    """Read every transcript. The transcripts of one column at a time, and the whole document, are in memory."""
     return junit_xml.to_xml(run["id"], _suites(client, run))
 
 
@@ -31,7 +31,6 @@ def _suites(client: "Client", run: Json) -> Iterator[junit_xml.JunitSuite]:
 
 
 def _name(outcome: Json, repeats: int) -> str:
-    """Names are those of the run's start; ids if the run's snapshot is gone."""
     scenario = outcome.get("scenarioName") or outcome["scenarioId"]
     persona = outcome.get("personaName") or outcome.get("personaId")
     return junit_xml.case_name(scenario, persona, outcome["repeat"], repeats)

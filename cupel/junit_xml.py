@@ -1,4 +1,4 @@
-"""JUnit XML, as GitHub, GitLab and Jenkins read it: a suite per model, a case per scenario, persona and repeat.
+"""Writes JUnit XML, as GitHub, GitLab and Jenkins read it: a suite per model, a case per scenario, persona and repeat.
 
 A conversation that failed is a failure; a probe that errored or could not be scored is an error; one that was not
 judged, or not run, is skipped.
@@ -17,8 +17,8 @@ from cupel.unscored_answers import is_unscored, left_out_checks
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, describe_checks
 
 MAX_CHARACTERS = 20_000
-"""Per conversation; some readers reject large files."""
-# Characters that XML 1.0 cannot represent, not even as references, and those that would control a terminal.
+"""It limits a conversation; some readers reject large files."""
+# XML 1.0 cannot represent these characters, not even as references, or they would control a terminal.
 _ESCAPED = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 type JunitOutcome = Literal["failure", "error", "skipped"]
@@ -26,7 +26,7 @@ type JunitOutcome = Literal["failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class JunitCase:
-    """`outcome` is None for a case that passed; `failure_type` and `reason` describe the others."""
+    """Describes a case. `outcome` is None if it passed; `failure_type` and `reason` describe the others."""
 
     name: str
     seconds: float = 0.0
@@ -45,7 +45,6 @@ class JunitSuite:
 
 
 def transcript_case(name: str, transcript: Json) -> JunitCase:
-    """The case of a transcript, in the format of the API."""
     return replace(_judged_case(name, transcript), left_out_checks=left_out_checks(transcript))
 
 
@@ -65,7 +64,6 @@ def _judged_case(name: str, transcript: Json) -> JunitCase:
 
 
 def probe_case(name: str, probe: Json) -> JunitCase:
-    """The case of a probe that has no transcript."""
     error = probe.get("error")
     if error is None:
         return JunitCase(name, outcome="skipped", failure_type="not run", reason=f"was not run: {probe['status']}")
@@ -73,7 +71,7 @@ def probe_case(name: str, probe: Json) -> JunitCase:
 
 
 def case_name(scenario: str, persona: str | None, repeat: int, repeats: int) -> str:
-    """`Book a haircut (Ada) #2`."""
+    """Return a name such as `Book a haircut (Ada) #2`."""
     who = f" ({persona})" if persona else ""
     return f"{scenario}{who}{f' #{repeat + 1}' if repeats > 1 else ''}"
 

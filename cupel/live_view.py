@@ -1,4 +1,4 @@
-"""How far a run is, as text: a view for a terminal of any width, and single lines for a pipe."""
+"""Shows the progress of a run as text: a view for a terminal of any width, and single lines for a pipe."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -36,8 +36,6 @@ class _Figure(NamedTuple):
 
 
 class _FigureLayout(NamedTuple):
-    """Figures to the right of the bars."""
-
     columns: list[_Figure]
     gap: int
 
@@ -57,7 +55,6 @@ class _FigureLayout(NamedTuple):
 
 
 def live_view(progress: Json, run: Json, width: int, height: int) -> Group:
-    """The run, a row per target, what holds them up, and why probes are errored."""
     name = Text.assemble((progress["runId"], "bold"), _GAP, Text.from_markup(render.format_status(progress["status"])))
     header = [name, *map(Text, _totals_lines(progress, run, width))]
     notes = [Text(one_line(line), style=style) for style, line in _notes(progress, run)]
@@ -66,12 +63,11 @@ def live_view(progress: Json, run: Json, width: int, height: int) -> Group:
 
 
 def progress_line(progress: Json, run: Json) -> str:
-    """The same in one line, for a pipe."""
     return ", ".join((f"{progress['runId']} {progress['status']}", *_totals(progress, run)))
 
 
 def problems(progress: Json, run: Json) -> dict[tuple[str, ...], list[str]]:
-    """Return what delays targets and what to do about it, and their repeated or slow calls.
+    """Return delays of targets with their remedies, and repeated or slow calls.
 
     The key of a problem stays the same as long as its reason does, so that a caller can report each problem once.
     """
@@ -126,7 +122,6 @@ def _seconds_between(earlier: str, later: str) -> float:
 
 
 def _eta(targets: Sequence[Json]) -> str | None:
-    """The run ends with its last target; None if that of any is unknown, or none is left."""
     etas = [target["etaSeconds"] for target in targets]
     return format_seconds(max(etas)) if all(eta is not None for eta in etas) and max(etas) > 0 else None
 
@@ -140,7 +135,8 @@ def _spent(spend: Json) -> str | None:
 
 
 def _target_rows(targets: Sequence[Json], width: int, room: int) -> Iterator[Text]:
-    """One line per target if all fit into the width, else two; of more than fit into `room`, those with most to do."""
+    """Yield one line per target if all fit into the width, else two. If `room` is too small, those with most to do
+    remain."""
     names = [one_line(render.column_title(target)) for target in targets]
     prefix = max(map(cell_len, ("target", *names))) + 2
     layout = _FigureLayout(_columns(targets), gap=2)
@@ -167,7 +163,6 @@ def _crop(text: str, width: int) -> str:
 
 
 def _shown(targets: Sequence[Json], room: int, lines_per_target: int) -> list[int]:
-    """The numbers of the targets to show, in order; those with most left if there is no room for all."""
     heading = more = 1
     if len(targets) * lines_per_target + heading <= room:
         return list(range(len(targets)))
@@ -199,7 +194,6 @@ def _grouped(number: int) -> str:
 
 
 def _result_column(results: Sequence[Json], *, compact: bool) -> _Figure:
-    """The pass rate if anything was judged, else the mean of the decisions; estimates are marked."""
     judged = any(each["passRate"] is not None for each in results)
     name, text = ("passRate", "{:.0%}") if judged else ("meanDecision", "{:.2f}")
     cells = [
@@ -224,7 +218,6 @@ def _cost(target: Json, *, compact: bool) -> str:
 
 
 def _bar(target: Json, width: int) -> Text:
-    """Completed, then errored, then what is left."""
     total = max(1, target["total"])
     recorded = round(width * _recorded(target) / total)
     errored = min(recorded, -(-width * target["errored"] // total))
@@ -234,7 +227,6 @@ def _bar(target: Json, width: int) -> Text:
 
 
 def _notes(progress: Json, run: Json) -> Iterator[tuple[str, str]]:
-    """(style, line)"""
     for lines in problems(progress, run).values():
         for line in lines:
             yield "yellow", line
@@ -245,7 +237,6 @@ def _notes(progress: Json, run: Json) -> Iterator[tuple[str, str]]:
 
 
 def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
-    """Why probes are errored, over all targets."""
     causes: dict[str, list[tuple[str, Json]]] = {}
     for target in targets:
         for cause in target["errors"]["causes"]:
@@ -258,7 +249,6 @@ def _error_lines(targets: Sequence[Json]) -> Iterator[str]:
 
 
 def _unscored_lines(targets: Sequence[Json]) -> Iterator[str]:
-    """Say why answers are not scored, over all targets."""
     found: dict[str, list[UnscoredReason]] = {}
     for target in targets:
         for reason in map(UnscoredReason.read, target["results"]["unscoredReasons"]):
@@ -342,7 +332,7 @@ def is_waiting_for_user(progress: Json) -> bool:
 
 
 def format_rate(per_second: float | None) -> str:
-    """`3.4/s`, `120/s`, or `2.5/min` if it is slow."""
+    """Return `3.4/s`, `120/s`, or `2.5/min` if it is slow."""
     if per_second is None:
         return NO_VALUE
     if 0 < per_second < 0.5:
@@ -351,7 +341,7 @@ def format_rate(per_second: float | None) -> str:
 
 
 def format_seconds(seconds: float | None) -> str:
-    """`0:42`, `1:02:03`, or `2 d 3 h`."""
+    """Return `0:42`, `1:02:03`, or `2 d 3 h`."""
     if seconds is None:
         return NO_VALUE
     minutes, rest = divmod(round(seconds), 60)
@@ -362,7 +352,7 @@ def format_seconds(seconds: float | None) -> str:
 
 
 def format_compact(number: int) -> str:
-    """`9,999`, `12k`, `1.2M`."""
+    """Return `9,999`, `12k`, or `1.2M`."""
     if number < _COMPACT_FROM:
         return f"{number:,}"
     power = min((len(str(number)) - 1) // 3, len(_UNITS))

@@ -1,4 +1,4 @@
-"""Files on this machine that belong to a definition file or an import: images, PDFs and texts."""
+"""Reads files on this machine that belong to a definition file or an import: images, PDFs and texts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _KINDS = ("image", "file")
 _OWN_FIELDS = frozenset({*_KINDS, "name", "detail"})
 MAX_FOLDER_FILE_BYTES = 50_000_000
 MAX_FILES = 20_000
-"""The number of files considered for a pattern such as `tests/**/*.yaml`."""
+"""So many files are considered for a pattern such as `tests/**/*.yaml`."""
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
@@ -29,7 +29,7 @@ class LocalFile(NamedTuple):
 
 
 class UnreadableFile(ValueError):
-    """The message says why, and reads on after the file's name."""
+    """A file cannot be read; the message continues the file's name."""
 
 
 def read_file(path: Path) -> LocalFile:
@@ -49,25 +49,22 @@ def read_file(path: Path) -> LocalFile:
 
 
 def upload(client: "Client", files: Mapping[str, LocalFile]) -> None:
-    """Upload files by their ids, unless the workspace has them."""
     for name, content, info in files.values():
         client.upload_file(content, name, info.format.media_type)
 
 
 @dataclass
 class LocalFiles:
-    """Replaces the paths in a document by ids, and collects the files and what is wrong with them.
+    """Replaces the paths in a document by ids, and collects the files and their problems.
 
-    Everything that is no such path is left for the rules of the API.
+    Other values are left for the rules of the API.
     """
 
     folder: Path
     files: dict[str, LocalFile] = field(default_factory=dict)
-    """By id."""
     problems: list[RefusedField] = field(default_factory=list)
 
     def in_document(self, document: Any) -> Any:
-        """A definition file's content."""
         if not isinstance(document, dict):
             return document
         changed = dict(document)
@@ -79,7 +76,6 @@ class LocalFiles:
         return changed
 
     def in_messages(self, item: Any, place: str) -> Any:
-        """A scenario or a prompt."""
         if not isinstance(item, dict):
             return item
         changed = dict(item)
@@ -103,7 +99,6 @@ class LocalFiles:
         return {**message, "content": [self._part(part, f"{place}.{n}") for n, part in enumerate(message["content"])]}
 
     def _part(self, part: Any, place: str) -> Any:
-        """A text alone is a part too."""
         if isinstance(part, str):
             return {"type": "text", "text": part}
         kind = next((kind for kind in _KINDS if isinstance(part, dict) and isinstance(part.get(kind), str)), None)
@@ -134,9 +129,7 @@ class FolderFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
         self.contents: dict[str, str] = {}
-        """Text read so far, by path."""
         self.media: dict[str, LocalFile] = {}
-        """Images and PDFs found so far, by path."""
 
     def read(self, path: str) -> str | None:
         if path not in self.contents:
@@ -164,7 +157,6 @@ class FolderFiles:
         return sorted(names)
 
     def find_media(self, path: str) -> str | None:
-        """The id of an image or a PDF in the folder; None if there is none."""
         if path not in self.media:
             try:
                 file = (self._folder / path).resolve()
@@ -181,7 +173,8 @@ class FolderFiles:
             yield from (folder / name for name in files if not name.startswith("."))
 
     def _text(self, path: str) -> str | None:
-        """None if the file is missing, outside the folder (through a link), too large, or not text."""
+        """Return the text, or None if the file is missing, outside the folder (through a link), too large, or not
+        text."""
         file = self._file(path)
         if file is None:
             return None
@@ -201,7 +194,6 @@ class FolderFiles:
 
 
 def _encoding_hint(content: bytes) -> str:
-    """Return a guess at the encoding of a file that is not UTF-8, as a part of the error message."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ", but in UTF-16"
     return ", but binary" if b"\0" in content else ", but perhaps in Windows-1252"

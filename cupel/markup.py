@@ -1,4 +1,4 @@
-"""Text of users as a part of Rich markup, in which square brackets are tags."""
+"""Escapes texts of users in Rich markup, where square brackets are tags."""
 
 import re
 
@@ -7,7 +7,7 @@ _EMPTY_TAG = "[none][/none]"
 
 
 def escape(text: str) -> str:
-    """The text as markup that shows it, whatever markup or escaped text comes before and after it.
+    """Return markup that shows the text, whatever markup or escaped text comes before and after it.
 
     `rich.markup.escape` leaves `[/a` as it is, which becomes a tag as soon as a `]` follows in another text, and shows
     a backslash at the end twice.
@@ -16,6 +16,6 @@ def escape(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    """Before a tag, two backslashes are shown as one; elsewhere each is shown. So backslashes get a tag to follow."""
+    """Put a tag after backslashes: before a tag, two backslashes are shown as one; elsewhere each is shown."""
     backslashes, bracket = match.groups()
     return f"{backslashes * 2}{_EMPTY_TAG if backslashes else ''}{bracket and r'\['}"

@@ -98,7 +98,7 @@ class OperationMethods(Transport):
     def create_branch(self, chat_id: str, fork: Json) -> Json:
         """Fork a branch.
 
-        It shares what was said up to the fork. Whatever is changed later in one branch, no other shows.
+        The branch shares all messages up to the fork. A later change in one branch does not appear in others.
         """
         return self._send("POST", f"/chats/{segment(chat_id)}/branches", fork, has_key=True)
 
@@ -118,8 +118,8 @@ class OperationMethods(Transport):
     ) -> list[Json]:
         """List the artifacts that operations have stored.
 
-        Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out
-        unless `include` names them.
+        Returns the artifacts of the chat's profile unless another is named. Artifacts with the usage `internal` are
+        left out unless `include` names them.
         """
         return list(
             self._get(
@@ -213,16 +213,16 @@ class OperationMethods(Transport):
     def create_comparison(self, body: Json) -> Json:
         """Compare two runs, or targets or prompts of one run.
 
-        Computed by a job: 202 if this request queued it, 200 if the same comparison of the same results exists. 409
-        while a run is going on.
+        A job computes it: 202 is returned if this request queued it, 200 if the same comparison of the same results
+        exists, and 409 while a run is going on.
         """
         return self._send("POST", "/comparisons", body, is_repeatable=True)
 
     def plan_comparison(self, request: Json) -> Json:
         """Plan a comparison: how many scenarios and repeats detect a difference.
 
-        Writes nothing. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound. Scenarios
-        that are added because a comparison was inconclusive are a second look; see docs/comparing.md.
+        Nothing is written. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound.
+        Scenarios that are added because a comparison was inconclusive are a second look; see docs/comparing.md.
         """
         return self._send("POST", "/comparisons/plan", request, is_repeatable=True)
 
@@ -242,8 +242,8 @@ class OperationMethods(Transport):
     ) -> Pages:
         """List the scenarios of a comparison, most changed first.
 
-        At most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q come
-        first, then decreases. The largest of many changes overstate themselves.
+        It lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
+        come first, then decreases. The largest of many changes overstate themselves.
         """
         return self._pages(f"/comparisons/{segment(comparison_id)}/scenarios", row=row, change=change)
 
@@ -429,8 +429,8 @@ class OperationMethods(Transport):
     def create_file(self, file: Json) -> Json:
         """Announce a file and get the address for its upload.
 
-        The id follows from the content: announcing it again changes nothing, and content that is there needs no upload.
-        Send the content to `upload.url`, then complete the file.
+        The id follows from the content: announcing it again changes nothing, and stored content needs no upload. Send
+        the content to `upload.url`, then complete the file.
         """
         return self._send("POST", "/files", file, is_repeatable=True)
 
@@ -583,8 +583,8 @@ class OperationMethods(Transport):
     def create_report(self, run_id: str, options: Json | None = None) -> Json:
         """Make a report of a run that has ended.
 
-        Made by a job: 202 if this request queued it, 200 if the same report of the same outcomes exists. 409 while the
-        run is going on.
+        A job makes it: 202 is returned if this request queued it, 200 if the same report of the same outcomes exists,
+        and 409 while the run is going on.
         """
         return self._send("POST", f"/runs/{segment(run_id)}/reports", options or {}, is_repeatable=True)
 
@@ -604,8 +604,8 @@ class OperationMethods(Transport):
         """Try the revised system prompt of a report against the original.
 
         Both prompts are run anew on the same scenarios, first those that the summarizer has not read, and their pass
-        rates are compared. A report has one trial: 201 if this request started it, 200 if it exists. 409 without a
-        revised prompt, and if the expected cost must be confirmed.
+        rates are compared. A report has one trial: 201 is returned if this request started it, 200 if it exists, and
+        409 without a revised prompt or if the expected cost must be confirmed.
         """
         return self._send(
             "POST", f"/runs/{segment(run_id)}/reports/{segment(report_id)}/trial", options or {}, is_repeatable=True
@@ -661,7 +661,7 @@ class OperationMethods(Transport):
     ) -> Json:
         """Get pass rates by model, with standard errors and confidence intervals.
 
-        Computed from the run's count files; of a large run that goes on, 503 asks to try again while it is counted.
+        They are computed from the run's count files. While a large run that goes on is counted, 503 asks to try again.
         """
         return self._get(f"/runs/{segment(run_id)}/scores", rescoreId=rescore_id, model=model, promptId=prompt_id, k=k)
 
@@ -720,7 +720,7 @@ class OperationMethods(Transport):
     def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:
         """List the results of a run by case: a row per scenario and persona, a cell per target and prompt.
 
-        Of a run with many targets, prompts and repeats, a page may have fewer rows than `limit`.
+        A page may have fewer rows than `limit` if the run has many targets, prompts and repeats.
         """
         return self._pages(f"/runs/{segment(run_id)}/cases", model=model, promptId=prompt_id)
 
@@ -776,8 +776,8 @@ class OperationMethods(Transport):
     def create_scale_run(self, scale_run: Json) -> Json:
         """Start a scale run: many conversations with one system prompt.
 
-        A run like any other, of a definition that is found by its content, or created. Default evaluators check each
-        conversation; see docs/scale.md.
+        Start a run of a definition that is found by its content, or created. Default evaluators check each
+        conversation; see docs/agents.md.
         """
         return self._send("POST", "/scale-runs", scale_run, has_key=True)
 
@@ -826,7 +826,7 @@ class OperationMethods(Transport):
     ) -> TaggedJson:
         """Update a scenario in the next version of its definition.
 
-        Its id stays; earlier versions and their runs keep it as it was.
+        Its id stays. Earlier versions and their runs keep the previous content.
         """
         return self._send(
             "PATCH",
@@ -881,7 +881,7 @@ class OperationMethods(Transport):
     def get_budgets(self) -> Json:
         """Get what is used of the workspace's budgets for the day and the month.
 
-        Their limits are `budgets` of the settings. Calls are counted while there is a limit.
+        The limits are `budgets` of the settings. Calls are counted while there is a limit.
         """
         return self._get("/budgets")
 

@@ -1,4 +1,4 @@
-"""The actions of the operator of a stack on AWS, directly in its resources, with their own AWS credentials.
+"""Carries out actions of the operator of a stack on AWS directly in its resources, with their own AWS credentials.
 
 An operator issues the first admin token, repeats deletions after a restore, and deletes a stack, on request with its
 data. The deletion is a command rather than a custom resource of the template: it needs no function with the right to
@@ -24,24 +24,21 @@ from cupel_core.store.settings import Settings
 
 _ABSENT = ("ResourceNotFoundException", "NoSuchBucket", "404")
 _BATCH = 1000
-"""Versions that S3 deletes in one request."""
+"""S3 deletes so many versions in one request."""
 Report = Callable[[str], None]
 
 
 class StackData(NamedTuple):
-    """The data that a stack's deletion leaves behind."""
-
     table: str
     bucket: str
     secrets: tuple[str, ...]
     other_users: tuple[str, ...] = ()
-    """Other stacks that use the table or the bucket."""
     deleted_with_stack: bool = False
-    """Whether CloudFormation deletes the table and the bucket with the stack, as far as they are its own."""
+    """It is true if CloudFormation deletes the table and the bucket with the stack, as far as they are its own."""
 
 
 def find_data(stack_name: str) -> StackData:
-    """The data of a stack: its table, bucket and secrets. CupelError if there is no such stack."""
+    """Return the data of a stack: its table, bucket and secrets. Raises CupelError if there is no such stack."""
     try:
         stack = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"][0]
         outputs = outputs_of(stack)
@@ -55,7 +52,7 @@ def find_data(stack_name: str) -> StackData:
 
 
 def check_sharing(stack_name: str, data: StackData, *, delete_data: bool) -> None:
-    """CupelError if another stack would lose the table and the bucket that it uses."""
+    """Raise CupelError if another stack would lose the table and the bucket that it uses."""
     if data.other_users and (delete_data or data.deleted_with_stack):
         users = f"{', '.join(data.other_users)} also uses table {data.table} and bucket {data.bucket}"
         if data.deleted_with_stack:
@@ -64,7 +61,7 @@ def check_sharing(stack_name: str, data: StackData, *, delete_data: bool) -> Non
 
 
 def delete_stack(stack_name: str, data: StackData | None, report: Report) -> None:
-    """Delete the stack, then its data if given. May be repeated until the stack is deleted."""
+    """Delete the stack, then its data if given. This may be repeated until the stack is deleted."""
     try:
         if data:
             # CloudFormation cannot delete a bucket with objects, nor a protected table.
@@ -81,7 +78,7 @@ def delete_stack(stack_name: str, data: StackData | None, report: Report) -> Non
 
 
 def _left(stack_name: str, data: StackData, error: Exception) -> str:
-    """Without the stack, nothing tells which data was its own: the command cannot be repeated."""
+    """List the remaining data: without the stack, its data is unknown, and the command cannot be repeated."""
     return (
         f"the stack is deleted, but not all of its data: {error}; delete what is left yourself: bucket {data.bucket}, "
         f"table {data.table}, {count_of(len(data.secrets), 'secret')} named {stack_name}/…"
@@ -99,8 +96,7 @@ def _delete_and_wait(stack_name: str, report: Report) -> None:
 
 
 def _delete_data(data: StackData, report: Report) -> None:
-    """Delete what the stack has retained, or adopted from another one."""
-    _empty(data.bucket, report)  # functions may have written until they were deleted
+    _empty(data.bucket, report)  # Functions may have written until they were deleted.
     if _succeeds(lambda: boto3.client("s3").delete_bucket(Bucket=data.bucket)):
         report(f"deleted bucket {data.bucket}")
     if _succeeds(lambda: boto3.client("dynamodb").delete_table(TableName=data.table)):
@@ -111,7 +107,6 @@ def _delete_data(data: StackData, report: Report) -> None:
 
 
 def _empty(bucket: str, report: Report) -> None:
-    """Delete all objects in all versions."""
     client, deleted = boto3.client("s3"), 0
     try:
         for page in client.get_paginator("list_object_versions").paginate(
@@ -167,7 +162,6 @@ def _secrets(stack_name: str) -> Iterator[str]:
 
 
 def _succeeds(delete: Callable[[], object]) -> bool:
-    """Return whether something was deleted; it may be gone already."""
     try:
         delete()
     except ClientError as error:
@@ -184,8 +178,11 @@ def _ignore_absent(error: ClientError) -> None:
 def issue_first_token(
     stack_name: str, workspace: str, name: str, now: datetime, role: AccessRole = AccessRole.ADMIN
 ) -> FirstToken:
-    """Requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table."""
-    from cupel_core.workspace.access import tokens  # after the environment is set
+    """Issue the first token.
+
+    This requires `cloudformation:DescribeStacks`, and `dynamodb:PutItem` on the stack's table.
+    """
+    from cupel_core.workspace.access import tokens  # It reads the environment that was set above.
 
     try:
         outputs = stack_outputs(stack_name)
@@ -199,12 +196,12 @@ def issue_first_token(
 
 
 def reapply_deletions(stack_name: str, now: datetime) -> int:
-    """Repeat the deletions that the stack's bucket has on record; returns how many.
+    """Repeat the deletions that the stack's bucket has on record, and return their number.
 
-    Requires `cloudformation:DescribeStacks`, reading and writing the stack's table, reading, listing and deleting
+    This requires `cloudformation:DescribeStacks`, reading and writing the stack's table, reading, listing and deleting
     objects of its bucket, and for workspaces `scheduler:DeleteSchedule`.
     """
-    from cupel_core.runs import workspace_erasure  # after the environment is set
+    from cupel_core.runs import workspace_erasure  # It reads the environment that was set above.
 
     try:
         set_variables(_settings(stack_name, stack_outputs(stack_name)))
@@ -222,7 +219,6 @@ def outputs_of(stack: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _settings(stack_name: str, outputs: dict[str, str]) -> dict[str, str]:
-    """Settings from the stack's outputs, which have the same names: `TableName` becomes `TABLE_NAME`."""
     known = {each.name.upper() for each in fields(Settings)}
     named = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper(): value for key, value in outputs.items()}
     return {"STACK_NAME": stack_name, **{name: value for name, value in named.items() if name in known}}

@@ -1,4 +1,4 @@
-"""Files that are no definition files, and what to do with them instead of running them."""
+"""Recognizes files that are no definition files, and says what to do instead of running them."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,13 +10,13 @@ from cupel.source_files import SourceFile, refuse_binary
 from cupel.table_files import PARQUET
 
 _TEXTS = frozenset({".txt", ".json"})
-"""Endings that may be those of other files."""
+"""Other files may have these endings."""
 _PROGRAMS = {".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".ipynb": "a notebook"}
 _HEAD_BYTES = 4_000
 
 
 def refuse_other_files(paths: Iterable[Path]) -> None:
-    """UsageError for other files by their names and first bytes, before a stack is needed."""
+    """Raise UsageError for other files by their names and first bytes, before a stack is needed."""
     for path in paths:
         if path.is_file():
             refuse_other_kind(path)
@@ -25,7 +25,7 @@ def refuse_other_files(paths: Iterable[Path]) -> None:
 
 
 def refuse_other_kind(path: Path) -> None:
-    """UsageError for a file whose name or first bytes say that it is no definition file."""
+    """Raise UsageError for a file whose name or first bytes show that it is no definition file."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix in SUFFIXES.keys() - _TEXTS:
         raise _table(path)
@@ -37,7 +37,7 @@ def refuse_other_kind(path: Path) -> None:
 
 
 def refuse_other_document(path: Path, document: Any) -> None:
-    """UsageError for a parsed file of another tool, and for a list of samples."""
+    """Raise UsageError for a parsed file of another tool, and for a list of samples."""
     if isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
         if path.suffix.lower() in (".yaml", ".yml"):
             raise UsageError(f"{path}: is a list; a definition file has it under `scenarios:`, each with a `prompt`")

@@ -1,4 +1,4 @@
-"""Lists of the API, which are read page by page."""
+"""Reads lists of the API page by page."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,18 +8,16 @@ PAGE_SIZE = 100
 
 
 class FirstItems(list[Json]):
-    """The first items of a list."""
-
     def __init__(self, items: Iterable[Json], *, has_more: bool) -> None:
         super().__init__(items)
         self.has_more = has_more
 
 
 class Pages(Iterator[Json]):
-    """All items of a list. The next page is requested when it is needed."""
+    """Iterates over all items of a list. The next page is requested when it is needed."""
 
     def __init__(self, read_page: Callable[[int, str | None], Json], page_size: int = PAGE_SIZE) -> None:
-        """`read_page` requests at most so many items, after a cursor."""
+        """Create the list; `read_page` requests at most so many items, after a cursor."""
         self._read_page = read_page
         self._page_size = page_size
         self._items = (item for page, _ in self._read(lambda: page_size) for item in page)
@@ -28,7 +26,7 @@ class Pages(Iterator[Json]):
         return next(self._items)
 
     def first(self, limit: int, *, where: Callable[[Json], bool] | None = None) -> FirstItems:
-        """At most `limit` items from the beginning, in pages that are no larger than needed."""
+        """Return at most `limit` items from the beginning, in pages that are no larger than needed."""
         found, is_last = list[Json](), False
         pages = self._read(lambda: self._page_size if where else min(self._page_size, limit - len(found)))
         while len(found) < limit and not is_last:
@@ -37,7 +35,6 @@ class Pages(Iterator[Json]):
         return FirstItems(found[:limit], has_more=not is_last or len(found) > limit)
 
     def _read(self, page_size: Callable[[], int]) -> Iterator[tuple[list[Json], bool]]:
-        """Yield pages, each with whether it is the last one."""
         cursor: str | None = None
         while True:
             page = self._read_page(page_size(), cursor)

@@ -1,4 +1,4 @@
-"""Text of users, models and agents, as it may be printed."""
+"""Makes texts of users, models and agents safe to print."""
 
 import json
 import re
@@ -6,14 +6,14 @@ import re
 from cupel_core.domain.text.control_characters import escaped_in_json, without_control_characters
 
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-"""Half characters, which no stream can encode."""
+"""They are half characters, which no stream can encode."""
 
 
 def printable(text: str) -> str:
-    """Without control characters, with which a name or an answer would control the terminal."""
+    """Remove control characters, with which a name or an answer would control the terminal."""
     return _SURROGATES.sub("", without_control_characters(text))
 
 
 def printable_json(value: object, indent: int | None = None, *, ensure_ascii: bool = False) -> str:
-    """The value as JSON, whose texts are unchanged once it is read, but cannot control the terminal either."""
+    """Return JSON whose texts are unchanged once it is read, but cannot control the terminal either."""
     return escaped_in_json(json.dumps(value, ensure_ascii=ensure_ascii, indent=indent))

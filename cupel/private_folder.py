@@ -1,4 +1,4 @@
-"""`.cupel`, the folder of a stack and of evaluations in this process, which only its owner may enter."""
+"""Creates `.cupel`, the folder of a stack and of evaluations in this process, which only its owner may enter."""
 
 from pathlib import Path
 

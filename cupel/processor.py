@@ -1,4 +1,4 @@
-"""Controls of the workspace's processing of probes, over the queues of the providers."""
+"""Controls the workspace's processing of probes, over the queues of the providers."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +19,8 @@ _WITH_RUNNING_PROBES = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.PAUSED)
 class RunProcessor:
     """Starts and stops the processing of this workspace's probes: with one provider, or with all if it is None.
 
-    There is no process to start: a stack works as long as its queues are not paused. What is stopped stays stopped for
-    every client, until it is started again, and nothing is lost.
+    There is no process to start: a stack works as long as its queues are not paused. Stopped processing stays stopped
+    for every client until it is started again, and nothing is lost.
     """
 
     client: Client
@@ -29,11 +29,10 @@ class RunProcessor:
     now: Callable[[], float] = time.monotonic
 
     def start(self) -> None:
-        """Resume the queues."""
         self.client.resume_queues(self.provider)
 
     def stop(self, timeout_seconds: float | None = None) -> bool:
-        """Start no further conversation, and wait until those in flight have ended. False if the timeout was reached.
+        """Start no further conversation, and wait until those in flight have ended. Return False after the timeout.
 
         Long conversations end at their next call: they continue after `start` where they were.
         """
@@ -42,22 +41,19 @@ class RunProcessor:
         return self._wait_until(lambda: self.now() >= paused_at and self.active_count() == 0, timeout_seconds)
 
     def is_running(self) -> bool:
-        """Whether any of the queues is not paused."""
         return any(not queue["paused"] for queue in self._queues())
 
     def active_count(self) -> int:
-        """The number of conversations in flight."""
         return sum(target["running"] for target in self._targets() if self._is_selected(target["target"]))
 
     def is_idle(self) -> bool:
-        """Whether nothing is in flight, and nothing waits in a queue that is not paused."""
         queues = list(self._queues())
         if any(queue["pending"] and not queue["paused"] for queue in queues):
             return False
         return not any(queue["pending"] for queue in queues) or self.active_count() == 0
 
     def wait_until_idle(self, timeout_seconds: float | None = None) -> bool:
-        """False if the timeout was reached. Runs may still be finishing: `Client.get_run` tells."""
+        """Wait, and return False after the timeout. Runs may still be finishing: `Client.get_run` shows this."""
         return self._wait_until(self.is_idle, timeout_seconds)
 
     def _queues(self) -> Iterator[Json]:

@@ -16,12 +16,11 @@ LINE_INTERVAL = timedelta(seconds=10)
 type Show = Callable[[Json], None]
 
 _live_views: list[Live] = []
-"""The view on the terminal, if there is one: of two evaluations at a time, the second prints lines above it."""
+"""It is the view on the terminal, if there is one: the second of two parallel evaluations prints lines above it."""
 
 
 @contextmanager
 def progress_display(console: PlainTextConsole, run: Json) -> Iterator[Show]:
-    """Shows the progress that it is called with."""
     if _live_views or not console.is_terminal:
         yield _LinePrinter(console, run).show
         return
@@ -34,7 +33,7 @@ def progress_display(console: PlainTextConsole, run: Json) -> Iterator[Show]:
 
 
 class _LinePrinter:
-    """Prints a line every ten seconds since the run's start and at the end, and what begins to hold up targets."""
+    """Prints a line every ten seconds since the run's start and at the end, and new delays of targets."""
 
     def __init__(self, console: PlainTextConsole, run: Json) -> None:
         self._console, self._run = console, run

@@ -1,4 +1,4 @@
-"""Terminal output about runs: their table, and lines about one run, its budget and its transcripts."""
+"""Renders runs for the terminal: their table, and lines about one run, its budget and its transcripts."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -23,7 +23,6 @@ _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow",
 
 
 def runs_table(runs: Sequence[Json]) -> Table:
-    """The column `name` only if a run has one."""
     counts, named = ["probes", "completed", "errored", "spent"], any(run.get("name") for run in runs)
     labels = [*(["name"] * named), "definition"]
     texts = [*labels, "models", "started by"]
@@ -49,7 +48,6 @@ def runs_table(runs: Sequence[Json]) -> Table:
 
 
 def evaluation_lines(run: Json) -> list[str]:
-    """An evaluation in this process, as Rich markup."""
     config = run["config"]
     return [
         f"[bold]{escape(run['name'] or run['definitionName'])}[/bold]  {format_status(run['status'])}",
@@ -72,7 +70,7 @@ def _counts(progress: Json) -> str:
 
 
 def _spend(spend: Json) -> str:
-    """`, spent $1.20 (sim/steady $0.80, sim/bold $0.40)`; empty if nothing is known."""
+    """Return `, spent $1.20 (sim/steady $0.80, sim/bold $0.40)`, or an empty text if nothing is known."""
     amount = _amount(spend)
     if not amount:
         return ""
@@ -85,7 +83,7 @@ def _spend(spend: Json) -> str:
 
 
 def _amount(spend: Json) -> str:
-    """`$1.20`, or `at least $1.20` if a price is unknown; empty if nothing is known."""
+    """Return `$1.20`, or `at least $1.20` if a price is unknown; empty if nothing is known."""
     if spend["costUsd"] is None and not spend["pricedUsd"]:
         return ""
     at_least = "at least " if spend["costUsd"] is None else ""
@@ -98,7 +96,6 @@ def _simulated_judge_warning(config: Json) -> list[str]:
 
 
 def run_lines(run: Json) -> list[str]:
-    """The run, as Rich markup."""
     config, starter = run["config"], _starter(run)
     return [
         f"[bold]{escape(run['id'])}[/bold]  {format_status(run['status'])}"
@@ -118,7 +115,7 @@ def run_lines(run: Json) -> list[str]:
 
 
 def _budget_use_lines(run: Json) -> list[str]:
-    """`budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
+    """Return `budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
     lines = []
     if use := run["spend"]["budget"]:
         projected = use["projectedUsd"]
@@ -130,19 +127,19 @@ def _budget_use_lines(run: Json) -> list[str]:
 
 
 def _used(budget: Json) -> str:
-    """`$3.20 spent, $0.10 uncertain, $0.40 reserved`."""
+    """Return `$3.20 spent, $0.10 uncertain, $0.40 reserved`."""
     amounts = (("spent", "spentUsd"), ("uncertain", "uncertainUsd"), ("reserved", "reservedUsd"))
     parts = [f"{format_usd(budget[field])} {name}" for name, field in amounts if name == "spent" or budget[field]]
     return ", ".join(parts)
 
 
 def _available(budget: Json) -> str:
-    """It is negative after the limit was lowered below what is spent."""
+    """Return the amount, which is negative after the limit was lowered below the spending."""
     return f"{format_usd(max(0.0, budget['availableUsd']))} available"
 
 
 def budget_hint(run_id: str, scope: str | None = None) -> str:
-    """How a run goes on whose budget is used up, or that of its workspace for a period."""
+    """Say how a run continues whose budget is used up, or that of its workspace for a period."""
     if scope in PERIODS:
         return (
             f"the workspace's budget for the {scope} is used up; the run resumes when the {scope} has ended, or when "
@@ -156,12 +153,11 @@ def _raise_hint(run_id: str) -> str:
 
 
 def workspace_budget_lines(budgets: Json) -> list[str]:
-    """The workspace's budgets of today and of this month, as Rich markup."""
     return [f"time zone {escape(budgets['timezone'])}", *(_period_line(scope, budgets[scope]) for scope in PERIODS)]
 
 
 def _period_line(scope: str, budget: Json) -> str:
-    """`day 2026-11-23: $3.20 of $20.00 spent, $16.80 available until 2026-11-24 00:00`."""
+    """Return `day 2026-11-23: $3.20 of $20.00 spent, $16.80 available until 2026-11-24 00:00`."""
     name = f"[bold]{scope} {escape(budget['period'])}[/bold]"
     if budget["limitUsd"] is None:
         return f"{name}: no limit, {'not counted' if budget['spentUsd'] is None else _used(budget)}"
@@ -170,7 +166,7 @@ def _period_line(scope: str, budget: Json) -> str:
 
 
 def guarantee_lines(budget: Json) -> list[str]:
-    """How a budget can be exceeded, as plain text; nothing if it cannot."""
+    """Say how a budget can be exceeded, as plain text; return nothing if it cannot."""
     if budget["guarantee"] == BudgetGuarantee.UNPRICED_CALLS:
         return ["it does not limit calls whose price is unknown"]
     if budget["guarantee"] == BudgetGuarantee.CALLS_IN_FLIGHT:
@@ -180,7 +176,6 @@ def guarantee_lines(budget: Json) -> list[str]:
 
 
 def budget_lines(budget: Json) -> list[str]:
-    """A run's budget, as Rich markup."""
     status = format_status(budget["status"])
     lines = [
         f"[bold]{escape(budget['runId'])}[/bold]  {status}",
@@ -204,12 +199,11 @@ def budget_lines(budget: Json) -> list[str]:
 
 
 def _is_paused(run: Json) -> bool:
-    """A run that was cancelled while it was paused keeps the reason of the pause."""
+    """Return whether the run is paused: one that was cancelled while paused keeps the reason of the pause."""
     return bool(run.get("pauseReason")) and run["status"] == RunStatus.PAUSED
 
 
 def _label_lines(run: Json) -> list[str]:
-    """`Release 2  [nightly]  commit=6f1b2c9`, if the run has a name, tags or metadata."""
     name, tags, metadata = run.get("name"), run.get("tags") or (), run.get("metadata") or {}
     labels = [
         *([f"[bold]{escape(name)}[/bold]"] if name else []),
@@ -224,7 +218,8 @@ def _definition(run: Json) -> str:
 
 
 def _scenarios(run: Json) -> str:
-    """`12 of 120 scenarios (10%, seed 42)`; an eval or the playground names its scenarios instead of sampling."""
+    """Return `12 of 120 scenarios (10%, seed 42)`; an eval or the playground names its scenarios instead of
+    sampling."""
     config = run["config"]
     count = f"{run['scenarioCount']:,} of {count_of(run['scenarioTotal'], 'scenario')}"
     if run.get("evalId"):
@@ -235,14 +230,13 @@ def _scenarios(run: Json) -> str:
 
 
 def _starter(run: Json) -> str:
-    """`token ci`; empty if it is not known."""
     started_by = run["startedBy"]
     named = started_by["name"] or started_by["id"]
     return f"{started_by['type']} {named}" if named else ""
 
 
 def problem_lines(run: Json) -> list[str]:
-    """What keeps a run from going on and what to do about it, as Rich markup; empty if nothing does."""
+    """Say why a run does not continue and what to do about it, as Rich markup; empty if nothing is wrong."""
     lines = [
         f"[yellow]{escape(model['model'])} is suspended until {format_time(model['until'])}: "
         f"{escape(model['reason'])}[/yellow]"
@@ -256,7 +250,6 @@ def problem_lines(run: Json) -> list[str]:
 
 
 def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
-    """Say why Cupel has paused a run because of a model, and what to do about it, as Rich markup."""
     if reason == PauseReason.JUDGE:
         return [f"[red]{escape(cause['message'])}[/red]", escape(judge_hint(run["id"]))]
     return [
@@ -266,7 +259,6 @@ def pause_cause_lines(run: Json, cause: Json, reason: str | None) -> list[str]:
 
 
 def judge_hint(run_id: str) -> str:
-    """Say what to do about a run that is paused because its judge gives no usable verdict."""
     return (
         f"cupel transcripts {run_id} --full shows what it replied; cupel resume {run_id} asks it again; after "
         f"cupel cancel {run_id}, another judge scores the answers so far (cupel rescore {run_id} --judge-model "
@@ -275,7 +267,6 @@ def judge_hint(run_id: str) -> str:
 
 
 def repair_hint(run: Json, model: str) -> str:
-    """What to do about a run that Cupel has paused because of a model."""
     provider, _, name = model.partition("/")
     repair = f"correct the connector {name}" if provider == "connector" else f"cupel providers set {provider} …"
     run_id, config = run["id"], run["config"]
@@ -294,7 +285,7 @@ def _pause_reason(reason: str) -> str:
 
 
 class TranscriptColumn(NamedTuple):
-    """`is_optional` ones are left out if all cells are empty."""
+    """Defines a column; an `is_optional` one is left out if all cells are empty."""
 
     heading: str
     cell: Callable[[Json], str]
@@ -305,7 +296,6 @@ class TranscriptColumn(NamedTuple):
 
 
 def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
-    """A row per transcript; with the ids of transcript, scenario and persona only on request."""
     chosen = [column for column in _TRANSCRIPT_COLUMNS if ids or not column.is_id]
     shown = [column for column in chosen if not column.is_optional or any(map(column.cell, transcripts))]
     rows = table(
@@ -319,7 +309,7 @@ def transcripts_table(transcripts: Sequence[Json], *, ids: bool) -> Table:
 
 
 def result_word(transcript: Json) -> str:
-    """`passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
+    """Return `passed`, `failed`, `unscored`, or nothing if the conversation was not judged."""
     result = transcript.get("result")
     if result is not None:
         return "passed" if result["success"] else "failed"
@@ -327,24 +317,20 @@ def result_word(transcript: Json) -> str:
 
 
 def column_title(item: Json) -> str:
-    """The target and the prompt of a transcript, a probe or a score; agents by name if it was read."""
     return str(item.get("column") or column_of(item).name)
 
 
 def scenario_title(item: Json) -> str:
-    """The name of the scenario of a transcript, a probe or a score; its id if the name is not known any more."""
     return str(item.get("scenarioName") or item["scenarioId"])
 
 
 def case_title(item: Json) -> str:
-    """`Book a haircut (Ada) #2`."""
     persona = f" ({item['personaName']})" if item.get("personaName") else ""
     repeat = _repeat(item)
     return f"{scenario_title(item)}{persona}{f' {repeat}' if repeat else ''}"
 
 
 def variables_text(transcript: Json) -> str:
-    """`city=Berlin, people=2`."""
     return ", ".join(f"{name}={value}" for name, value in (transcript.get("variables") or {}).items())
 
 
@@ -354,7 +340,7 @@ def _repeat(transcript: Json) -> str:
 
 
 def last_message(transcript: Json, role: str) -> str:
-    """Empty if the content has expired."""
+    """Return the message, or an empty text if the content has expired."""
     messages = (transcript.get("content") or {}).get("messages") or []
     return next((content_text(m) for m in reversed(messages) if m["role"] == role), "")
 

@@ -1,4 +1,4 @@
-"""Terminal output for analyses: of whole runs, by group of their cases, and deep ones."""
+"""Renders analyses for the terminal: of whole runs, by group of their cases, and deep ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -37,9 +37,9 @@ _LABELS = {
     "errors": "errors",
 }
 _IN_TABLE = frozenset({"extremes", "contested"})
-"""What the result table or the list of contested scenarios says already."""
+"""The result table and the list of contested scenarios already contain these."""
 BELOW_RESULTS = frozenset({"sample", "extrapolation"})
-"""What stands below a result table."""
+"""These follow a result table."""
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
 _MIN_CORRELATION = 0.3
@@ -49,9 +49,9 @@ _LEVEL = 0.05
 def analysis_lines(
     analysis: Json, contested: int = MAX_CONTESTED, without: frozenset[str] = frozenset()
 ) -> Iterator[str]:
-    """Yield what an analysis says, a line each, with a label in front.
+    """Yield the findings of an analysis, one line each, with a label in front.
 
-    `without` are kinds of findings and codes of cautions to leave out.
+    `without` has the kinds of findings and the codes of cautions to leave out.
     """
     if analysis["failure"] is not None:
         yield labeled("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
@@ -77,7 +77,6 @@ STALE = {
 
 
 def contested_lines(figures: Json, count: int) -> Iterator[str]:
-    """The scenarios that the targets answer most differently."""
     is_decision = figures["metric"] == "DECISION"
     for each in figures["contested"][:count]:
         if each["variance"] > 0:
@@ -86,7 +85,6 @@ def contested_lines(figures: Json, count: int) -> Iterator[str]:
 
 
 def _noise(contested: Json) -> str:
-    """How much of the targets' variance in a scenario is noise."""
     noise = contested["noise"]
     if noise is None:
         return " (without repeats, it is unknown how much of it is noise)"
@@ -97,14 +95,12 @@ def _noise(contested: Json) -> str:
 def scenario_lines(
     scenarios: list[Json], columns: list[str], format_mean: Callable[[float | None], str]
 ) -> Iterator[str]:
-    """A line per scenario with the mean of each target."""
     for scenario in scenarios:
         means = ", ".join(f"{columns[cell['column']]} {format_mean(cell_mean(cell))}" for cell in scenario["cells"])
         yield labeled("scenario", f"{scenario['scenarioName']}: {means}")
 
 
 def cell_mean(cell: Json) -> float | None:
-    """Its mean decision; its pass rate if nothing was decided."""
     if cell["meanDecision"] is not None or not cell["judged"]:
         mean: float | None = cell["meanDecision"]
         return mean
@@ -116,7 +112,6 @@ def labeled(label: str, text: str) -> str:
 
 
 def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
-    """A row per group, target and prompt. Pass rates and decisions are shown if the run has them."""
     estimates = [column["estimate"] for group in groups for column in group["columns"]]
     has_verdicts = any(each["passRate"]["trials"] for each in estimates)
     has_decisions = any(each["distribution"] for each in estimates)
@@ -135,7 +130,6 @@ def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
 
 
 def _persona_lines(breakdown: Json) -> Iterator[str]:
-    """Say whom the intervals are about, if the groups are personas."""
     if breakdown["by"] != PERSONA:
         return
     yield (
@@ -163,7 +157,6 @@ def _cells(estimate: Json, *, has_verdicts: bool, has_decisions: bool) -> Iterat
 
 
 def breakdown_legend(breakdown: Json) -> list[str]:
-    """Say what the rows and intervals mean, and what else the run can be grouped by."""
     by, groups = breakdown["by"], breakdown["groups"]
     lines = ["95%: confidence interval for scenarios like these; for exactly these in groups of fewer than five"]
     lines += _persona_lines(breakdown)
@@ -174,7 +167,6 @@ def breakdown_legend(breakdown: Json) -> list[str]:
 
 
 def deep_analysis_lines(analysis: Json, names: Sequence[str]) -> Iterator[str]:
-    """Say what a deep analysis found, one line each, with a label in front. `names` are those of the columns."""
     if analysis["failure"] is not None:
         yield labeled("analysis", f"failed in {analysis['failure']['where']}: {analysis['failure']['why']}")
     if analysis["isStale"]:
@@ -210,7 +202,6 @@ _PARTS = {
 
 
 def _narrative(narrative: Json) -> Iterator[str]:
-    """Return what a model wrote; the findings of rules say the same as the lines below."""
     if narrative["model"] is None:
         return
     if narrative["error"] is not None:
@@ -225,7 +216,8 @@ def _narrative(narrative: Json) -> Iterator[str]:
 
 
 def slopes_table(figures: Json, names: Sequence[str]) -> Table | None:
-    """A row per target: what a step of each dimension changes, all others being equal; None without effects."""
+    """Return a row per target with the effect of a step of each dimension, other things equal, or None without
+    effects."""
     effects = figures["effects"]
     if effects is None:
         return None

@@ -1,4 +1,4 @@
-"""Terminal output for chats."""
+"""Renders chats for the terminal."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,19 +17,15 @@ from cupel_core.domain.text.transcript_lines import transcript_lines
 
 @dataclass
 class WrittenText:
-    """The text of a call as far as it was printed."""
-
     attempt: int = 0
     text: str = ""
     is_mid_line: bool = False
-    """Whether what is printed next would continue a line of the text."""
 
     def is_void_after(self, delta: Json) -> bool:
-        """Whether a delta is of a further attempt, although text of an earlier one was printed."""
         return bool(self.text) and delta["attempt"] > self.attempt
 
     def add(self, delta: Json) -> str:
-        """What a delta adds: nothing if it was applied before, or if text before it is missing."""
+        """Return the new text of a delta: nothing if it was applied before, or if text before it is missing."""
         if delta["attempt"] > self.attempt:
             self.attempt, self.text = delta["attempt"], ""
         if delta["attempt"] < self.attempt or delta["offset"] > len(self.text):
@@ -41,7 +37,7 @@ class WrittenText:
 
 
 def chats_table(chats: Iterable[Json], names: TargetNames) -> Table:
-    """A chat without a title is recognized by its first message."""
+    """Return a table in which a chat without a title shows its first message."""
     columns = table("chat", "title", "target", "branches", "updated", texts=["title"], right=["branches"])
     for each in chats:
         columns.add_row(
@@ -68,7 +64,6 @@ def branches_table(branches: Iterable[Json], active: str) -> Table:
 
 
 def artifact_line(artifact: Json) -> str:
-    """Its tag, title and version, and its value."""
     value = artifact["value"]
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     notes = [artifact["title"], f"version {artifact['version']}", artifact["usage"] == "internal" and "internal"]
@@ -98,7 +93,6 @@ def variants_table(variants: Iterable[Json]) -> Table:
 
 
 def exchange_lines(exchange: Json) -> Iterator[str]:
-    """Each message with its id, which variant it is of how many, and its text."""
     for message in (exchange["user"], exchange["answer"]):
         if message is not None:
             count = message["variantCount"]

@@ -1,4 +1,4 @@
-"""Texts and tables of comparisons and jobs, for the terminal and for gates."""
+"""Renders comparisons and jobs as texts and tables, for the terminal and for gates."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,6 @@ _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "ad
 
 
 def rows_table(figures: Json) -> Table:
-    """One row per pair of columns, and one of all pairs together."""
     columns, rows = table("target", *_FIGURES, "verdict", right=_FIGURES), rows_of(figures)
     tested = sum(row["adjustedP"] is not None for row in rows)
     if tested > 1:
@@ -52,7 +51,6 @@ def rows_table(figures: Json) -> Table:
 
 
 def notes(figures: Json) -> Iterator[str]:
-    """What the rows say in words, what to bear in mind, and what changed between the sides."""
     rows = rows_of(figures)
     for row in rows:
         text = " ".join([row["sentence"], *row["notes"]])
@@ -75,8 +73,10 @@ _RATIOS = ["scenarios", "baseline", "comparison", "change", "interval", "adjuste
 
 
 def ratios_table(figures: Json) -> Table | None:
-    """Show by which factor costs and times changed, with a row of each for every pair of columns; None if no scenario
-    has a ratio."""
+    """Show by which factor costs and times changed, with a row of each for every pair of columns.
+
+    The result is None if no scenario has a ratio.
+    """
     columns = table("target", "of calls", *_RATIOS, "verdict", right=_RATIOS)
     for row in rows_of(figures):
         for heading, name, form in (("cost", "costRatio", format_usd), ("time", "timeRatio", format_duration)):
@@ -87,7 +87,6 @@ def ratios_table(figures: Json) -> Table | None:
 
 
 def ratio_notes(figures: Json) -> Iterator[str]:
-    """Say what the ratios say in words, and why scenarios have none."""
     rows = rows_of(figures)
     for row in rows:
         title = "" if len(rows) == 1 else f"{row_title(row)}: "
@@ -119,7 +118,7 @@ def _ratio_cells(ratio: Json, form: Callable[[float | None], str]) -> list[str]:
 
 
 def operations_table(figures: Json) -> Table | None:
-    """What the sides took and cost, which is described and not tested; None if nothing is known."""
+    """Return times and costs of the sides, which are described and not tested, or None if nothing is known."""
     shown = [
         (heading, name, form)
         for heading, name, form in _OPERATIONS
@@ -137,7 +136,7 @@ def operations_table(figures: Json) -> Table | None:
 
 
 def _change(before: float | None, after: float | None, form: Callable[[float | None], str]) -> str:
-    """`$0.010 → $0.012 (+20.0%)`."""
+    """Return `$0.010 → $0.012 (+20.0%)`."""
     share = f" ({format_signed_percent(after / before - 1)})" if before and after is not None else ""
     return f"{form(before)} → {form(after)}{share}"
 
@@ -160,8 +159,11 @@ _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
 
 
 def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
-    """List the scenarios that changed, with the pair of columns if there are several. `expected again` is what further
-    repeats are expected to show of a difference; a scenario without q was not tested alone."""
+    """List the scenarios that changed, with the pair of columns if there are several.
+
+    `expected again` is the part of a difference that further repeats are expected to show. A scenario without q was not
+    tested alone.
+    """
     scenarios = list(scenarios)
     has_noise = any(each["shrunkenDifference"] is not None for each in scenarios)
     numbers = ["baseline", "comparison", "difference", *["expected again"] * has_noise, "q"]
@@ -182,7 +184,6 @@ def scenarios_table(figures: Json, scenarios: Iterable[Json]) -> Table:
 
 
 def changes_line(figures: Json, scenarios: Iterable[Json]) -> str:
-    """Format as `10 of 70 changes: 31 rose and 39 fell, 330 are unchanged`, over all pairs of columns."""
     counts = Counter[str]()
     for row in figures["rows"]:
         counts.update(row["changes"])
@@ -235,7 +236,6 @@ def _unmatched(figures: Json) -> Iterator[str]:
 
 
 def rows_of(figures: Json) -> list[Json]:
-    """Return the rows of a comparison, the one of all pairs last."""
     return [*figures["rows"], *([figures["overall"]] if figures["overall"] else [])]
 
 
@@ -253,15 +253,12 @@ def _is_rate(figures: Json) -> bool:
 
 
 def format_value(figures: Json, value: float | None) -> str:
-    """`figures` have the metric."""
     return format_percent(value) if _is_rate(figures) else format_decimal(value)
 
 
 def format_difference(figures: Json, value: float | None) -> str:
-    """Return `+0.42`, or `+4.2 pp` for rates."""
     return format_points(value) if _is_rate(figures) else figures_as_text.format_difference(value)
 
 
 def format_interval(figures: Json, interval: list[float] | None) -> str:
-    """Return a text such as `+0.18 to +0.66`."""
     return NO_VALUE if interval is None else " to ".join(format_difference(figures, bound) for bound in interval)

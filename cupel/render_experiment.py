@@ -1,4 +1,4 @@
-"""Terminal output for experiments, and for what one says about a run."""
+"""Renders experiments for the terminal, and their statements about a run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -33,7 +33,6 @@ def experiments_table(experiments: Iterable[Json], names: ResourceNames) -> Tabl
 
 
 def rows_table(summary: Json, targets: TargetNames) -> Table:
-    """A row per run and target, compared with the baseline."""
     numbers = ["scenarios", "baseline", "run's", "difference", "interval", "adjusted p"]
     columns = table("run", "name", "target", *numbers, "verdict", texts=["name"], right=numbers)
     names = run_names(summary)
@@ -54,12 +53,10 @@ def rows_table(summary: Json, targets: TargetNames) -> Table:
 
 
 def run_names(summary: Json) -> dict[str, str]:
-    """The names of runs by their ids: their own, else that of their definition."""
     return {each["runId"]: each["name"] or each["definitionName"] for each in summary["runs"]}
 
 
 def notes(summary: Json) -> Iterator[str]:
-    """What varied, what is missing, and what the rows suggest."""
     names = run_names(summary)
     if baseline := summary["experiment"]["baselineRunId"]:
         yield f"baseline: {_named(baseline, names)}"
@@ -78,7 +75,6 @@ def _named(run_id: str, names: Mapping[str, str]) -> str:
 
 
 def run_lines(run_id: str, summary: Json) -> Iterator[str]:
-    """What an experiment says about one of its runs."""
     names = run_names(summary)
     experiment, baseline = summary["experiment"], summary["experiment"]["baselineRunId"]
     name = f"experiment {experiment['id']} ({experiment['name']})"

@@ -1,4 +1,4 @@
-"""The results of a run as a matrix: a row per scenario (and persona), a column per target and prompt.
+"""Renders the results of a run as a matrix: a row per scenario (and persona), a column per target and prompt.
 
 Cells are words and numbers, so that a failure is recognized without colors.
 """
@@ -24,18 +24,16 @@ _ROUNDING = 0.005
 
 
 class ResultMatrix(NamedTuple):
-    """Rows in the fields of `GET /runs/{id}/cases`."""
-
     columns: Sequence[str]
     rows: Sequence[Json]
 
     def texts(self) -> Iterator[list[str]]:
-        """The cells of each row, as Rich markup."""
         return ([_markup(cell) for cell in row["cells"]] for row in self.rows)
 
 
 def matrix_table(matrix: ResultMatrix, width: int | None) -> tuple[Table, list[str]]:
-    """The table, and lines that explain it. Names of columns that do not fit the width are replaced by numbers."""
+    """Return the table, and lines that explain it. Names of columns that do not fit the width are replaced by
+    numbers."""
     named = _table(matrix, [escape(name) for name in matrix.columns])
     if fits(named, width):
         return named, [_LEGEND]
@@ -49,7 +47,6 @@ _LEGEND = (
 
 
 def write_matrix_csv(matrix: ResultMatrix, file: IO[str]) -> None:
-    """As the table, with the ids of scenario and persona."""
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(["scenario", "scenarioId", "personaId", *map(spreadsheet_cell, matrix.columns)])
     for row, markup in zip(matrix.rows, matrix.texts(), strict=True):
@@ -98,5 +95,5 @@ def _verdict(cell: Json, repeats: int) -> str:
 
 
 def _decisions(counts: dict[str, int], repeats: int) -> str:
-    """`4`, or with repeats `4 ×2 5 ×1`."""
+    """Return `4`, or with repeats `4 ×2 5 ×1`."""
     return " ".join(escape(code) if repeats == 1 else f"{escape(code)} ×{count}" for code, count in counts.items())

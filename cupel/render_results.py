@@ -1,4 +1,4 @@
-"""Terminal output of a run's results: a table with a row per target and prompt, and its legend."""
+"""Renders a run's results for the terminal: a table with a row per target and prompt, and its legend."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -40,7 +40,7 @@ class ResultColumn(NamedTuple):
 
 
 def results_tables(results: Sequence[ModelResults], width: int | None) -> list[Table]:
-    """One table with a row per model; two if it does not fit so many characters. None is a pipe, where any fits."""
+    """Return one table with a row per model, or two if it exceeds the width. None is a pipe, where any table fits."""
     decided, judged = _has_decisions(results), any(model.pass_rate for model in results)
     decisions = [*(_DECISIONS * decided), *([_PASS_RATE] * judged), *(_DISTRIBUTION * decided)]
     usage = [*_USAGE, *cost_columns(results)]
@@ -51,7 +51,6 @@ def results_tables(results: Sequence[ModelResults], width: int | None) -> list[T
 
 
 def cost_columns(results: Sequence[ModelResults]) -> Iterator[ResultColumn]:
-    """Return a column for the targets' cost, and one for each other role whose models were called."""
     called = {cost.role for model in results for cost in model.costs} | {ModelRole.TARGET}
     if called == {ModelRole.TARGET}:
         return iter([ResultColumn("cost", partial(_cost_of, role=ModelRole.TARGET))])
@@ -60,7 +59,6 @@ def cost_columns(results: Sequence[ModelResults]) -> Iterator[ResultColumn]:
 
 
 def _cost_of(model: ModelResults, role: ModelRole) -> str:
-    """Zero if no model of this role was called for this target, although one was for another."""
     found = next((cost.cost_usd for cost in model.costs if cost.role is role), 0.0 if model.costs else None)
     return format_usd(found)
 
@@ -74,7 +72,6 @@ def _results_table(results: Sequence[ModelResults], columns: Sequence[ResultColu
 
 
 def results_legend(results: Sequence[ModelResults]) -> list[str]:
-    """Say what the columns mean, why probes errored, and which models were simulated."""
     lines = list(_decision_legend(results))
     if any(model.pass_rate for model in results):
         lines.append(
@@ -110,7 +107,7 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
 
 
 def cautions_of_legend(results: Sequence[ModelResults]) -> frozenset[str]:
-    """Return the codes of an analysis' cautions that the legend of these results says already."""
+    """Return the codes of an analysis' cautions that the legend of these results already contains."""
     codes: set[CautionCode] = set()
     if _fewest_scenarios(results) < MIN_SCENARIOS:
         codes |= {CautionCode.ONE_SCENARIO, CautionCode.FEW_SCENARIOS}
@@ -120,12 +117,11 @@ def cautions_of_legend(results: Sequence[ModelResults]) -> frozenset[str]:
 
 
 def _fewest_scenarios(results: Sequence[ModelResults]) -> int:
-    """Return of how many scenarios the pass rate of the fewest is; MIN_SCENARIOS without a pass rate."""
+    """Return the smallest number of scenarios behind a pass rate; MIN_SCENARIOS without a pass rate."""
     return min((model.pass_rate.scenarios for model in results if model.pass_rate), default=MIN_SCENARIOS)
 
 
 def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
-    """Say what pass rates leave open: other scenarios if there are few, and probes that errored."""
     rates = [(model.name, model.pass_rate) for model in results if model.pass_rate]
     fewest = _fewest_scenarios(results)
     if fewest < MIN_SCENARIOS:
@@ -140,19 +136,17 @@ def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
 
 
 def errored_line(reason: ErrorReason) -> str:
-    """Format as `4 errored with invalid_request: … (a retry ends with the same error)`."""
     repeated = "" if reason.retry_helps else " (a retry ends with the same error)"
     return f"{reason.count:,} errored with {reason.code}: {shorten(reason.example, 100)}{repeated}"
 
 
 def unscored_line(reason: UnscoredReason) -> str:
-    """Format as `12 not scored, judge_reply of openai/gpt-6.1-terra: the judge … gave no usable reply`."""
     example = f": {shorten(reason.example, 200)}" if reason.example else ""
     return f"{reason.count:,} not scored, {reason.name}{example}"
 
 
 def repair_of_run(run: Json, models: Iterable[ModelResults]) -> str | None:
-    """Return `rescore_hint` for a run; None unless the run is over, because no other run can be rescored."""
+    """Return `rescore_hint` for a run that is over, or else None, because no other run can be rescored."""
     if run["status"] not in RESCORABLE:
         return None
     return rescore_hint(run["id"], (reason for model in models for reason in model.unscored_reasons))
@@ -188,13 +182,11 @@ def _decision_legend(results: Sequence[ModelResults]) -> Iterator[str]:
 
 
 def bar_chart(counts: Sequence[int]) -> str:
-    """One block per count, its height relative to the largest count; a dot for zero."""
     largest = max(counts, default=0)
     return " ".join(_BARS[(count * len(_BARS) - 1) // largest] if count else "·" for count in counts)
 
 
 def _with_half(value: float | None, interval: Interval | None) -> str:
-    """A mean with half of its interval."""
     half = None if interval is None else (interval.high - interval.low) / 2
     return format_decimal(value) if half is None else f"{format_decimal(value)} ± {format_decimal(half)}"
 

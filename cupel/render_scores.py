@@ -1,4 +1,4 @@
-"""Terminal output for rescores and scores."""
+"""Renders rescores and scores for the terminal."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -34,7 +34,6 @@ def rescores_table(rescores: Iterable[Json]) -> Table:
 
 
 def agreement_table(pairs: Iterable[Json]) -> Table:
-    """Show a row per rescore, and one for corrections, about what it and the run's own scoring have judged."""
     figures = ["judged by both", "pass rate", "of the run", "equal verdicts", "κ (95%)"]
     columns = table("agreement with the run", *figures, right=figures)
     for pair in pairs:
@@ -50,13 +49,12 @@ def agreement_table(pairs: Iterable[Json]) -> Table:
 
 
 def agreement_legend(pairs: Iterable[Json]) -> list[str]:
-    """Say what κ is, then what limits the figures."""
+    """Define κ, then say what limits the figures."""
     notes = dict.fromkeys(pair["note"] for pair in pairs if pair["note"])
     return ["κ: Cohen's, 0 if they agree as often as chance would have it", *notes]
 
 
 def rescore_line(rescore: Json) -> str:
-    """As Rich markup."""
     progress = rescore["progress"]
     total = count_of(progress["total"], "transcript")
     return (
@@ -122,7 +120,6 @@ def scenarios_table(rows: Iterable[Json], k: int, *, ids: bool) -> Table:
 
 
 def results_table(results: Iterable[Json]) -> Table:
-    """A row per probe of a rescore, with the name of its scenario."""
     columns = table("probe", "scenario", "target", "result", "score", right=["probe", "score"])
     for each in results:
         columns.add_row(
@@ -136,7 +133,6 @@ def results_table(results: Iterable[Json]) -> Table:
 
 
 def legend(scores: Json) -> list[str]:
-    """What the columns mean, then each model's metrics and failure tags."""
     k, lines = scores["k"], ["s.e.: standard error of the pass rate, clustered by scenario"]
     if k > 1:
         lines.append(f"pass@{k}: at least one of {k} repeats passes; pass^{k}: all of them do; ± standard error")
@@ -151,7 +147,7 @@ def legend(scores: Json) -> list[str]:
 
 
 def repair(scores: Json) -> str | None:
-    """The command that scores the answers again whose judge gave no verdict; None if there are none."""
+    """Return the command that scores the answers again whose judge gave no verdict; None if there are none."""
     reasons = (reason for model in scores["models"] for reason in model["unscoredReasons"])
     return rescore_hint(scores["runId"], map(UnscoredReason.read, reasons))
 
@@ -161,7 +157,6 @@ def _pass_at_k_headings(k: int) -> list[str]:
 
 
 def _overrides(config: Json) -> str:
-    """The settings that replace those of the run."""
     overrides = without_none(**config)
     return ", ".join(_override_text(name, value) for name, value in overrides.items()) or "none"
 

@@ -1,4 +1,4 @@
-"""The fields of requests as the contract of the API limits them; `python -m tools.request_fields` writes the table."""
+"""Reads the fields of requests as the API's contract limits them; `python -m tools.request_fields` writes the table."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 class RequestField(NamedTuple):
-    """A field of a request. Its type is that of JSON, `texts` for a list of texts, or `pair` for two whole numbers."""
+    """Describes a field. Its type is that of JSON, `texts` for a list of texts, or `pair` for two whole numbers."""
 
     type: str
     choices: tuple[str, ...] = ()
@@ -25,12 +25,10 @@ class RequestField(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """Return whether the option of the field is only given to set it."""
         return self.type == "boolean" and self.default is False
 
 
 def fields_of(model: str) -> dict[str, RequestField]:
-    """Return the fields of a request by their names; those of its configuration are named like `config.judgeModel`."""
     return {name: RequestField(**field) for name, field in _models()[model].items()}
 
 

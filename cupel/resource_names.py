@@ -1,4 +1,4 @@
-"""Names of what other things refer to by ids, for people: each is read once, when it is needed first."""
+"""Reads the names of objects that others refer to by ids; each is read once, when it is first needed."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ResourceNames:
-    """It reads the names of resources, and calls those by their ids that were deleted or have no name."""
+    """Reads the names of resources; those that were deleted or have no name are called by their ids."""
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -44,4 +44,3 @@ class ResourceNames:
 
 
 REFERENCES = {"definitionId": "definition", "evalId": "eval", "experimentId": "experiment", "profileId": "profile"}
-"""It says for each field with an id what the id is of."""

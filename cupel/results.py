@@ -1,4 +1,4 @@
-"""A run's results per target and prompt: read from the API, or computed from transcripts and errored probes."""
+"""Reads a run's results per target and prompt from the API, or computes them from transcripts and errored probes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,15 +27,11 @@ from cupel_core.domain.runs.role_costs import RoleCost, added_role_costs
 from cupel_core.domain.statistics import DECISION_CODES, OTHER, Interval, share_interval
 
 _COUNTED_AS: dict[str | None, str] = {None: "undecided", **{code: f"code_{code}" for code in DECISION_CODES}}
-"""It names the count of a cell for each decision code, of which all others are `other`."""
 
 
 @dataclass
 class ModelTotals:
-    """It adds up the transcripts and errors of one column."""
-
     cells: dict[str, Cell] = field(default_factory=dict)
-    """It has the counts of each scenario, by its id."""
     durations_ms: list[int] = field(default_factory=list)
     unscored: int = 0
     cut_answers: int = 0
@@ -78,7 +74,6 @@ class ModelTotals:
 
     @property
     def unscored_reasons(self) -> tuple[UnscoredReason, ...]:
-        """The most frequent reason comes first."""
         ordered = sorted(self.causes.items(), key=lambda each: (-each[1], [part or "" for part in each[0]]))
         return tuple(UnscoredReason(*cause, count, self.unscored_examples[cause]) for cause, count in ordered)
 
@@ -95,10 +90,9 @@ class ModelTotals:
 
 @dataclass(frozen=True)
 class DecisionStatistics:
-    """All figures but the distribution are over the codes 1-5; `other` is counted in the distribution only."""
+    """Holds figures over the codes 1-5; `other` is counted in the distribution only."""
 
     distribution: Mapping[str, int]
-    """It is empty if no decision rule was applied to an answer."""
     mean: float | None
     """Each scenario counts once."""
     sd: float | None
@@ -113,7 +107,6 @@ class DecisionStatistics:
 
     @property
     def ruled(self) -> int:
-        """Count the answers to which the decision rule was applied."""
         return self.decided + self.count(OTHER)
 
     def count(self, code: str) -> int:
@@ -122,31 +115,27 @@ class DecisionStatistics:
 
 @dataclass(frozen=True)
 class PassRate:
-    """It says how many of the judged probes passed, and what follows for scenarios like these."""
+    """Holds the share of the judged probes that passed, and an estimate for scenarios like these."""
 
     passed: int
     judged: int
     scenarios: int
     share: float
-    """It is the mean of the scenarios' shares."""
     interval: Interval | None
-    """It has 95 % confidence, and is for exactly these scenarios if there are fewer than five."""
     effective_trials: float
-    """It is the number of independent trials that say as much about scenarios like these."""
+    """It is the number of independent trials with the same precision for scenarios like these."""
     bounds: Interval | None = None
     """It has the share if all errored probes had failed, and if all had passed; None without errors."""
     errors_fail: "PassRate | None" = None
-    """It counts errored probes as failures; None without errors."""
 
     def upper_bound(self, confidence: float) -> float:
-        """Scenarios like these have a lower rate with this confidence; of fewer than five scenarios, exactly these."""
+        """Return the upper bound of the rate of scenarios like these; with fewer than five scenarios, of exactly
+        these."""
         return share_interval(self.share, self.effective_trials, self.scenarios, 2 * confidence - 1).high
 
 
 @dataclass(frozen=True)
 class ModelResults:
-    """`pass_rate` is None if nothing was judged."""
-
     column: RunColumn
     probes: int
     completed: int
@@ -154,25 +143,23 @@ class ModelResults:
     decisions: DecisionStatistics
     pass_rate: PassRate | None
     unscored: int
-    """Completed probes without a result, because a weighted assertion could not be computed."""
+    """It counts completed probes without a result, because a weighted assertion could not be computed."""
     tokens: int
     median_duration_ms: float | None
     costs: tuple[RoleCost, ...]
-    """Return the cost of each role whose models were called, also for errored probes."""
+    """It has the cost of each role whose models were called, also for errored probes."""
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
-    """Completed probes whose last answer was cut by a limit of tokens."""
+    """It counts completed probes whose last answer was cut by a limit of tokens."""
     omitted_parameters: tuple[tuple[str, int], ...] = ()
     """It has the parameters left out of its requests, each with its number of completed probes, in descending order."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     unscored_reasons: tuple[UnscoredReason, ...] = ()
     partly_checked: int = 0
-    """It counts the completed probes of scenarios whose import left out checks."""
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
-    """It counts the checks that these imports left out, by type."""
     extrapolated: Json | None = None
-    """To all scenarios, in the fields of the API; None unless the run is a sample."""
+    """It extrapolates to all scenarios, in the API's fields, and is None unless the run is a sample."""
 
     @property
     def name(self) -> str:
@@ -180,7 +167,6 @@ class ModelResults:
 
     @property
     def cost_usd(self) -> float | None:
-        """Return what all calls cost; None if there were none, or if a price is unknown."""
         known = [cost.cost_usd for cost in self.costs]
         return sum(usd for usd in known if usd is not None) if known and None not in known else None
 
@@ -192,11 +178,11 @@ class ModelResults:
 class CollectedResults(NamedTuple):
     models: list[ModelResults]
     sample: Json
-    """Which part of the scenarios the run has, in the fields of the API."""
 
 
 def collect(client: RunReadingClient, run: Json, on_read: Callable[[Json], None] = lambda _: None) -> CollectedResults:
-    """The result table of a run so far; no transcript is read. Of a large run, each request counts a part."""
+    """Return the result table of a run so far without reading transcripts. Each request counts a part of a large
+    run."""
     while True:
         table = client.get_run_results(run["id"])
         if table["isComplete"]:
@@ -270,7 +256,7 @@ def _interval(estimate: Json) -> Interval | None:
 def tabulate(
     columns: Sequence[RunColumn], total: int, transcripts: Iterable[Json], errored_probes: Iterable[Json]
 ) -> list[ModelResults]:
-    """Results from transcripts and errored probes in the fields of the API. Columns have equal shares of `total`."""
+    """Compute results from transcripts and errored probes in the API's fields. Columns have equal shares of `total`."""
     totals_by_column = {column: ModelTotals() for column in columns}
     for transcript in transcripts:
         totals_by_column[column_of(transcript)].add_transcript(transcript)

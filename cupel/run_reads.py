@@ -1,4 +1,4 @@
-"""The reads of the API that exports and result tables need, as a protocol that `cupel.client.Client` implements."""
+"""Declares the reads of the API that exports and result tables need; `cupel.client.Client` implements them."""
 
 from collections.abc import Iterator
 from typing import Protocol

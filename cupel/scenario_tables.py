@@ -31,8 +31,6 @@ SUFFIXES = {
 
 @dataclass(frozen=True)
 class ScenarioTable:
-    """A definition file names this table, and says how to read it."""
-
     file: str
     options: DatasetOptions
     scorer: DatasetScorer | None
@@ -48,21 +46,20 @@ class _TableProblems:
 
 
 def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
-    """Return whether `scenarios` of a file names a table instead of listing scenarios."""
     return isinstance(value, str | Mapping)
 
 
 class LoadedScenarios(NamedTuple):
     scenarios: list[Json]
     places: tuple[str, ...]
-    """Where each scenario is, such as `support.csv row 3 (line 4)`."""
+    """They say where each scenario is, such as `support.csv row 3 (line 4)`."""
 
 
 def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> LoadedScenarios:
     """Return the scenarios of the table, whose path is relative to the folder of the definition file.
 
     With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
-    `InvalidTable` with what is wrong in the file, and UsageError for the table itself.
+    `InvalidTable` for errors in the file, and UsageError for the table itself.
     """
     from cupel_core.interop.imports.datasets import read_dataset
     from cupel_core.interop.imports.json_documents import InvalidDocument
@@ -131,7 +128,6 @@ def _parse(value: Mapping[str, Any]) -> ScenarioTable:
 
 
 def format_of(file: str) -> DatasetFormat:
-    """Return the format for the extension of a file's name; CSV for an unknown one."""
     return SUFFIXES.get(Path(file.lower().removesuffix(".gz")).suffix, DatasetFormat.CSV)
 
 
@@ -152,7 +148,6 @@ def _member[E: (DatasetScorer, DatasetFormat)](
 
 
 def _in_file_words(message: str) -> str:
-    """Rewrite a message about the command's options, which are fields of the mapping in a definition file."""
     for name in _COLUMNS:
         message = message.replace(f"--{name} COLUMN", f"`{name}: COLUMN`").replace(f"--{name}:", f"{name}:")
     return message.replace("--limit and --offset", "`limit` and `offset`")

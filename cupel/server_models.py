@@ -1,5 +1,8 @@
-"""Asks a server of the user's own for its models. The command sends the request itself, and may reach other networks
-than the stack does, so neither an answer nor a failure is conclusive."""
+"""Asks a server of the user's own for its models.
+
+The command sends the request itself, and may reach other networks than the stack does, so neither an answer nor a
+failure is conclusive.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -13,7 +16,7 @@ from cupel_core.domain.text.near_names import near_name
 
 SET_TIMEOUT_SECONDS = 5.0
 START_TIMEOUT_SECONDS = 2.0
-"""A start is not held up for longer by a server that only the stack can reach."""
+"""A start waits no longer for a server that only the stack can reach."""
 MAX_BYTES = 4_000_000
 MAX_SHOWN = 50
 _MAX_NAME_LENGTH = 200
@@ -29,7 +32,6 @@ class NoList(Exception):
 
 
 def list_models(server: Server, timeout_seconds: float) -> list[str]:
-    """Return the ids that `GET {address}/models` lists, in the order of the server. Raises NoList."""
     import httpx  # It takes longer to import than the rest of the command.
 
     base, mark, query = server.address.partition("?")
@@ -46,7 +48,7 @@ def list_models(server: Server, timeout_seconds: float) -> list[str]:
                 content += part
                 if len(content) > MAX_BYTES:
                     raise NoList(f"its answer has more than {MAX_BYTES:,} bytes")
-                if monotonic() > ends_at:  # The timeouts of the client are for each part.
+                if monotonic() > ends_at:  # The timeouts of the client apply to each part.
                     raise NoList(f"its answer takes more than {timeout_seconds:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise NoList(str(error) or type(error).__name__) from None
@@ -75,14 +77,12 @@ def _is_local(address: str) -> bool:
 
 
 def model_list_text(provider: str, names: Sequence[str]) -> str:
-    """Return a text such as `custom-gpu lists 2 models: custom-gpu/a, custom-gpu/b`."""
     shown = ", ".join(f"{provider}/{name}" for name in islice(names, MAX_SHOWN))
     more = f" and {len(names) - MAX_SHOWN:,} more" if len(names) > MAX_SHOWN else ""
     return f"{provider} lists {len(names):,} {'model' if len(names) == 1 else 'models'}: {shown}{more}"
 
 
 def own_server_models(models: Iterable[str | None]) -> dict[str, list[str]]:
-    """Select the models that servers of the user's own have, by provider."""
     from cupel_core.providers import is_own_server  # The providers take longer to import than the rest.
 
     found: dict[str, list[str]] = {}
@@ -99,7 +99,6 @@ def servers_of_stack(providers: Iterable[Json]) -> dict[str, Server]:
 
 
 def servers_of_environment(names: Iterable[str]) -> dict[str, Server]:
-    """Return the servers of an evaluation in process, by provider."""
     variables = {name: name.upper().replace("-", "_") for name in names}
     return {
         name: Server(address, read_variable(f"{variable}_API_KEY"))
@@ -121,7 +120,7 @@ def unlisted_notes(models: Mapping[str, Sequence[str]], servers: Mapping[str, Se
 
 
 def _unlisted_note(model: str, listed: Sequence[str], address: str) -> str | None:
-    """Ollama lists `llama3.2:latest` and answers to `llama3.2`; `*` of a gateway stands for any model."""
+    """Return the note. Ollama lists `llama3.2:latest` and answers to `llama3.2`; `*` of a gateway matches any model."""
     from cupel_core.providers import model_name_of
 
     name = model_name_of(model)

@@ -1,4 +1,4 @@
-"""What a command depends on: the API, two consoles and the clock. Tests supply their own session."""
+"""Defines the dependencies of a command: the API, two consoles and the clock. Tests supply their own session."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ from rich.table import Table
 from cupel.printable import printable, printable_json
 from cupel.tables import layout
 
-if TYPE_CHECKING:  # importing httpx takes longer than everything `cupel --help` needs
+if TYPE_CHECKING:  # Importing httpx takes longer than everything that `cupel --help` needs.
     from cupel.client import Client
 
 PIPED_WIDTH = 120
-"""Width of what is neither a table nor a text when it is not printed to a terminal, where Rich assumes 80 columns."""
+"""Output that is neither a table nor a text has this width when it is not printed to a terminal; Rich assumes 80."""
 
 
 def _asks() -> bool:
@@ -33,7 +33,6 @@ def _connect() -> "Client":
 
 
 def _open_browser(address: str) -> bool:
-    """Whether a browser was opened; False on a machine without one."""
     import webbrowser
 
     return webbrowser.open(address)
@@ -42,8 +41,8 @@ def _open_browser(address: str) -> bool:
 class PlainTextConsole(Console):
     """Prints names, answers and messages without characters that would control the terminal, and tables that fit.
 
-    Texts are not folded: a terminal does that itself, without a line break in what is copied. `:x:` in a name or an
-    answer is not an emoji.
+    Texts are not folded: a terminal does that itself, without a line break in copied text. `:x:` in a name or an answer
+    is not an emoji.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -51,7 +50,7 @@ class PlainTextConsole(Console):
 
     @property
     def table_width(self) -> int | None:
-        """None in a pipe, where lines have any length."""
+        """Return the width, or None in a pipe, where lines have any length."""
         return self.width if self.is_terminal else None
 
     def print(self, *objects: Any, **options: Any) -> None:
@@ -63,7 +62,7 @@ class PlainTextConsole(Console):
             super().print(part, soft_wrap=not isinstance(part, Table))
 
     def on_broken_pipe(self) -> None:
-        """If nobody reads standard error, the work continues without it: its results may have been paid for."""
+        """Continue without standard error if nobody reads it: the results may have been paid for."""
         if not self.stderr:
             super().on_broken_pipe()
         self.quiet = True
@@ -75,7 +74,7 @@ class PlainTextConsole(Console):
 
 
 def console(*, stderr: bool) -> PlainTextConsole:
-    """A character that the stream's encoding does not have, as in a pipe on Windows, is printed as its code.
+    """Print a character that the stream's encoding lacks, as in a pipe on Windows, as its code.
 
     There is no stream if it was closed, or in a Windows program without a console; then nothing is printed.
     """
@@ -87,13 +86,12 @@ def console(*, stderr: bool) -> PlainTextConsole:
 
 @dataclass
 class Session:
-    """`out` is for results, `err` for progress and remarks, so that results can be piped."""
+    """Holds the consoles: `out` is for results, `err` for progress and remarks, so that results can be piped."""
 
     connect: "Callable[[], Client]" = _connect
     sleep: Callable[[float], None] = time.sleep
     open_browser: Callable[[str], bool] = _open_browser
     can_ask: Callable[[], bool] = _asks
-    """Whether somebody can answer a question."""
     out: PlainTextConsole = field(default_factory=lambda: console(stderr=False))
     err: PlainTextConsole = field(default_factory=lambda: console(stderr=True))
 

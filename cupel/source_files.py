@@ -1,4 +1,4 @@
-"""YAML and JSON files whose errors name the line and the field."""
+"""Reads YAML and JSON files whose errors name the line and the field."""
 
 import json
 import re
@@ -22,9 +22,9 @@ _MAX_INTEGER_LENGTH = 1_000
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps dates as text, as in JSON, and refuses a key that a mapping has twice, of which the first would be lost.
+    """Reads dates as text, as in JSON, and refuses a repeated key of a mapping, of which the first would be lost.
 
-    It refuses integers of more than 64 bits too, which JSON of other programs does not represent.
+    It also refuses integers of more than 64 bits, which JSON of other programs does not represent.
     """
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
@@ -41,7 +41,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
-    """Return an integer. Python converts only some thousand digits, and so many are refused before."""
+    """Return an integer. More digits than Python converts are refused before."""
     value = loader.construct_yaml_int(node) if len(node.value) <= _MAX_INTEGER_LENGTH else None
     if value is None or not -_INTEGER_BOUND <= value < _INTEGER_BOUND:
         raise yaml.MarkedYAMLError(
@@ -60,13 +60,12 @@ _Loader.yaml_implicit_resolvers = {
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A parsed file. `name` is how errors call it; without `content` they name no line."""
+    """Holds a parsed file. Errors call it `name`; without `content` they name no line."""
 
     name: str
     document: Any
     content: bytes | None = None
     rows: tuple[str, ...] = ()
-    """Where the scenarios are if they were read from a table, which is how errors name them."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -78,13 +77,11 @@ class SourceFile:
         return cls(str(path), _parse_yaml(path, content), content)
 
     def mapping(self) -> Json:
-        """The document, which must be a mapping."""
         if not isinstance(self.document, dict):
             raise UsageError(f"{self.name}: must be a mapping")
         return self.document
 
     def refusal(self, problems: Iterable[RefusedField]) -> UsageError:
-        """An error with all problems, in the order of their lines."""
         root = yaml.compose(self.content, Loader=_Loader) if self.content is not None else None
         located = sorted(
             ((_line(root, field), field, message) for field, message in problems), key=lambda each: each[0]
@@ -107,7 +104,6 @@ class SourceFile:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """For requests made from this file: the fields that the API refuses are reported with their lines."""
         try:
             yield
         except ApiProblem as problem:
@@ -117,14 +113,14 @@ class SourceFile:
 
 
 def refuse_binary(path: Path, content: bytes) -> None:
-    """UsageError for a file that begins like one of a known kind that is no text."""
+    """Raise UsageError for a file that begins like one of a known kind that is no text."""
     if kind := kind_of(content):
         raise UsageError(f"{path}: must be YAML or JSON, but is {kind}")
 
 
 @contextmanager
 def renamed_fields(rename: Callable[[str], str]) -> Iterator[None]:
-    """Call the fields that the API refuses as the file calls them."""
+    """Rename the fields that the API refuses to those of the file."""
     try:
         yield
     except ApiProblem as problem:
@@ -146,7 +142,6 @@ def _parse_yaml(path: Path, content: bytes) -> Any:
 
 
 def _problem_of_yaml(content: bytes, error: yaml.MarkedYAMLError) -> str:
-    """Return the line, the column, the field of a value that has one, and what is wrong there."""
     mark, problem = error.problem_mark, error.problem or error.context
     if mark is None:
         return f": {problem}"
@@ -163,7 +158,6 @@ def _problem_of_yaml(content: bytes, error: yaml.MarkedYAMLError) -> str:
 
 
 def _field_at(content: bytes, mark: yaml.Mark) -> str:
-    """Return the field of the value that starts at a mark, such as `scenarios.1.metadata.vars.n`; empty for others."""
     try:
         root = yaml.compose(content, Loader=_Loader)
     except yaml.YAMLError:
@@ -173,7 +167,6 @@ def _field_at(content: bytes, mark: yaml.Mark) -> str:
 
 
 def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:
-    """Yield the path and the node of each value."""
     if isinstance(node, yaml.ScalarNode):
         yield path, node
     elif isinstance(node, yaml.SequenceNode):
@@ -185,7 +178,6 @@ def _values(node: yaml.Node | None, path: tuple[str, ...]) -> Iterator[tuple[tup
 
 
 def _problem_of_text(content: bytes, error: Exception) -> str:
-    """Say what is wrong with the characters of a file, with the line if it is not Unicode."""
     try:
         decode_text(content)
     except InvalidDocument as problem:
@@ -194,7 +186,7 @@ def _problem_of_text(content: bytes, error: Exception) -> str:
 
 
 def _line(node: yaml.Node | None, field: str) -> int:
-    """The line of a field such as `scenarios.0.prompt`, or of the nearest part above it; 0 without a root."""
+    """Return the line of a field such as `scenarios.0.prompt`, or of the nearest part above it; 0 without a root."""
     if node is None:
         return 0
     line, rest = node.start_mark.line + 1, field.split(".") if field else []
@@ -205,7 +197,8 @@ def _line(node: yaml.Node | None, field: str) -> int:
 
 
 def _step(node: yaml.Node, rest: list[str]) -> tuple[int, yaml.Node, int] | None:
-    """One level down: the line, the node there, and how many parts its key has, as keys may contain dots."""
+    """Step one level down: return the line, the node there, and how many parts its key has, as keys may contain
+    dots."""
     if isinstance(node, yaml.SequenceNode):
         if not rest[0].isdigit() or int(rest[0]) >= len(node.value):
             return None

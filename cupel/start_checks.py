@@ -17,8 +17,10 @@ _GRADERS = ("judgeModel", "personaModel", "embeddingModel", "summarizerModel")
 
 
 def check_start(client: "Client", file: DefinitionFile, specification: Json, *, needs_access: bool = True) -> None:
-    """Raise what the API would refuse: fields that it does not accept, an experiment that it does not know, models that
-    it cannot call, and a judge or embedding model that is missing. An estimate needs no access to providers."""
+    """Raise what the API would refuse: unknown fields, an unknown experiment, and missing or inaccessible models.
+
+    Judge and embedding models may be missing. An estimate needs no access to providers.
+    """
     config = specification.get("config") or {}
     problems = [
         *_shape_problems(specification),
@@ -31,8 +33,8 @@ def check_start(client: "Client", file: DefinitionFile, specification: Json, *, 
 
 
 def _shape_problems(specification: Json) -> Iterator[RefusedField]:
-    """Targets are left out: the file may name connectors in them, which are replaced by ids later."""
-    from cupel.definition_rules import shape_problems  # takes a while to import
+    """Yield invalid fields except targets: the file may name connectors in them, which are replaced by ids later."""
+    from cupel.definition_rules import shape_problems  # It takes a while to import.
     from cupel_core.contract.run_requests import CreateRun
 
     own = {name: value for name, value in specification.items() if name not in ("models", "targets")}
@@ -67,8 +69,9 @@ def _model_problems(
 
 
 def _model_problem(model: str, providers: dict[str, Json]) -> str | None:
-    """A provider of the user's own is not listed before it is set up; the start then says what it needs."""
-    from cupel_core.providers import chat_model_error, model_name_error  # takes a while to import
+    """Return why a model is refused. A provider of the user's own is listed only once it is set up; the start checks
+    it."""
+    from cupel_core.providers import chat_model_error, model_name_error  # It takes a while to import.
 
     if problem := chat_model_error(model) if model.startswith(_SIMULATED) else model_name_error(model):
         return problem
@@ -83,7 +86,7 @@ def _model_problem(model: str, providers: dict[str, Json]) -> str | None:
 
 
 def _grader_problems(client: "Client", file: DefinitionFile, config: Json) -> Iterator[RefusedField]:
-    from cupel_core.contract.definition_content import DefinitionContent  # takes a while to import
+    from cupel_core.contract.definition_content import DefinitionContent  # It takes a while to import.
     from cupel_core.contract.scenarios import CreateScenario
     from cupel_core.domain.definitions.definitions import Content
     from cupel_core.domain.definitions.required_models import missing_models

@@ -1,4 +1,4 @@
-"""The text of a table in a file: CSV, JSON, the samples of a log of Inspect, or the rows of a Parquet file as JSON."""
+"""Reads the text of a table in a file: CSV, JSON, samples of a log of Inspect, or rows of a Parquet file as JSON."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""Tables that fit: whole lines in a pipe, columns on a terminal if it is wide enough, otherwise a block per row.
+"""Lays out tables: whole lines in a pipe, columns on a terminal if it is wide enough, otherwise a block per row.
 
 No column but those of texts is ever folded, so that ids can be copied, and nothing is ever cut.
 """
@@ -14,11 +14,10 @@ from cupel.terminal import NO_VALUE
 _GAP = 2
 _INDENT = 2
 _MIN_TEXT_WIDTH = 16
-"""How far a column of texts may be folded before rows become blocks."""
 
 
 def table(*headings: str, right: Sequence[str] = (), texts: Sequence[str] = ()) -> Table:
-    """Rows of markup. `right` are the columns of numbers, `texts` those that a narrow terminal may fold."""
+    """Return a table of markup. `right` are the columns of numbers, `texts` those that a narrow terminal may fold."""
     columns = Table(box=None, padding=(0, _GAP, 0, 0), header_style="bold", pad_edge=False)
     for heading in headings:
         justify = "right" if heading in right else "left"
@@ -27,12 +26,11 @@ def table(*headings: str, right: Sequence[str] = (), texts: Sequence[str] = ()) 
 
 
 def fits(columns: Table, width: int | None) -> bool:
-    """Whether the table can be printed in so many columns of characters; None is a pipe, where any can."""
     return width is None or _minimum_width(columns) <= width
 
 
 def layout(columns: Table, width: int | None) -> Iterator[Table | Text]:
-    """What to print: lines of a pipe if `width` is None, else the table, else lines with a block per row."""
+    """Yield lines of a pipe if `width` is None, else the table, else lines with a block per row."""
     if width is not None and fits(columns, width):
         yield columns
         return
@@ -63,13 +61,11 @@ def _width(text: Text) -> int:
 
 
 def _texts(column: Column) -> Iterator[Text]:
-    """The heading and the cells."""
     yield Text(str(column.header), style="bold")
     yield from (Text.from_markup(str(cell), emoji=False) for cell in column.cells)
 
 
 def _rows(columns: Table) -> Iterator[tuple[Text, ...]]:
-    """Without the headings."""
     rows = zip(*map(_texts, columns.columns), strict=True)
     next(rows)
     return rows
@@ -91,7 +87,6 @@ def _padded(text: Text, width: int, column: Column) -> Text:
 
 
 def _block(headings: Sequence[str], row: Sequence[Text], width: int) -> Iterator[Text]:
-    """The first cell on a line of its own, then as many of the others per line as fit; empty ones are left out."""
     items = [_item(*pair) for pair in zip(headings, row, strict=True) if pair[1].plain not in ("", NO_VALUE)]
     line = items[0] if items else Text()
     is_first = True

@@ -1,4 +1,4 @@
-"""Names of agents in what people read: `connector/Booking bot` for `connector/con_01jd3v…`."""
+"""Replaces ids of agents by names for people: `connector/Booking bot` for `connector/con_01jd3v…`."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ _PREFIX = "connector/"
 
 
 class TargetNames:
-    """Each connector is read once, when its name is needed first. One that was deleted is called by its id."""
+    """Reads each connector once, when its name is needed first. A deleted one is called by its id."""
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -30,17 +30,14 @@ class TargetNames:
         return self._names[target]
 
     def named(self, items: Iterable[Json]) -> list[Json]:
-        """The items with the name of their target and prompt as `column`."""
         return [{**item, "column": self.of_column(column_of(item)).name} for item in items]
 
     def in_text(self, text: str, targets: Iterable[str]) -> str:
-        """The text with the names of these targets."""
         for target in targets:
             text = text.replace(target, self.of(target))
         return text
 
     def in_figures(self, figures: Json) -> Json:
-        """The figures of a comparison with the names of their targets."""
         rows = [self._in_row(row) for row in figures["rows"]]
         return {**figures, "rows": rows, "overall": figures["overall"] and self._in_row(figures["overall"])}
 

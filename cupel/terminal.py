@@ -1,4 +1,4 @@
-"""What depends on who reads standard output: on a terminal a person, in a pipe a program."""
+"""Formats output for the reader of standard output: a person on a terminal, or a program in a pipe."""
 
 import sys
 from datetime import datetime, tzinfo
@@ -14,18 +14,18 @@ def is_terminal() -> bool:
 
 
 def format_time(iso: str | None) -> str:
-    """`2026-01-31 10:30:00` in the zone of this machine; in a pipe with its offset, `2026-01-31T10:30:00+01:00`."""
+    """Return `2026-01-31 10:30:00` in the zone of this machine; in a pipe with its offset,
+    `2026-01-31T10:30:00+01:00`."""
     return in_zone(from_iso(iso), None, is_terminal=is_terminal()) if iso else NO_VALUE
 
 
 def in_zone(moment: datetime, zone: tzinfo | None, *, is_terminal: bool) -> str:
-    """`zone` None is that of this machine."""
     local = moment.astimezone(zone)
     return f"{local:%Y-%m-%d %H:%M:%S}" if is_terminal else local.isoformat(timespec="seconds")
 
 
 def shorten(text: str, length: int) -> str:
-    """The text on one line, at most so long on a terminal; in a pipe nothing is cut."""
+    """Return the text on one line, cut to the length on a terminal; in a pipe nothing is cut."""
     return one_line(text, length if is_terminal() else None)
 
 

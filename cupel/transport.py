@@ -1,4 +1,4 @@
-"""Requests to the HTTP API: which of them are repeated, and what their responses become."""
+"""Sends requests to the HTTP API, repeats some of them, and converts their responses."""
 
 import re
 import time
@@ -30,7 +30,7 @@ IN_PROGRESS = 409
 
 
 class Transport:
-    """It sends requests with a token, and repeats those that failed and may be repeated."""
+    """Sends requests with a token, and repeats those that failed and may be repeated."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Transport:
     ) -> None:
         self.api_url = api_url.rstrip("/")
         self.source = source
-        """The file or environment variable that the address and token come from, for display."""
+        """For display, it names the file or environment variable that the address and token come from."""
         self._sleep = sleep
         self._http = httpx.Client(
             base_url=f"{self.api_url}/v1",
             headers={"Authorization": f"Bearer {token}"},
-            timeout=httpx.Timeout(35, connect=5),  # API Gateway answers within 30 s
+            timeout=httpx.Timeout(35, connect=5),  # API Gateway answers within 30 s.
             transport=transport,
             trust_env=not _is_local(self.api_url),
         )
@@ -100,7 +100,7 @@ class Transport:
             raise UsageError(f"{refused.field}: {refused.message}") from None
 
     def _put(self, url: str, content: bytes, headers: Mapping[str, str]) -> None:
-        """To the bucket, whose address is the permission: the token is not sent."""
+        """Upload to the bucket without the token: the address is the permission."""
         request = httpx.Request("PUT", url, content=content, headers=dict(headers))
         response = self._respond(request, is_repeatable=True)
         if not response.is_success:
@@ -130,33 +130,32 @@ class Transport:
         raise AssertionError("the last attempt returns or raises")
 
     def _remedy(self, error: httpx.TransportError) -> str:
-        """A local stack does not survive a reboot, or a kill of its processes."""
+        """Return a remedy: a local stack does not survive a reboot, or a kill of its processes."""
         has_stopped = isinstance(error, httpx.ConnectError) and Path(self.source).match(str(LOCAL_FILE))
         return "; the local stack has stopped, start it with `cupel up`" if has_stopped else ""
 
 
 def _is_to_be_repeated(response: httpx.Response, *, is_repeatable: bool) -> bool:
-    """Repeatable requests while the API is busy, possibly with the same request; all requests above the limit."""
+    """Return whether to repeat a request: any above the limit, and repeatable ones while the API is busy."""
     is_in_progress = response.status_code == IN_PROGRESS and "Retry-After" in response.headers
     is_busy = is_in_progress or response.status_code in TRANSIENT
     return response.status_code == LIMITED or (is_repeatable and is_busy)
 
 
 def retry_after_seconds(response: httpx.Response) -> float:
-    """Return how long the API asks to wait; 0 if it does not say, or says it as a date."""
     value = response.headers.get("Retry-After", "")
     return min(float(value), MAX_WAIT_SECONDS) if value.isdecimal() else 0.0
 
 
 def segment(text: str) -> str:
-    """An id or a name as one segment of a path: `../tokens/tok_1` would call another operation."""
+    """Return an id or a name as one segment of a path: `../tokens/tok_1` would call another operation."""
     if not re.fullmatch(r"[\w.:-]+", text, re.ASCII) or not text.strip("."):
         raise UsageError(f"{text!r} is not a valid id: use letters, digits, '_', '-', '.' and ':'")
     return text
 
 
 def _is_local(url: str) -> bool:
-    """Local addresses bypass the environment's proxy, which cannot reach them."""
+    """Return whether it is local: local addresses bypass the environment's proxy, which cannot reach them."""
     return httpx.URL(url).host in ("127.0.0.1", "::1", "localhost")
 
 
@@ -175,7 +174,7 @@ def body_or_problem(response: httpx.Response) -> TaggedJson:
 
 
 def json_of(response: httpx.Response) -> Json:
-    """The body, which must be a JSON object; an error may come from a gateway that answers in other formats."""
+    """Return the body, which must be a JSON object; an error may come from a gateway that answers in other formats."""
     if not response.content:
         return {}
     try:

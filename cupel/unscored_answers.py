@@ -1,4 +1,4 @@
-"""Reasons why probes errored, and why answers were not scored."""
+"""Counts the reasons why probes errored, and why answers were not scored."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,27 +8,24 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.scoring.unscored import UnscoredCode
 
 type CauseFields = tuple[str, str | None, str | None]
-"""The code of an unscored answer, its model, and the provider's code. A newer server may send a code unknown here."""
+"""It has the code of an unscored answer, its model, and the provider's code. A newer server may send an unknown
+code."""
 
 
 @dataclass(frozen=True)
 class ErrorReason:
-    """It says why probes errored: an error code, their count, and the message of the first."""
-
     code: str
     count: int
     example: str
 
     @property
     def retry_helps(self) -> bool:
-        """It says whether `cupel retry` may end otherwise; an unknown code may be one of a later release."""
+        """Return whether `cupel retry` may end otherwise; an unknown code may belong to a later release."""
         return self.code not in ProbeErrorCode or not ProbeErrorCode(self.code).is_repeated_by_retry
 
 
 @dataclass(frozen=True)
 class UnscoredReason:
-    """It says why completed probes were not scored: the cause of the first check without a result, with an example."""
-
     code: str
     model: str | None
     provider_code: str | None
@@ -37,13 +34,11 @@ class UnscoredReason:
 
     @property
     def name(self) -> str:
-        """It is a text such as `judge_failed (auth) of custom/small`."""
         provider_code = f" ({self.provider_code})" if self.provider_code else ""
         return f"{self.code}{provider_code}{f' of {self.model}' if self.model else ''}"
 
     @property
     def is_judges(self) -> bool:
-        """Return whether a rescore with a working judge can score the answers."""
         return self.code in UnscoredCode and UnscoredCode(self.code).is_judges
 
     @classmethod
@@ -52,12 +47,10 @@ class UnscoredReason:
 
 
 def is_unscored(transcript: Json) -> bool:
-    """Return whether a weighted assertion could not be computed and no result was set by a correction."""
     return transcript.get("result") is None and any(_uncomputed(transcript))
 
 
 def first_uncomputed(transcript: Json) -> Json:
-    """Return the first weighted result that could not be computed; an unscored transcript has one."""
     return next(_uncomputed(transcript))
 
 
@@ -67,7 +60,6 @@ def _uncomputed(transcript: Json) -> Iterator[Json]:
 
 
 def left_out_checks(transcript: Json) -> dict[str, int]:
-    """Return the checks that the scenario's import left out, by type; none if a person has set the result."""
     return {} if transcript.get("corrected") else (transcript.get("scoring") or {}).get("leftOutChecks") or {}
 
 
@@ -82,7 +74,6 @@ def reason_json(reason: UnscoredReason) -> Json:
 
 
 def cause_name(cause: Json) -> str:
-    """Return the name of a cause of unscored answers, such as `judge_failed (auth) of custom/small`."""
     return UnscoredReason(*cause_fields(cause), 1, "").name
 
 

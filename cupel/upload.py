@@ -1,9 +1,9 @@
 """Uploads a definition file with its scenarios: an edited file makes the next version of its definition.
 
 The digests of the files that a definition's versions were made from are tags of the definition, such as
-`sha:0123456789ab@3`, so that an unchanged file finds its version whatever was changed since. A file whose scenarios
-need several requests has the tag `upload:0123456789ab@3` until all are stored; version 3 has the first of them. So the
-next upload of the same file continues where an interrupted one ended.
+`sha:0123456789ab@3`, so that an unchanged file finds its version after later changes. A file whose scenarios need
+several requests has the tag `upload:0123456789ab@3` until all are stored; version 3 has the first of them. So the next
+upload of the same file continues where an interrupted one ended.
 """
 
 import json
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
 SCENARIOS_PER_CALL = 1_000
 BYTES_PER_CALL = 500_000
-"""Half of the API's limit, counted without the separators between items."""
+"""It is half of the API's limit, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
 ATTEMPTS = 3
-"""Uploads of a definition that others change at the same time."""
 MAX_DIGESTS = 10
-"""How many of its newest files a definition remembers."""
+"""A definition remembers so many of its newest files."""
 _GENERATION_FIELDS = ("mode", "options", "seed", "model", "maxBudgetUsd", "allowUnpriced")
 _DIGEST_TAG = re.compile(r"sha:([0-9a-f]{12})@(\d+)")
 _UPLOAD_TAG = re.compile(r"upload:([0-9a-f]{12})@(\d+)")
@@ -49,28 +48,26 @@ class UploadedDefinition(NamedTuple):
     id: str
     name: str
     version: int
-    """The version that the file describes."""
     latest: int
     change: Change
     warnings: list[Json]
 
 
 def own_tags(tags: Iterable[str]) -> list[str]:
-    """The tags that users gave a definition."""
     return [tag for tag in tags if not _DIGEST_TAG.fullmatch(tag) and not _UPLOAD_TAG.fullmatch(tag)]
 
 
 def replace_own_tags(tags: Iterable[str], own: Iterable[str]) -> list[str]:
-    """The tags of a definition with other tags of users."""
     return sorted({*own, *_digest_tags(tags)})
 
 
 def upload_definition(
     client: "Client", file: DefinitionFile, sleep: Callable[[float], None] = time.sleep, *, new: bool = False
 ) -> UploadedDefinition:
-    """The definition that the file names by `id`, else by folder and name, with a version that equals the file.
+    """Return the definition that the file names by `id`, or else by folder and name, with a version that equals the
+    file.
 
-    With `new`, and if there is none, another definition. UsageError if several have its folder and name.
+    With `new`, or without a match, another definition is created. Raises UsageError if several match.
     """
     with file.source.explaining():
         local_files.upload(client, file.files)
@@ -88,7 +85,7 @@ def upload_definition(
 def update_from_file(
     client: "Client", definition_id: str, file: DefinitionFile, sleep: Callable[[float], None] = time.sleep
 ) -> UploadedDefinition:
-    """Like `upload_definition`, of this definition. What the file omits is left as it is."""
+    """Update this definition like `upload_definition`. Parts that the file omits are left as they are."""
     return upload_definition(client, replace(file, id=definition_id), sleep)
 
 
@@ -100,7 +97,6 @@ class _Upload:
         self._batches = batches(file.scenarios or [])
 
     def find(self) -> TaggedJson | None:
-        """Of several with the file's folder and name, the newest that was made from this file."""
         if self._file.id is not None:
             return self._get(self._file.id)
         name, folder = self._file.definition["name"], self._file.definition.get("folder")
@@ -143,11 +139,10 @@ class _Upload:
             return self._complete(after, Change.UPDATED)
         after = self._client.update_definition(before["id"], changes, if_match=before.etag) if changes else before
         if known == after["version"] and not after["scenarioCount"]:
-            self._generate(after["id"])  # an earlier upload was interrupted
+            self._generate(after["id"])  # An earlier upload was interrupted.
         return _uploaded(after, known or after["version"], Change.UNCHANGED)
 
     def _new_content(self, before: Json) -> Json:
-        """The file's content instead of the whole previous one, and its scenarios, as far as the file has them."""
         content, new = self._file.definition.get("content"), {}
         if content is not None:
             new["content"] = dict.fromkeys(before["content"]) | content
@@ -156,21 +151,18 @@ class _Upload:
         return new
 
     def _tags(self, tags: list[str], version: int | None) -> list[str]:
-        """Return the tags with the file's digest, if `version` is what it describes or has the first of its
-        scenarios."""
         digest = self._file.digest
         if version is None or digest is None:
             return sorted(set(tags))
         if len(self._batches) == 1 or digest in _versions_by_digest(tags):
             return _with_digest(tags, digest, version)
-        # It takes the place of the digest that is recorded once all is stored, because the number of tags is limited.
+        # It replaces the digest that is recorded once all is stored, because the number of tags is limited.
         return [
             f"upload:{tag.removeprefix('sha:')}" if digest in tag else tag
             for tag in _with_digest(tags, digest, version)
         ]
 
     def _batches_of_interrupted_upload(self, before: Json) -> int:
-        """Return how many batches of this file the newest version has; 0 if it was changed otherwise since."""
         uploads = (_UPLOAD_TAG.fullmatch(tag) for tag in before["tags"])
         first = next((int(match[2]) for match in uploads if match and match[1] == self._file.digest), None)
         if first is None:
@@ -179,7 +171,6 @@ class _Upload:
         return stored if before["scenarioCount"] == sum(map(len, self._batches[:stored])) else 0
 
     def _complete(self, definition: Json, change: Change, stored: int = 1) -> UploadedDefinition:
-        """Add the batches after those that are stored; only then is the file's digest recorded."""
         self._generate(definition["id"])
         version, count = definition["version"], sum(map(len, self._batches[:stored]))
         for items in self._batches[stored:]:
@@ -203,7 +194,7 @@ class _Upload:
 
 
 def generate_and_wait(client: "Client", definition_id: str, request: Json, sleep: Callable[[float], None]) -> Json:
-    """The completed generation. CupelError if it fails."""
+    """Return the completed generation. Raises CupelError if it fails."""
     generated = client.generate_scenarios(definition_id, request)
     while generated.get("status") in ("QUEUED", "RUNNING"):
         sleep(GENERATION_POLL_SECONDS)
@@ -214,7 +205,7 @@ def generate_and_wait(client: "Client", definition_id: str, request: Json, sleep
 
 
 def _scenario_field(field: str, *, start: int) -> str:
-    """`items.2.prompt` of a request whose first item is scenario `start` is `scenarios.<start + 2>.prompt`."""
+    """Return `scenarios.<start + 2>.prompt` for `items.2.prompt` of a request whose first item is scenario `start`."""
     match = re.match(r"items\.(\d+)", field)
     return f"scenarios.{start + int(match[1])}{field[match.end() :]}" if match else field
 
@@ -239,14 +230,13 @@ def _digest_tags(tags: Iterable[str]) -> list[str]:
 
 
 def _with_digest(tags: Iterable[str], digest: str, version: int) -> list[str]:
-    """The tags with the digest of a version, and the newest of the other digests."""
     versions = _versions_by_digest(tags) | {digest: version}
     newest = sorted(versions, key=lambda each: versions[each])[-MAX_DIGESTS:]
     return sorted({*own_tags(tags), *(f"sha:{each}@{versions[each]}" for each in newest)})
 
 
 def batches(scenarios: list[Json]) -> list[list[Json]]:
-    """In order, as many per batch as one call accepts; one empty batch if there are none."""
+    """Return batches in order, as large as one call accepts; one empty batch if there are no scenarios."""
     found: list[list[Json]] = [[]]
     size = 0
     for scenario in scenarios:

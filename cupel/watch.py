@@ -1,4 +1,4 @@
-"""Waiting for runs and queued computations of a stack, whose progress is shown meanwhile."""
+"""Waits for runs and queued computations of a stack, and shows their progress."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ MAX_WAIT_SECONDS = 1.0
 MAX_WAIT_SECONDS_LARGE = 3.0
 WAIT_GROWTH = 1.2
 _LARGE_RUN = 100_000
-"""Probes; the progress of a larger run takes up to a hundred reads."""
+"""It counts probes; the progress of a larger run takes up to a hundred reads."""
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:
@@ -39,12 +39,10 @@ def watch(session: Session, client: "Client", run: Json) -> Json:
 
 
 def follow(client: "Client", run: Json, sleep: Callable[[float], None]) -> Iterator[Json]:
-    """The run after each wait; the last one is terminal."""
     return _poll(lambda: client.get_run(run["id"]), sleep, MAX_WAIT_SECONDS)
 
 
 def _poll(read: Callable[[], Json], sleep: Callable[[float], None], longest_wait: float) -> Iterator[Json]:
-    """What is read now and after each wait, until its status is terminal."""
     wait = FIRST_WAIT_SECONDS
     while True:
         current = read()
@@ -56,7 +54,8 @@ def _poll(read: Callable[[], Json], sleep: Callable[[float], None], longest_wait
 
 
 def wait_for_job(session: Session, client: "Client", job_id: str, activity: str) -> Json:
-    """The job once it is completed; its stage is shown meanwhile. CupelError, with the reason, if it failed."""
+    """Return the job once it is completed, and show its stage meanwhile. Raises CupelError, with the reason, if it
+    failed."""
     wait, job = FIRST_WAIT_SECONDS, client.get_job(job_id)
     with session.err.status(activity) as display:
         while job["status"] not in ("COMPLETED", "FAILED"):

@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, whatever happens meanwhile: a full disk, a kill, an interruption.
+"""Replaces files whole or not at all, even after a full disk, a kill or an interruption.
 
 The launcher of the embedded cloud imports this module, so it needs nothing but the standard library.
 """
@@ -14,7 +14,7 @@ _UNFINISHED = ".unfinished"
 
 @contextmanager
 def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
-    """Yield the path of a temporary file beside it, which takes its place at the end, unless the block raises.
+    """Yield the path of a temporary file beside it, which replaces it at the end, unless the block raises.
 
     A private file can be read by its owner alone, from the first byte on; any other keeps the mode of the one that it
     replaces. A device or a pipe, such as /dev/stdout, is written to directly.
@@ -22,7 +22,7 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    target = path.resolve()  # A link to a file goes on to be one.
+    target = path.resolve()  # A link to a file stays a link.
     unfinished = target.with_name(f"{target.name}.{os.getpid()}{_UNFINISHED}")
     try:
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if is_private else 0o666))
@@ -42,14 +42,15 @@ def replace_file(path: Path, text: str, *, is_private: bool = False) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed have left in a folder that no other process writes to."""
     for left in folder.glob(f"*{_UNFINISHED}"):
         left.unlink()
 
 
 def _sync(path: Path) -> None:
-    """Have the disk confirm the content: a full one may do so only now, and a power failure must not leave an empty
-    file under the name of the old one."""
+    """Have the disk confirm the content.
+
+    A full disk may fail only now, and a power failure must not leave an empty file under the name of the old one.
+    """
     descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)

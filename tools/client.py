@@ -46,7 +46,7 @@ _BODIES = {
     "rerun_run": "overrides",
     "update_message": "change",
 }
-"""The published names of bodies that do not follow from the name of their operation."""
+"""It maps methods to published names of bodies that do not follow from the name of their operation."""
 _TEXT_WIDTH = 112
 _USUAL_PAGE_SIZE = 100
 
@@ -77,7 +77,7 @@ def _method(operation: Operation) -> str:
 
 
 def _arguments(operation: Operation) -> Iterator[str]:
-    """Yield what is required by position, then the body, then what may be given by name."""
+    """Yield required arguments by position, then the body, then optional arguments by name."""
     yield "self"
     query = list(_query(operation))
     yield from (f"{name}: str" for name in operation.path_names)
@@ -98,7 +98,7 @@ def _optional(argument: inspect.Parameter) -> str:
 
 
 def _query(operation: Operation) -> Iterator[tuple[inspect.Parameter, Parameter]]:
-    """Yield the arguments in the query, but for those with which `Pages` reads a list."""
+    """Yield the arguments in the query, except those with which `Pages` reads a list."""
     for each in operation.arguments:
         parameter = parameter_of(each.annotation)
         if parameter and not parameter.is_header and not (_is_paged(operation) and each.name in ("limit", "cursor")):
@@ -118,7 +118,6 @@ def _is_paged(operation: Operation) -> bool:
 
 
 def _is_whole_list(operation: Operation) -> bool:
-    """Return whether the operation lists items that are one page."""
     return operation.is_read and operation.function.__name__.startswith("list_") and not _is_paged(operation)
 
 
@@ -145,7 +144,7 @@ def _returns(operation: Operation) -> str:
 
 
 def _docstring(operation: Operation) -> str:
-    """The summary and the description; a text that ends with a quotation mark would end the docstring."""
+    """Return the summary and the description; a quotation mark at the end would end the docstring."""
     paragraphs = [f"{operation.summary}.", *(operation.description or "").split("\n")]
     lines = "\n\n".join("\n".join(wrap(each, _TEXT_WIDTH)) for each in paragraphs if each)
     return lines if "\n" not in lines else f"{indent(lines, '    ').strip()}\n    "
@@ -174,7 +173,7 @@ def _statement(operation: Operation) -> str:
 
 
 def _page_size(operation: Operation) -> int | None:
-    """The largest limit of a list, if it is not the usual one."""
+    """Return the largest limit of a list, if it is not the usual one."""
     limits = (parameter_of(each.annotation) for each in operation.arguments if each.name == "limit")
     size = next((each.constraints["le"] for each in limits if each), _USUAL_PAGE_SIZE)
     return None if size == _USUAL_PAGE_SIZE else int(size)

@@ -1,8 +1,8 @@
 """`python -m tools.generate`: write the generated files that git does not contain, if an input of them has changed.
 
 `make ready`, the layer's Makefile, the build of the distributions, `cupel up` in a clone and the documentation site
-call it. To render the files, the application is imported. If this Python lacks its requirements, uv runs the program
-again in a temporary environment with the locked ones; until then it needs only the standard library.
+call it. Rendering the files imports the application. If this Python lacks its requirements, uv runs the program again
+in a temporary environment with the locked ones; until then it needs only the standard library.
 """
 
 import argparse
@@ -34,7 +34,7 @@ INPUTS = (
 )
 _RECORD = ".cupel/generated.digest"
 _REQUIRED = ("aws_lambda_powertools", "boto3", "graphql", "jmespath", "orjson", "pydantic", "pynamodb", "yaml")
-"""A Python that has these modules has all that the rendering imports."""
+"""A Python with these modules has all imports of the rendering."""
 _EXPORT = "export --quiet --frozen --no-dev --group functions --group graphql --no-emit-project --no-hashes --no-header"
 _RUN = "run --quiet --no-project --isolated"
 
@@ -62,7 +62,6 @@ def digest_inputs(root: Path) -> str:
 
 
 def is_current(root: Path, digest: str) -> bool:
-    """Return whether all generated files exist and were written from inputs with this digest."""
     record = root / _RECORD
     return all((root / name).is_file() for name in GENERATED) and record.is_file() and record.read_text() == digest
 
@@ -76,12 +75,12 @@ def render() -> Iterator[tuple[str, bytes]]:
     yield "shared/cupel_core/interfaces/graphql/types.graphql", graphql_types.render().encode()
     yield "shared/cupel_core/interfaces/mcp_tools.json", mcp_tools.render()
     yield "shared/cupel_core/interfaces/mcp_operations.json", mcp_tools.render_operations()
-    yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql
+    yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql.
     yield "docs/schema.graphql", printed().encode()
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace the file at once, so that a process which reads it meanwhile never finds a part of it."""
+    """Replace the file atomically, so that no reader ever finds a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         file.write(content)

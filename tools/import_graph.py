@@ -1,4 +1,4 @@
-"""Import graphs of Python and TypeScript sources, read with `ast` and regular expressions; nothing is imported."""
+"""Reads import graphs of Python and TypeScript sources with `ast` and regular expressions; nothing is imported."""
 
 import ast
 import re
@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 class ImportKind(StrEnum):
     START = "start"
-    """It is executed when the module is imported."""
     LATER = "later"
-    """It is inside a function."""
     TYPES = "types"
     """It is below `if TYPE_CHECKING`, or an `import type` of TypeScript."""
 

@@ -46,12 +46,11 @@ EXPLANATIONS = {
     "paths/*/*/responses/422 added": "the operation validates the parameters that it has now",
     "info/description changed": "a text is corrected",
 }
-"""What a difference means, by the pattern of its place and by its kind."""
+"""It maps the pattern of a difference's place, and its kind, to its meaning."""
 _ABSENT = object()
 _SCHEMAS = "#/components/schemas/"
 _COMPONENTS = ("parameters", "responses", "headers")
 _MAX_PLACES = 3
-"""The program prints at most this many places of a difference."""
 
 
 def resolve(document: Json) -> Json:
@@ -72,7 +71,7 @@ def resolve(document: Json) -> Json:
 
 
 _MERGED = ("properties", "required", "description", "minProperties")
-"""These are merged, or say nothing of the whole."""
+"""These are merged, or describe only a part."""
 
 
 def _whole(schema: Json, schemas: Json) -> Json:
@@ -125,7 +124,6 @@ def find_changes(old: Any, new: Any, place: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _parts(value: Any) -> Json | None:
-    """Return what is compared part by part: parameters by their names. Return None for other values."""
     if isinstance(value, list) and value and all(isinstance(each, dict) and "in" in each for each in value):
         return {f"{each['in']} {each['name']}": each for each in value}
     return value if isinstance(value, dict) else None
@@ -141,12 +139,11 @@ def group(old: Json, new: Json) -> dict[str, list[str]]:
 
 
 def _names(place: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the positions of names in a place."""
     return (1, 2) if place[0] == "paths" else (2, 4) if place[0] == "components" else ()
 
 
 def explain(difference: str) -> str | None:
-    """Return what a difference means for a client; None if it has no explanation."""
+    """Return the meaning of a difference for a client, or None if it has no explanation."""
     return next((text for pattern, text in EXPLANATIONS.items() if fnmatchcase(difference, pattern)), None)
 
 

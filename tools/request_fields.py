@@ -1,7 +1,7 @@
 """`python -m tools.request_fields --update`: write the fields of requests that have options on the command line.
 
 Without the option, compare them. The file is committed, because the command must not import the models: pydantic takes
-longer to import than everything else that `cupel --help` needs.
+longer to import than all other modules that `cupel --help` needs.
 """
 
 import argparse

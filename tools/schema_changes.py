@@ -1,4 +1,4 @@
-"""`python -m tools.schema_changes <before> <after>`: what differs between two files in GraphQL's definition language.
+"""`python -m tools.schema_changes <before> <after>`: print differences of two files in GraphQL's definition language.
 
 It prints added types, fields and arguments, then changes that may surprise a client, then those that break one, and
 exits with 1 if there are any of the last. Descriptions do not count.
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def added(before: GraphQLSchema, after: GraphQLSchema) -> Iterator[str]:
-    """Yield what only the second schema has; of a type that is new, its name alone."""
+    """Yield additions of the second schema; a new type appears with its name alone."""
     for name in sorted(after.type_map):
         if name not in before.type_map:
             yield f"type {name}"

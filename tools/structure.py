@@ -35,8 +35,6 @@ class Size(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """The Python modules of the product by name, and the imports between them."""
-
     modules: dict[str, Path]
     imports: list[Import]
 
@@ -81,7 +79,7 @@ def single_importers(sources: Sources) -> dict[str, str]:
 
 
 def sizes(root: Path) -> Iterator[tuple[str, Size]]:
-    """Yield the size of the product and of the tests by folder; unit tests of the page stand beside its sources."""
+    """Yield the size of the product and of the tests by folder; unit tests of the page are beside its sources."""
     for folder in (*PRODUCT, *TOOLS, "tests"):
         if (root / folder).is_dir():
             files = [*(root / folder).rglob("*.py"), *typescript_files(root / folder)]
@@ -144,7 +142,7 @@ def _package_graph(between: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _cycle_lines(sources: Sources) -> Iterator[str]:
-    """Name import cycles of files: of imports at the start, with those inside functions, and with those for types."""
+    """Yield import cycles of files: at the start, with imports inside functions, and with those for types."""
     at_start = [each for each in sources.imports if each.kind is ImportKind.START]
     yield from _cycle_section("import cycles of files when they are imported", cycles(as_graph(at_start)))
     yield from _cycle_section(

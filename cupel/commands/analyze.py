@@ -1,4 +1,4 @@
-"""`cupel analyze`: the analyses of a run on the terminal, as JSON, and as figures in a folder."""
+"""`cupel analyze` shows the analyses of a run on the terminal, as JSON, and as figures in a folder."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -84,7 +84,6 @@ def print_breakdown(session: Session, client: "Client", breakdown: Json, *, as_j
 
 
 def _draw(session: Session, client: "Client", run_id: str, rescore_id: str | None, folder: Path) -> None:
-    """Figures of both analyses, which are computed unless they are current."""
     basic = current_analysis(session, client, run_id, rescore_id)
     deep = _analyze_deeply(session, client, run_id, rescore_id, force=False, narrative=False)
     write_plots(session, basic, deep, _column_names(client, basic), folder)
@@ -93,7 +92,6 @@ def _draw(session: Session, client: "Client", run_id: str, rescore_id: str | Non
 def current_analysis(
     session: Session, client: "Client", run_id: str, rescore_id: str | None = None, *, force: bool = False
 ) -> Json:
-    """Waits for the analysis of a large run."""
     requested = client.analyze_run(run_id, force=force, rescore_id=rescore_id)
     with session.err.status("counting outcomes"):
         for _ in range(_MAX_POLLS):
@@ -134,7 +132,6 @@ def _print_deeply(session: Session, client: "Client", analysis: Json, *, as_json
 
 
 def print_deep_figures(session: Session, figures: Json, columns: Sequence[str]) -> None:
-    """Print the deep figures of an evaluation in process; `columns` are the names of its columns."""
     _print_deep_lines(session, {"failure": None, "isStale": False, "figures": figures}, columns, lambda line: line)
 
 
@@ -146,13 +143,11 @@ def _print_deep_lines(session: Session, analysis: Json, columns: Sequence[str], 
 
 
 def _column_names(client: "Client", analysis: Json) -> list[str]:
-    """Agents are called by their names; none if the analysis failed."""
     names = TargetNames(client)
     return [names.of_column(column_of(column)).name for column in (analysis["figures"] or {"columns": ()})["columns"]]
 
 
 def find_analysis(client: "Client", run_id: str, rescore_id: str | None = None) -> Json | None:
-    """The newest analysis of a run; None if there is none."""
     try:
         return client.get_run_analysis(run_id, rescore_id=rescore_id)
     except ApiProblem as problem:
@@ -168,7 +163,10 @@ def print_analysis(
     contested: int = MAX_CONTESTED,
     without: frozenset[str] = frozenset(),
 ) -> None:
-    """Agents are called by their names. `without` are kinds of findings and codes of cautions to leave out."""
+    """Print an analysis, with agents by their names.
+
+    `without` has the kinds of findings and the codes of cautions to leave out.
+    """
     names = TargetNames(client)
     targets = {column["targetId"] for column in (analysis["figures"] or {"columns": ()})["columns"]}
     for line in analysis_lines(analysis, contested, without):
@@ -186,16 +184,17 @@ def _print_scenarios(session: Session, client: "Client", analysis: Json, count: 
 
 
 def check_plots() -> None:
-    """UsageError, with the command that installs it, without matplotlib: before anything is computed."""
+    """Raise UsageError, with the command that installs it, if matplotlib is missing, before anything is computed."""
     require_extra("plots", "--plots")
 
 
 def write_plots(session: Session, basic: Json, deep: Json, names: Sequence[str], folder: Path) -> None:
-    """Draw two analyses of one run; say what was written and left out. CupelError if it cannot be written."""
+    """Draw two analyses of one run; say what was written and left out. Raises CupelError if a file cannot be
+    written."""
     if basic["figures"] is None or deep["figures"] is None:
         session.remark("--plots: the analysis failed, so there is nothing to draw")
         return
-    from cupel.plots.draw import draw_plots  # Only here, because it takes a second to import.
+    from cupel.plots.draw import draw_plots  # It takes a second to import.
 
     try:
         drawn = draw_plots(basic["figures"], deep["figures"], names, folder)

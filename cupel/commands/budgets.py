@@ -1,4 +1,4 @@
-"""`cupel budget`: show, raise and lower the budgets of runs, and those of the workspace for days and months."""
+"""`cupel budget` shows, raises and lowers the budgets of runs, and those of the workspace for days and months."""
 
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
@@ -18,7 +18,6 @@ _NONE = "none"
 
 class Limit(NamedTuple):
     usd: float | None
-    """None for no limit."""
 
 
 def _parse_limit(text: str) -> Limit:

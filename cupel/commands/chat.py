@@ -1,4 +1,4 @@
-"""`cupel chat`: a conversation with a model in the terminal."""
+"""`cupel chat` holds a conversation with a model in the terminal."""
 
 import io
 import sys
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 _SHOWN = 10
-"""Exchanges of a chat that is continued."""
 
 
 def _exchanges(count: int) -> str:
@@ -64,8 +63,6 @@ def chat(
 
 @dataclass
 class Conversation:
-    """One branch of a chat, read line by line."""
-
     session: Session
     client: "Client"
     chat_id: str
@@ -86,13 +83,12 @@ class Conversation:
         }
 
     def run(self) -> None:
-        """Until the end of the input, or /quit."""
-        if isinstance(sys.stdin, io.TextIOWrapper):  # Of a file or a pipe, which may be in any encoding.
+        if isinstance(sys.stdin, io.TextIOWrapper):  # A file or a pipe may be in any encoding.
             sys.stdin.reconfigure(errors="replace")
         while (line := self._read()) is not None and line != "/quit":
             try:
                 self._execute(line)
-            except (ApiProblem, UsageError) as problem:  # A refusal ends no conversation.
+            except (ApiProblem, UsageError) as problem:  # A refusal does not end the conversation.
                 self.session.remark(str(problem))
 
     def _read(self) -> str | None:
@@ -185,7 +181,7 @@ class Conversation:
         self._print_end(self.client.get_turn(self.chat_id, turn["id"]), written)
 
     def _follow(self, turn_id: str, written: WrittenText) -> None:
-        """Until the turn is over: print its text as it is written, and report the operations that end."""
+        """Print a turn's text as it is written, and report the operations that end, until the turn is over."""
         for event in self.client.follow_turn(self.chat_id, turn_id):
             if event["type"] == "operation.finished":
                 data = event["data"]
@@ -208,7 +204,6 @@ class Conversation:
             written.is_mid_line = False
 
     def _answer_of(self, turn: Json) -> str:
-        """As operations may have rewritten it; empty if somebody has taken it away since."""
         exchanges = self.client.list_exchanges(self.chat_id, turn["branchId"])
         answers = (each["answer"] for each in exchanges if each["id"] == turn["exchangeId"])
         answer = next(answers, None)

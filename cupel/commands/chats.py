@@ -1,4 +1,4 @@
-"""`cupel chats`: conversations that people hold with a model, in branches."""
+"""`cupel chats` manages conversations that people hold with a model, in branches."""
 
 from functools import partial
 from typing import Annotated

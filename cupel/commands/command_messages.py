@@ -1,4 +1,4 @@
-"""Messages of errors for users of the command, and its exit codes: 1 the work failed, 2 usage error."""
+"""Writes messages of errors for users of the command, and its exit codes: 1 the work failed, 2 usage error."""
 
 import re
 from collections.abc import Sequence
@@ -29,20 +29,18 @@ _PRICES = re.compile(r"prices\.\d+(?:\.\w+)?")
 _FIELDS_OF_RUNS = (
     *("maxBudgetUsd", "allowUnpriced", "maxConcurrency", "staggerMs", "profileId", "systemPrompt", "userMessage"),
 )
-"""Fields that only requests for runs have; their options are those of the commands that start runs."""
+"""These fields belong to requests for runs only; their options are those of the commands that start runs."""
 _OPTIONS = {"budgets.dayUsd": "--day", "budgets.monthUsd": "--month", "budgets.timezone": "--timezone"}
 _SCHEDULE = ("--cron", "--rate", "--at")
-"""One of these options sets the `expression` of a schedule."""
 _IN_RUN = re.compile(r"(?:run|evalRun)\.(?:config\.)?(\w+)")
 _CONFIG_FIELD = re.compile(r"(?:run\.)?config\.(\w+)")
 _WORDS = "cupel.words"
-"""Key of the words after `cupel` in the data of a context."""
 _COMMANDS_ELSEWHERE = {
     "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
     "view": "`cupel open` opens the page, and `cupel show RUN` prints a run",
 }
-"""It maps commands of promptfoo and Inspect that Cupel does not have to what to use instead."""
+"""It maps commands of promptfoo and Inspect that Cupel does not have to a replacement."""
 
 
 def name_option(field: str, options: AbstractSet[str] = frozenset()) -> str:
@@ -62,7 +60,7 @@ def name_option(field: str, options: AbstractSet[str] = frozenset()) -> str:
 
 
 def _find_option(field: str, options: AbstractSet[str]) -> str | None:
-    """Return the option that sets a field, with the part of its value that is refused: `--param maxOutputTokens`."""
+    """Return the option that sets a field, with the refused part of its value: `--param maxOutputTokens`."""
     if field == "expression" and options >= {*_SCHEDULE}:
         return " or ".join(_SCHEDULE)
     own = _PREFIX.sub("", field)
@@ -73,15 +71,13 @@ def _find_option(field: str, options: AbstractSet[str]) -> str | None:
 
 
 def name_commands(message: str, command: str = "cupel") -> str:
-    """`PUT /v1/providers/openai sets it` is `cupel providers set openai sets it`."""
+    """Replace requests by commands: `PUT /v1/providers/openai sets it` becomes `cupel providers set openai sets it`."""
     for pattern, replacement in _COMMANDS:
         message = pattern.sub(replacement.replace("{command}", command), message)
     return message
 
 
 class CommandGroup(TyperGroup):
-    """The outermost group of commands: `typer.Typer(cls=CommandGroup)` covers all commands below it."""
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
         if hint := _COMMANDS_ELSEWHERE.get(name):
@@ -96,7 +92,7 @@ class CommandGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            from cupel_core.domain.text.validation_messages import field_message  # only this message needs it
+            from cupel_core.domain.text.validation_messages import field_message  # Only this message needs it.
 
             error.message = field_message(error.message)
             raise
@@ -105,7 +101,6 @@ class CommandGroup(TyperGroup):
             raise typer.Exit(error.exit_code) from error
 
     def _options_of(self, words: Sequence[str]) -> frozenset[str]:
-        """Return the names of the options of the command that these words call."""
         command: Any = self
         for word in words:
             if not isinstance(command, TyperGroup) or word not in command.commands:
@@ -115,13 +110,12 @@ class CommandGroup(TyperGroup):
 
 
 def _print_error(session: Session, error: CupelError, options: AbstractSet[str]) -> None:
-    """Print field errors instead of the detail, which only repeats them."""
     if isinstance(error, ApiProblem) and error.errors:
         session.remark(f"cupel: {error.status} {error.title}")
         named = (
             (name_option(each.field, options), name_commands(each.message, command_name())) for each in error.errors
         )
-        for option, message in dict.fromkeys(named):  # Two models of one provider lack the same key.
+        for option, message in dict.fromkeys(named):  # Two models of one provider may lack the same key.
             session.remark(f"  {option}: {message}")
     else:
         session.remark(f"cupel: {name_commands(str(error), command_name())}")

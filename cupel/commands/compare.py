@@ -1,4 +1,5 @@
-"""`cupel compare`, `comparisons` and `jobs`: differences between runs, targets or prompts, and whether they matter."""
+"""`cupel compare`, `comparisons` and `jobs` show differences between runs, targets or prompts, and their
+significance."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated

@@ -8,13 +8,13 @@ from cupel.json_types import Json
 from cupel.session import Session
 
 _REMEDY = "; repeat the request"
-"""With which the API's reason goes on: the command does that."""
 
 
 def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: bool) -> Json:
-    """`start` gets the fields of an agreement: none at first. Whoever says no ends the command with 1.
+    """Start, and ask for agreement if the API requires it.
 
-    The amount is what was shown: if a price rises in between, the API refuses again.
+    `start` gets the fields of an agreement, which are empty at first. A refusal ends the command with 1. The agreed
+    amount is the one that was shown: if a price rises in between, the API refuses again.
     """
     try:
         return start({})
@@ -27,8 +27,7 @@ def start_confirmed(session: Session, start: Callable[[Json], Json], *, yes: boo
 
 
 def confirm_cost(session: Session, reason: str, *, yes: bool) -> None:
-    """Ask whether to start although it is expected to cost more than its budget, as `reason` says. UsageError if nobody
-    can answer."""
+    """Ask whether to start despite the `reason`, a cost above the budget. Raises UsageError if nobody can answer."""
     if yes:
         session.remark(f"{reason}; started because of --yes")
         return
@@ -38,7 +37,6 @@ def confirm_cost(session: Session, reason: str, *, yes: bool) -> None:
 
 
 def confirm_deletion(session: Session, what: str, *, yes: bool) -> None:
-    """Ask whether to delete it. UsageError if nobody can answer."""
     if not yes and not session.can_ask():
         raise UsageError(f"this deletes {what}; --yes deletes without asking")
     confirm(f"Delete {what}?", yes=yes)

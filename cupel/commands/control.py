@@ -1,4 +1,4 @@
-"""`cupel pause`, `resume`, `cancel`, `retry` and `expand`: control a run."""
+"""`cupel pause`, `resume`, `cancel`, `retry` and `expand` control a run."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`cupel definitions`: list, show, create, update, delete, erase and compare what is evaluated."""
+"""`cupel definitions` lists, shows, creates, updates, deletes, erases and compares definitions."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -198,7 +198,6 @@ def diff(
 
 
 def find_definition_id(client: "Client", text: str) -> str:
-    """Of an id, or of the name of one definition."""
     if text.startswith("def_"):
         return text
     from cupel.errors import UsageError

@@ -1,4 +1,4 @@
-"""`cupel delete` and `cupel deletions`: delete runs and conversations, and repeat deletions after a restore."""
+"""`cupel delete` and `cupel deletions` delete runs and conversations, and repeat deletions after a restore."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from cupel.session import Session
 
 app = typer.Typer(help="Deletions of a stack on AWS.", no_args_is_help=True)
 _MAX_DELETED = 100
-"""Per request."""
+"""A request deletes at most so many."""
 
 
 def delete(
@@ -49,7 +49,6 @@ def delete(
 
 
 def delete_each(session: Session, ids: list[str], delete: Callable[[list[str]], list[Json]], *, as_json: bool) -> None:
-    """Delete all, print what came of each, and exit with 1 if one is left."""
     results = [result for batch in batched(ids, _MAX_DELETED) for result in delete(list(batch))]
     if as_json:
         session.print_json(results)

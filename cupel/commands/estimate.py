@@ -1,4 +1,4 @@
-"""`cupel estimate`: what a run would cost, before it is started."""
+"""`cupel estimate` estimates the cost of a run before it is started."""
 
 from collections.abc import Sequence
 
@@ -118,7 +118,6 @@ def _basis(estimate: Json) -> str:
 
 
 def _bounds(estimate: Json) -> list[str]:
-    """Return what the amounts in brackets are, if any has them."""
     parts = [estimate, estimate["expansion"], estimate["trial"], *estimate["targets"], *estimate["graders"]]
     if not any(part and part["usd"] and has_range(part["usd"]) for part in parts):
         return []
@@ -145,7 +144,6 @@ def _trial_lines(trial: Json | None) -> list[str]:
 
 
 def _budget_lines(budget: Json | None, expected_usd: float) -> list[str]:
-    """What is left of each budget, and whether the run fits."""
     if budget is None:
         return []
     left = [f"{format_usd(budget[field])} {words}" for field, words in _LEFT.items() if budget[field] is not None]

@@ -1,4 +1,4 @@
-"""`cupel evals run`, `cupel try` and `cupel settings`: eval runs, playground runs, and evaluation settings."""
+"""`cupel evals run`, `cupel try` and `cupel settings` start eval runs and playground runs, and change settings."""
 
 from typing import Annotated
 
@@ -41,7 +41,7 @@ def run_eval(
     with session.connect() as client:
         body = with_profile_id(client, settings)
         started = start_confirmed(session, lambda agreed: client.create_eval_run(eval_id, body | agreed), yes=yes)
-        # Afterwards, because the response names the models of the eval and the workspace too.
+        # The response also names the models of the eval and the workspace.
         config = started["run"]["config"]
         graders = (config.get(name) for name in ("judgeModel", "personaModel", "embeddingModel", "summarizerModel"))
         warn_about_unlisted_models(session, (*config["models"], *graders))
@@ -102,7 +102,6 @@ def settings(ctx: typer.Context, as_json: AsJson = False, *, settings: Json) -> 
 
 
 def _limits(budgets: Json) -> str:
-    """`day $20.00, month $300.00`; empty without a limit."""
     fields = (("day", "dayUsd"), ("month", "monthUsd"))
     return ", ".join(f"{name} {format_usd(budgets[field])}" for name, field in fields if budgets.get(field))
 

@@ -1,4 +1,4 @@
-"""`cupel events` and `cupel audit`: what happened to a run, and who changed what in the workspace."""
+"""`cupel events` and `cupel audit` list the events of a run, and the changes in the workspace with their authors."""
 
 import json
 from collections.abc import Iterable

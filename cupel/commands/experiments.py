@@ -1,4 +1,4 @@
-"""`cupel experiments`: runs under one hypothesis, compared with a baseline."""
+"""`cupel experiments` manages runs under one hypothesis, which are compared with a baseline."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -127,7 +127,6 @@ RESOURCE.add_delete("Delete an experiment; its runs stay.")
 
 @contextmanager
 def _fields(file: Path | None, given: Json) -> Iterator[Json]:
-    """Return the fields of the file and of the options, which take precedence. Errors name the file's lines."""
     if file is None:
         if not given:
             raise UsageError("name a file or at least one option, such as --baseline RUN")

@@ -1,4 +1,4 @@
-"""`cupel export`: the transcripts of a run as JSON Lines or CSV, or in the formats of other tools."""
+"""`cupel export` writes the transcripts of a run as JSON Lines or CSV, or in the formats of other tools."""
 
 import sys
 from collections.abc import Iterator
@@ -121,7 +121,6 @@ def _write_logs(client: "Client", run: Json, rescore_id: str | None, folder: Pat
 
 
 def _definition_name(client: "Client", run: Json) -> str:
-    """The name of the run's definition; its id if it was deleted."""
     from cupel.errors import ApiProblem
     from cupel.exports.records import NOT_FOUND
 

@@ -1,4 +1,4 @@
-"""`cupel files`: images and PDFs for messages."""
+"""`cupel files` manages images and PDFs for messages."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`cupel definitions fork`, `ancestors` and `descendants`."""
+"""`cupel definitions fork`, `ancestors` and `descendants` manage the forks of definitions."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Options for CI pipelines, applied at the end of a run: a gate, and a JUnit file."""
+"""Defines options for CI pipelines, which apply at the end of a run: a gate, and a JUnit file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -94,15 +94,13 @@ JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML
 
 @dataclass(frozen=True)
 class Baseline:
-    """It names an earlier run that a run must not be worse than."""
+    """Names an earlier run that a run must not be worse than."""
 
     run_id: str
     is_margin_tested: bool = False
     """If set, the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""
     margin: float | None = None
-    """None is the metric's default."""
     alpha: float | None = None
-    """None is the default level of comparisons."""
     allow_inconclusive: bool = False
     errors_as: ErrorsAs = ErrorsAs.MISSING
 
@@ -133,7 +131,6 @@ class Baseline:
         return "--not-worse-than" if self.is_margin_tested else "--fail-if-worse-than"
 
     def request(self, run_id: str) -> Json:
-        """Return the request that compares a run with this one."""
         metric = Metric.PASS_RATE_ERRORS_FAIL if self.errors_as is ErrorsAs.FAIL else None
         levels = without_none(metric=metric, margin=self.margin, alpha=self.alpha)
         return {"baseline": {"runId": self.run_id}, "comparison": {"runId": run_id}, **levels}
@@ -151,7 +148,6 @@ class GateOptions:
     baseline: Baseline | None
 
     def check_waits_for_end(self, is_waiting: bool) -> None:
-        """Raise UsageError if an option is set although the command does not wait for the end of the run."""
         needs_end = self.junit is not None or self.baseline is not None or not self.gate.is_unconditional
         if needs_end and not is_waiting:
             raise UsageError(
@@ -170,7 +166,7 @@ class GateOptions:
         """Write the JUnit file, print each violated gate and then one verdict for all; return whether they pass.
 
         `repair` is the command that scores answers which could not be scored; it is named if the gate of the results
-        fails. `further` returns the violations of other conditions, after printing what they are about.
+        fails. `further` prints the basis of other conditions and returns their violations.
         """
         if self.junit is not None:
             write_text_file(self.junit, junit())
@@ -186,7 +182,6 @@ class GateOptions:
 
 
 def print_verdict(session: Session, violations: Sequence[str], figures: str = "") -> None:
-    """Print every violation, and last whether the gates passed."""
     for violation in violations:
         session.remark(f"gate: {violation}")
     session.remark("gate: failed" if violations else f"gate: passed{figures}")
@@ -205,7 +200,8 @@ def _gates(
     alpha: Alpha = None,
     allow_inconclusive: AllowInconclusive = False,
 ) -> GateOptions:
-    """The parameters are the options that `with_gates` adds to a command. Raise UsageError for one without effect."""
+    """Return the gates. The parameters are the options that `with_gates` adds. Raises UsageError for one without
+    effect."""
     gate = Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as)
     baseline = Baseline.from_options(
         worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as

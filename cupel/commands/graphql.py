@@ -1,4 +1,4 @@
-"""`cupel graphql`: a query or mutations of one's own."""
+"""`cupel graphql` sends a query or mutations."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`cupel import`: evaluations in the formats of other tools become definitions with scenarios."""
+"""`cupel import` converts evaluations in the formats of other tools to definitions with scenarios."""
 
 import json
 import shlex
@@ -93,8 +93,6 @@ def import_(
 
 @dataclass(frozen=True)
 class _Source:
-    """A file to import, and how."""
-
     format: str
     file: Path
     name: str | None
@@ -123,7 +121,7 @@ class _Source:
         return self.name or self.file.name.removesuffix(".gz").rpartition(".")[0] or self.file.name
 
     def read(self, files: FolderFiles, code_folder: str | None = None) -> "ImportedSuite":
-        """The file as the API reads it. CupelError if nothing in it can be imported."""
+        """Read the file as the API does. Raises CupelError if nothing in it can be imported."""
         from cupel_core.interop.imports.admission import admit, require_admission
         from cupel_core.interop.imports.datasets import InvalidAssertions, read_dataset
         from cupel_core.interop.imports.json_documents import InvalidDocument
@@ -163,8 +161,6 @@ class _Source:
 
 @dataclass(frozen=True)
 class _AssertionFile:
-    """The file of `--assert`: a list of assertions, or the list `assertions` or `assert` of a mapping."""
-
     source: SourceFile
     field: str
     assertions: tuple[Json, ...]
@@ -182,7 +178,6 @@ class _AssertionFile:
         return cls(source, field, tuple(document))
 
     def refusal(self, error: "InvalidAssertions") -> UsageError:
-        """Return an error with the lines of this file."""
         return self.source.refusal(
             RefusedField(issue.field.replace("assertions", self.field, 1).lstrip("."), issue.message)
             for issue in error.issues
@@ -193,7 +188,7 @@ def _import_on_stack(session: Session, source: _Source, folder: str | None, *, d
     from cupel.imported_suites import is_large, upload_suite, with_local_reasons
 
     files = FolderFiles(source.file.parent)
-    suite = source.read(files)  # Also determines which files it refers to.
+    suite = source.read(files)  # This also determines which files it refers to.
     if is_large([source.text, *files.contents.values()], suite):
         if dry_run:
             return _response(suite, [None] * len(suite.drafts))
@@ -218,7 +213,6 @@ def _import_on_stack(session: Session, source: _Source, folder: str | None, *, d
 
 
 def _response(suite: "ImportedSuite", ids: list[str | None]) -> Json:
-    """The response of the API."""
     from cupel_core.contract.imports import ImportResultResponse
     from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
 
@@ -229,7 +223,6 @@ def _response(suite: "ImportedSuite", ids: list[str | None]) -> Json:
 
 
 def _write_files(source: _Source, output: Path) -> Json:
-    """The response of the API, with the files in place of the ids."""
     from cupel import imported_suites
 
     folder = imported_suites.code_folder(source.file, output)
@@ -274,7 +267,6 @@ def _table(title: str, notes: list[Json]) -> Table:
 
 
 def _escape(text: str) -> str:
-    """Escape Rich markup, because a configuration may contain any text."""
     return text.replace("[", r"\[")
 
 
@@ -294,7 +286,6 @@ def _next_command(definition: Json, imported: Json) -> str:
 
 
 def _targets(definition: Json, agents: list[str]) -> list[str]:
-    """The option that names the targets: by their models, if they have nothing else or one temperature."""
     targets = definition["targets"]
     params = [target.get("params", {}) for target in targets]
     is_plain = not any("label" in target for target in targets) and all(

@@ -1,4 +1,4 @@
-"""`cupel run --in-process`: the same table and exit codes, without a stack."""
+"""`cupel run --in-process` prints the same table without a stack, and has the same exit codes."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,8 @@ from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.runs.run import RunStatus
 
 MAX_PRINTED_FAILURES = 10
-"""How many probes that failed are listed; the JUnit file and --json contain all of them."""
 _OPTIONS = ("resume", "analysis_model", "cache", "cache_ttl")
-"""Parameters of `evaluate` for which a run has no field; their options have the same names."""
+"""A run has no fields for these parameters of `evaluate`; their options have the same names."""
 _SAVED_FOLDER = Path(".cupel/evaluations")
 _LAST_SAVED = "last"
 
@@ -54,7 +53,6 @@ def run_in_process(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """`specification` is the body that would start the run on a stack, without the definition."""
     _check_deep(options)
     own = evaluation_options(specification, options)
     with named_after_options():
@@ -87,7 +85,7 @@ def run_in_process(
 
 
 def _check_deep(options: InProcessOptions) -> None:
-    """UsageError, before any call, for what could not be analyzed afterwards."""
+    """Raise UsageError, before any call, if an analysis would be impossible afterwards."""
     if options.deep:
         require_extra("analysis", "--deep")
     elif options.analysis_model is not None:
@@ -95,7 +93,7 @@ def _check_deep(options: InProcessOptions) -> None:
 
 
 def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> None:
-    """Raises UsageError for a model whose price is unknown, and if nobody can agree to what it may cost."""
+    """Raise UsageError for a model whose price is unknown, and if nobody can agree to the cost."""
     max_usd = plan.options.get("budget_usd")
     if max_usd is None:
         return
@@ -109,7 +107,6 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
 
 
 def evaluation_options(specification: Json, options: InProcessOptions) -> EvaluationOptions:
-    """What `evaluate` takes, from the body that would start the run on a stack."""
     settings = {name: value for name, value in specification.items() if name not in ("models", "targets", "config")}
     given = {parameter_of(name): value for name, value in (settings | specification["config"]).items()}
     return cast(
@@ -127,7 +124,7 @@ def evaluation_options(specification: Json, options: InProcessOptions) -> Evalua
 
 
 def parameter_of(field: str) -> str:
-    """Return the parameter of `evaluate` for a field of a run. UsageError for one that only a stack has."""
+    """Return the parameter of `evaluate` for a field of a run. Raises UsageError for one that only a stack has."""
     parameter = option_name(field)
     if parameter not in EvaluationOptions.__annotations__:
         raise UsageError(f"{option_of('CreateRun', field).names}: needs a stack")
@@ -135,7 +132,6 @@ def parameter_of(field: str) -> str:
 
 
 def providers_with(prices: Sequence[str]) -> dict[str, Json] | None:
-    """Return the access to providers with these prices of models, each with its provider: `custom/small=0.4,1.6`."""
     providers: dict[str, Json] = {}
     for text in prices:
         model, figures = parse_price(text, "--price")
@@ -151,7 +147,6 @@ def providers_with(prices: Sequence[str]) -> dict[str, Json] | None:
 
 @contextmanager
 def named_after_options() -> Iterator[None]:
-    """A UsageError names the option of the command instead of the parameter of `evaluate`."""
     try:
         yield
     except UsageError as error:
@@ -163,11 +158,11 @@ def named_after_options() -> Iterator[None]:
 
 
 def _option_of(field: str) -> str | None:
-    """`--judge-model` for `judge_model`, `--models` for `targets.0`; None for a field of the file."""
+    """Return `--judge-model` for `judge_model`, `--models` for `targets.0`, and None for a field of the file."""
     name, _, inner = field.partition(".")
     if name == "params":
         return f"--param: {inner}"
-    if name == "targets" and "." in inner:  # A field of a target, which only a file can have.
+    if name == "targets" and "." in inner:  # Only a file can have this field of a target.
         return f"--targets: {inner}"
     if name == "targets":
         return "--models"
@@ -209,7 +204,7 @@ def _case(result: ProbeResult, run_id: str) -> junit_xml.JunitCase:
 
 
 def _find_saved(name: str) -> Path:
-    """The file of this name, or the one that was written to last. UsageError if there is none."""
+    """Return the file of this name, or the one that was written last. Raises UsageError if there is none."""
     if name != _LAST_SAVED:
         if not Path(name).is_file():
             raise UsageError(f"--resume: {name}: no such file")
@@ -221,7 +216,6 @@ def _find_saved(name: str) -> Path:
 
 
 def _run_and_save(session: Session, plan: EvaluationPlan) -> Evaluation:
-    """Run the plan, and save what is finished in its file."""
     file = _open(plan)
     try:
         evaluation = asyncio.run(run_plan(plan, file, session.err))
@@ -237,7 +231,7 @@ def _run_and_save(session: Session, plan: EvaluationPlan) -> Evaluation:
 def _discard_saved(evaluation: Evaluation, resume: Path | None) -> None:
     """Delete a file in the folder if every probe has completed, so that nothing is left to continue.
 
-    Only once the results are printed and written: until then, it is the only place where they are.
+    This must follow the printing and writing of the results, which are stored nowhere else.
     """
     path = resume or _new_path(evaluation.id)
     if not evaluation.errors and path.parent == _SAVED_FOLDER:
@@ -245,7 +239,6 @@ def _discard_saved(evaluation: Evaluation, resume: Path | None) -> None:
 
 
 def _open(plan: EvaluationPlan) -> OutcomeFile:
-    """The file to continue, or a new one in the folder."""
     path = resume_path(plan.options)
     if path is not None:
         return plan.open_file(path)

@@ -1,4 +1,4 @@
-"""`cupel junit`: a run as test results for pipelines."""
+"""`cupel junit` writes a run as test results for pipelines."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What all lists have in common: the option that limits them, and how they are printed."""
+"""Prints lists with the option that limits them."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
@@ -29,14 +29,12 @@ def print_list(
     where: Callable[[Json], bool] | None = None,
     total: CountAll | None = None,
 ) -> None:
-    """Print at most `limit` of what is listed, which is read no further."""
     print_items(session, listed.first(limit, where=where), render, as_json=as_json, total=total)
 
 
 def print_items(
     session: Session, items: "FirstItems", render: Render, *, as_json: bool, total: CountAll | None = None
 ) -> None:
-    """Print what was read of a list. `total` is called to say of how many, if there are more."""
     if as_json:
         session.print_json(items)
     else:
@@ -45,7 +43,6 @@ def print_items(
 
 
 def remark_on_limit(session: Session, items: "FirstItems", total: CountAll | None = None) -> None:
-    """Say that there are more, and how many in all if `total` returns it."""
     if items.has_more:
         counted = f"{len(items):,} of {total():,}" if total is not None else f"the first {len(items):,}"
         session.remark(f"{counted}; --limit shows more")

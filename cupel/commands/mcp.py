@@ -1,4 +1,4 @@
-"""`cupel mcp`: the MCP server on standard input and output, for programs on a desktop."""
+"""`cupel mcp` serves MCP on standard input and output, for programs on a desktop."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ def mcp(
 
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        # Bytes: the encoding of pipes is not UTF-8 everywhere.
+        # Bytes are used because the encoding of pipes is not UTF-8 everywhere.
         pass_messages(client, sys.stdin.buffer, write, tools)
 
 
@@ -81,7 +81,6 @@ def pass_messages(
 
 
 def answer(client: "Client", line: bytes, tools: str | None = None) -> bytes | None:
-    """The message to answer a line with, without line breaks; None if there is none."""
     try:
         text = line.decode("utf-8-sig")
         message = json.loads(text)
@@ -109,7 +108,6 @@ def answer(client: "Client", line: bytes, tools: str | None = None) -> bytes | N
 
 
 def _headers(message: Any) -> dict[str, str]:
-    """Since 2026-07-28, headers repeat what a message says."""
     params = _object(_object(message).get("params"))
     version = _object(params.get("_meta")).get("io.modelcontextprotocol/protocolVersion")
     if version is None:
@@ -125,7 +123,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _encoded(value: str) -> str:
-    """Values that a header cannot carry are sent in base64."""
+    """Encode in base64 values that a header cannot carry."""
     if _VISIBLE.fullmatch(value) and not value.startswith("=?base64?"):
         return value
     return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="

@@ -1,4 +1,4 @@
-"""Options and arguments shared by several commands."""
+"""Defines options and arguments shared by several commands."""
 
 import sys
 from collections.abc import Sequence
@@ -13,7 +13,6 @@ from cupel.errors import UsageError
 
 
 def model_option(name: str, *, help_text: str) -> Any:
-    """An option that takes a model, or several separated by commas."""
     return typer.Option(name, autocompletion=complete_model, help=help_text)
 
 
@@ -47,7 +46,6 @@ _MIN_USD = 0.000001
 
 
 def parse_usd(text: str) -> float:
-    """An amount that may be spent."""
     try:
         usd = float(text)
     except ValueError:
@@ -66,7 +64,7 @@ StartAnyway = Annotated[bool, typer.Option("--yes", help="Start even if it may e
 
 
 def metadata_of(options: list[str] | None) -> dict[str, str]:
-    """The values of --metadata. UsageError for one that is not `key=value`."""
+    """Return the values of --metadata. Raises UsageError for one that is not `key=value`."""
     return dict(map(_metadata_entry, options or ()))
 
 
@@ -78,7 +76,6 @@ def _metadata_entry(option: str) -> tuple[str, str]:
 
 
 def creation_filters(after: str | None, before: str | None, *, oldest_first: bool) -> dict[str, str | None]:
-    """The arguments of the client's lists for these options."""
     return {"created_after": after, "created_before": before, "sort": "createdAt" if oldest_first else None}
 
 
@@ -98,7 +95,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def command_name() -> str:
-    """How to call this command from here: `cupel`, or its path if it is installed below the current folder."""
+    """Return how to call this command from here: `cupel`, or its path if it is installed below the current folder."""
     program = Path(sys.argv[0])
     if program.name == "cupel" and program.resolve().is_relative_to(Path.cwd().resolve()):
         return str(program.resolve().relative_to(Path.cwd().resolve()))
@@ -106,12 +103,10 @@ def command_name() -> str:
 
 
 DEFAULT_CONCURRENCY = 10
-"""Conversations at the same time in this process, as `cupel.evaluate` has it."""
+"""`cupel.evaluate` has the same number of parallel conversations."""
 
 
 class InProcessOptions(NamedTuple):
-    """The options of `cupel run` that only apply to evaluations in this process."""
-
     resume: str | None = None
     cache: bool = False
     cache_ttl: float | None = None
@@ -120,7 +115,6 @@ class InProcessOptions(NamedTuple):
     deep: bool = False
     analysis_model: str | None = None
     prices: Sequence[str] = ()
-    """Such as `custom/small=0.4,1.6`."""
 
 
 Prices = Annotated[

@@ -1,4 +1,4 @@
-"""`cupel plan`: how many scenarios and repeats a comparison needs to detect a difference."""
+"""`cupel plan` computes how many scenarios and repeats a comparison needs to detect a difference."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -112,17 +112,16 @@ class RunSpread(NamedTuple):
     metric: Metric
     differences: DifferenceVariance
     personas: float
-    """Per scenario, on average; 1 if it has none."""
     scenarios: int
-    """The differences are the upper bound of what these have shown."""
+    """The differences are upper bounds estimated from so many scenarios."""
 
 
 def spread_of_run(
     session: Session, client: "Client", run_id: str, model: str | None, against: str | None, metric: Metric | None
 ) -> RunSpread:
-    """Compare two of its targets: the comparison says how much scenarios differ, the analysis how much repeats do.
+    """Compare two targets: the comparison gives the spread of scenarios, the analysis that of repeats.
 
-    No case is read: both are computed from the counts of the run. Raises UsageError for targets that it has not.
+    No case is read: both are computed from the counts of the run. Raises UsageError for unknown targets.
     """
     run = client.get_run(run_id)
     columns = columns_of(run)
@@ -142,7 +141,6 @@ def spread_of_run(
 
 
 def _noise(analysis: Json, metric: Metric, *columns: RunColumn) -> float:
-    """The variance of single answers of both targets together; 0 if the analysis is of another metric."""
     figures = analysis["figures"]
     if figures is None or figures["metric"] != metric:
         return 0.0
@@ -158,12 +156,10 @@ def _side(run_id: str, column: RunColumn) -> Json:
 
 
 def _first_column(columns: list[RunColumn], target: str) -> RunColumn:
-    """Return the column of the first prompt."""
     return next(column for column in columns if column.target == target)
 
 
 def _sides(names: list[str], model: str | None, against: str | None) -> tuple[str, str]:
-    """The baseline's target and the other."""
     for option, name in (("--model", model), ("--against", against)):
         if name is not None and name not in names:
             raise UsageError(f"{option}: the run has no target {name!r}; it has {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""`cupel probes` and `cupel correct`: the conversations of runs, with their status and errors, and their results."""
+"""`cupel probes` and `cupel correct` list the probes of runs with status, errors and results, and correct results."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated
@@ -89,7 +89,7 @@ def correct(
 
 
 def _condition(error: str | None, **fields: str | None) -> Callable[[Json], bool] | None:
-    """What the API filters by in only one of its two lists, or in none; None if there is nothing to compare."""
+    """Return the filter that the API lacks in one or both of its lists, or None if there is nothing to compare."""
     expected = without_none(**fields)
 
     def matches(probe: Json) -> bool:

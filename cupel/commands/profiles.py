@@ -1,4 +1,4 @@
-"""`cupel profiles`: operation profiles, which say what runs around every turn."""
+"""`cupel profiles` manages operation profiles, which define the steps around every turn."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated
@@ -112,7 +112,6 @@ def profiles_table(profiles: Iterable[Json]) -> Table:
 
 
 def operations_table(operations: Iterable[Json]) -> Table:
-    """The operations of a profile, as they are written."""
     columns = table("operation", "kind", "hooks", "order", "required", "depends on", "tag", right=["order"])
     for each in operations:
         kind = each["kind"] if each["enabled"] else f"{each['kind']} (disabled)"
@@ -123,7 +122,6 @@ def operations_table(operations: Iterable[Json]) -> Table:
 
 
 def plan_table(plan: Json) -> Table:
-    """The operations of a turn, in the order in which their effects apply."""
     columns = table("hook", "operation", "kind", "order", "required", "depends on", "tag", right=["order"])
     for step in plan["steps"]:
         columns.add_row(step["hook"], escape(step["operationId"]), step["kind"], *_common_cells(step), step["tag"])

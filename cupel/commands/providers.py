@@ -1,4 +1,4 @@
-"""`cupel models` and `cupel providers`: the known models, and access to their providers."""
+"""`cupel models` and `cupel providers` list the known models, and manage access to their providers."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -152,7 +152,7 @@ def set_provider(
 
 
 def _print_listed_models(session: Session, provider: str, server: Server) -> None:
-    """A server without a list, or one that only the stack can reach, is none the worse for it."""
+    """Print a server's models. A server may have no list, or only the stack may reach it, and is still valid."""
     try:
         session.out.print(
             model_list_text(provider, list_models(server, SET_TIMEOUT_SECONDS)), markup=False, soft_wrap=True
@@ -205,13 +205,12 @@ def _api_key_change(from_stdin: bool, from_variable: str | None, forget: bool) -
 
 
 def _read_key() -> str:
-    """A line, or all of a JSON file."""
     line = sys.stdin.readline()
     return (line + sys.stdin.read() if line.lstrip().startswith("{") else line).strip()
 
 
 def _state(provider: Json) -> str:
-    """No call is made, so a key may still be wrong, and Bedrock may lack credentials: hence not "ready"."""
+    """Return the state, which is not "ready": without a call, a key may be wrong, and Bedrock may lack credentials."""
     if provider["usable"]:
         return "configured"
     if not provider["enabled"]:

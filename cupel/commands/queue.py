@@ -1,4 +1,4 @@
-"""`cupel queue`: show, pause and resume the providers' queues, and list and redrive their dead letters."""
+"""`cupel queue` shows, pauses and resumes the providers' queues, and lists and redrives their dead letters."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -110,7 +110,7 @@ def _print_redriven(session: Session, redriven: Json) -> None:
 
 
 def _require_one(session: Session, verb: str, provider: str | None, *, all_providers: bool) -> None:
-    """One of --provider and --all; without either, a user at a terminal is asked."""
+    """Require one of --provider and --all; without either, a user at a terminal is asked."""
     if provider is None and not all_providers and session.err.is_terminal:
         confirm(f"{verb} the queues of all providers?", yes=False)
     elif (provider is None) != all_providers:

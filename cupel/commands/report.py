@@ -1,4 +1,4 @@
-"""`cupel report`: the written account of a run, and a trial of its revised prompt."""
+"""`cupel report` writes the report of a run, and tries its revised prompt."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,7 +49,7 @@ TrialBudget = Annotated[
 ]
 _TRIAL_POLL_SECONDS = 1.0
 _MAX_TRIAL_POLLS = 60
-"""For the start of a trial, which follows the end of the report within seconds."""
+"""It limits the wait for the start of a trial, which follows the end of the report within seconds."""
 _INTERRUPTED = 130
 
 
@@ -92,9 +92,9 @@ def report(
 
 
 def print_report(session: Session, client: "Client", run: Json) -> None:
-    """The report of a run that makes one when it completes, as Markdown; a failed one is only mentioned.
+    """Print the report that a completed run makes, as Markdown; a failed one is only mentioned.
 
-    With the result of the trial that the run asked for, if it did.
+    The result of the trial that the run asked for is included.
     """
     run_id = run["id"]
     try:
@@ -112,14 +112,14 @@ def print_report(session: Session, client: "Client", run: Json) -> None:
 
 
 def _find_or_create(client: "Client", run_id: str) -> Json:
-    """The report that the run itself has requested, if it has by now. One without its summary is not made again."""
+    """Return the report that the run itself has requested, or create one. One without its summary is not made again."""
     current = (each for each in client.list_reports(run_id) if not each["isStale"])
     wanted = {"allowUnpriced": True}  # The start of the run has asked about unknown prices.
     return next(current, None) or client.create_report(run_id, wanted)
 
 
 def print_text(session: Session, text: str, report_format: ReportFormat) -> None:
-    """Print what was read; on a terminal, Markdown is rendered, so that ids can be copied and columns are aligned."""
+    """Print a report; on a terminal, Markdown is rendered, so that ids can be copied and columns are aligned."""
     if session.out.is_terminal and report_format is ReportFormat.MARKDOWN:
         from rich.markdown import Markdown
 
@@ -135,7 +135,6 @@ def _options(summarizer: str | None, summary: bool) -> Json:
 
 
 def wait_for_report(session: Session, client: "Client", made: Json) -> Json:
-    """The report once its job has ended."""
     while made["status"] not in _OVER:
         session.sleep(_POLL_SECONDS)
         made = client.get_report(made["runId"], made["id"])
@@ -186,7 +185,6 @@ def _wait_for_trial(session: Session, client: "Client", report: Json, trial: Jso
 
 
 def _announce_trial(session: Session, plan: Json) -> None:
-    """What a trial can find is said before it is paid for."""
     conversations = count_of(plan["estimate"]["jobCount"], "conversation")
     apart = format_points_apart(plan["detectableDifference"])
     session.remark(

@@ -1,4 +1,5 @@
-"""Options of commands from the fields of requests: types, limits, defaults and most texts are those of the contract."""
+"""Derives options of commands from the fields of requests, with the contract's types, limits, defaults and most
+texts."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,18 +38,12 @@ def _read_format(text: str) -> Any:
 
 
 class FieldOption(NamedTuple):
-    """What the option of a field has besides the field's type, limits, default and description."""
-
     names: str = ""
-    """If it is empty, the option of `judgeModel` is named `--judge-model`."""
     help: str = ""
-    """If it is empty, the help is the field's description."""
     metavar: str | None = None
     type: Any = None
-    """If it is None, the type follows from that of the field."""
     parser: Callable[[str], Any] | None = None
     read: Callable[[Any], Any] | None = None
-    """It makes the field's value of the option's."""
     default: Any = None
 
 
@@ -137,7 +132,6 @@ _OPTIONS = {
     "ExperimentFields.controlledVariables": FieldOption("--controlled-variable"),
     "ExperimentFields.tags": _TAGS._replace(help="Tag of the experiment; repeatable."),
 }
-"""Options of fields whose names or texts differ; those of one request have its model's name before them."""
 WITHOUT_OPTION = {
     "definitionId": "the command has an argument for it",
     "confirmedUsd": "the command asks, unless --yes is given",
@@ -146,7 +140,7 @@ WITHOUT_OPTION = {
     "evaluator": "the command does not take headers, which may be secret",
     "budgets": "`cupel budget set` sets it",
 }
-"""Fields that have no option, and why."""
+"""It maps fields without an option to the reason."""
 TARGETS, SAMPLE, GRADING, LIMITS, OUTPUT, CI = "Targets", "Sample", "Grading", "Limits and cost", "Output", "CI"
 _FIRST = (
     *("--name", "--cron", "--rate", "--at", "--timezone", "--eval"),
@@ -154,7 +148,7 @@ _FIRST = (
     *("--sample", "--repeats", "--judge-model", "--budget", "--in-process", "--watch", "--fail-under", "--junit"),
     "--json",
 )
-"""Options that are used most; they come first, and those that are in no panel after them."""
+"""The help lists these frequent options first, followed by those that are in no panel."""
 _PANELS = {
     TARGETS: ("--targets", "--param", "--temperature", "--max-output-tokens", "--profile", "--profile-version"),
     SAMPLE: ("--seed", "--definition-version", "--max-turns", "--persona", "--new"),
@@ -179,7 +173,6 @@ _PANELS = {
 _PANEL_OF = {name: panel for panel, names in _PANELS.items() for name in names}
 _RANKS = {name: -rank for rank, name in enumerate([*reversed(_PANEL_OF), *reversed(_FIRST)])}
 _MIN_OPTIONS_OF_PANELS = 20
-"""The help of a command with fewer options has no panels."""
 _MAX_SHOWN = 10**9
 """Higher limits would only widen the help; the API states them."""
 _TYPES = {"integer": int, "number": float, "boolean": bool, "texts": list[str], "pair": tuple[int, int]}
@@ -187,14 +180,12 @@ _METAVARS = {bool: "", int: "N", float: "N", str: "TEXT", list[str]: "TEXT", Pat
 
 
 def option_of(model: str, field: str) -> FieldOption:
-    """Return the option of a field, such as `config.judgeModel`; it has at least a name."""
     name = field.rpartition(".")[2]
     option = _OPTIONS.get(f"{model}.{name}") or _OPTIONS.get(name) or FieldOption()
     return option if option.names else option._replace(names=f"--{words_of(name, '-')}")
 
 
 def options_of(name: str) -> list[str]:
-    """Return the options that set a field of this name, which may depend on the command."""
     declared = [option.names for field, option in _OPTIONS.items() if field.rpartition(".")[2] == name]
     return [each.split()[0] for each in (*declared, f"--{words_of(name, '-')}") if each]
 
@@ -209,8 +200,8 @@ def with_settings(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace the parameter `settings` of a command by an option for each field of a request.
 
-    The command gets the fields that are given, as the request has them. `names` are other names of options, and
-    `fields` other fields than those of the contract.
+    The command gets the given fields as the request has them. `names` are other names of options, and `fields` other
+    fields than those of the contract.
     """
     known = fields_of(model) if fields is None else fields
     left_out = {*WITHOUT_OPTION, *without}
@@ -246,7 +237,6 @@ def _decorator(
 
 
 def _body(fields: Mapping[str, RequestField], options: Mapping[str, FieldOption], given: Json) -> Json:
-    """Return the request of the given options; its configuration is there even if it is empty."""
     if given.get("models") is not None and given.get("targets") is not None:
         option = options["models"].names
         raise UsageError(f"{option}: specify either {option} or --targets, a file")
@@ -297,14 +287,13 @@ def _is_model(name: str) -> bool:
 
 
 def _default(field: RequestField, option: FieldOption) -> Any:
-    """Return what is sent if the option is not given: a number or true, unless the field may be null."""
+    """Return the value to send without the option: a number or true, unless the field may be null."""
     if option.default is None and (field.nullable or field.choices or field.is_flag):
         return False if field.is_flag else None
     return field.default if option.default is None else option.default
 
 
 def _arrange(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters of a command by name; the options of a long one are in panels, in the order of the help."""
     if sum(_option_info(each) is not None for each in parameters) < _MIN_OPTIONS_OF_PANELS:
         return [_shown(each, has_panels=False) for each in parameters]
     return sorted((_shown(each, has_panels=True) for each in parameters), key=_rank)
@@ -324,7 +313,6 @@ def _shown(parameter: Parameter, *, has_panels: bool) -> Parameter:
 
 
 def _rank(parameter: Parameter) -> tuple[int, int]:
-    """Sort the context and arguments, then the options of the first panel, then the others by their panels."""
     info = _option_info(parameter)
     if info is None:
         return -1, 0
@@ -344,6 +332,5 @@ def _option_name(parameter: Parameter) -> str:
 
 
 def _without_none(kind: Any) -> Any:
-    """Return the type of an option that may be omitted."""
     given = [each for each in get_args(kind) if each is not type(None)]
     return given[0] if isinstance(kind, UnionType) and len(given) == 1 else kind

@@ -1,4 +1,4 @@
-"""`cupel rescore`, `rescores` and `scores`: grade a run's transcripts again, and show scores of a run or rescore."""
+"""`cupel rescore`, `rescores` and `scores` grade a run's transcripts again, and show scores of a run or rescore."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -89,7 +89,6 @@ def rescores(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as
 
 
 def _agreement(session: Session, client: "Client", run_id: str) -> list[Json]:
-    """Return nothing for a run that is too large for it, and say so."""
     try:
         return client.list_grader_agreement(run_id)
     except ApiProblem as problem:
@@ -167,7 +166,6 @@ def _print_rescore(session: Session, client: "Client", rescore: Json, *, as_json
 
 
 def _print_scores(session: Session, run_scores: Json, status: str | None = RunStatus.COMPLETED) -> None:
-    """`status` is that of the run: what can be rescored is over."""
     session.out.print(render_scores.models_table(run_scores["models"], run_scores["k"]))
     for line in render_scores.legend(run_scores):
         session.out.print(line, markup=False, style="dim", soft_wrap=True)
@@ -176,7 +174,6 @@ def _print_scores(session: Session, run_scores: Json, status: str | None = RunSt
 
 
 def _watch(session: Session, client: "Client", rescore: Json) -> Json:
-    """Show progress until the rescore has ended; return it in its final state."""
     with session.err.status("rescoring") as display:
         for rescore in _poll(session, client, rescore):  # noqa: B020 - each is the same rescore, later
             progress = rescore["progress"]

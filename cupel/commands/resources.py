@@ -1,4 +1,4 @@
-"""Commands that kinds of resources have in common; `cupel personas`, `connectors` and `evals` have few others."""
+"""Defines the commands that kinds of resources share; `cupel personas`, `connectors` and `evals` have few others."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -36,9 +36,8 @@ HeaderEnv = Annotated[
 
 
 CALLED_METHODS: set[str] = set()
-"""The names of the client's methods that the commands of resources call."""
 _TEXTS = frozenset({"description", "headerNames", "targets"})
-"""Fields that a narrow terminal may fold; the others are ids, addresses and models."""
+"""A narrow terminal may fold these fields; the others are ids, addresses and models."""
 
 
 def print_id_and_name(session: Session, resource: Json) -> None:
@@ -47,22 +46,18 @@ def print_id_and_name(session: Session, resource: Json) -> None:
 
 @dataclass(frozen=True)
 class ResourceCommands:
-    """A kind of resource of a workspace, with the commands that it has in common with others.
+    """Defines the shared commands of one kind of a workspace's resources.
 
     Each method adds one of them to the app, whose help lists them in this order.
     """
 
     app: typer.Typer
     name: str
-    """The client's methods are named after it, such as `get_persona` and `list_personas`."""
     table: "Callable[[Client], Render]"
     argument: Any = Id
-    """The annotation of the argument that identifies one."""
     print_saved: Callable[[Session, Json], None] = print_id_and_name
-    """It prints one that was created or updated."""
 
     def list_by_default(self) -> None:
-        """Let the app without a subcommand list them, and with `list`, too, which its help does not show."""
         print_all = self._list_printer()
         self.add_list(f"List {self.name}s.", is_hidden=True)
 
@@ -90,12 +85,10 @@ class ResourceCommands:
         return print_all
 
     def _method(self, name: str) -> "Callable[[Client], Callable[..., Any]]":
-        """Return the function that reads this method of a client."""
         CALLED_METHODS.add(name)
         return attrgetter(name)
 
     def add_create(self, help_text: str, *, reads_headers: bool = False) -> None:
-        """Add the command that creates one from a file; values of headers may come from the environment."""
         create_one = self._method(f"create_{self.name}")
 
         def create(ctx: typer.Context, file: File, header_env: HeaderEnv = None, as_json: AsJson = False) -> None:
@@ -104,7 +97,6 @@ class ResourceCommands:
         self.app.command(help=help_text)(create if reads_headers else _without_headers(create))
 
     def add_update(self, help_text: str, *, reads_headers: bool = False) -> None:
-        """Add the command that updates one from a file with the fields to change."""
         update_one = self._method(f"update_{self.name}")
 
         def update(
@@ -136,7 +128,6 @@ class ResourceCommands:
                 self.print_saved(session, saved)
 
     def add_show(self, help_text: str) -> None:
-        """Add the command that shows one as JSON."""
         get_one = self._method(f"get_{self.name}")
 
         def show(ctx: typer.Context, resource_id: str) -> None:
@@ -147,7 +138,6 @@ class ResourceCommands:
         self.app.command(help=help_text)(self._with_argument(show))
 
     def add_show_in_table(self, help_text: str) -> None:
-        """Add the command that shows one like the list does."""
         get_one = self._method(f"get_{self.name}")
 
         def show(ctx: typer.Context, resource_id: str, as_json: AsJson = False) -> None:
@@ -185,7 +175,6 @@ def _without_headers(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _from_files(name: str, kind: str, plural: str, table_of: "Callable[[Client], Render]") -> typer.Typer:
-    """The commands of resources that are created and updated from files, such as "an eval"."""
     app = typer.Typer(help=f"List, create, update and delete {plural}.", invoke_without_command=True)
     resource = ResourceCommands(app, name, table_of)
     resource.list_by_default()
@@ -197,7 +186,6 @@ def _from_files(name: str, kind: str, plural: str, table_of: "Callable[[Client],
 
 
 def _columns(*columns: str) -> "Callable[[Client], Render]":
-    """A table with the id, the name and these fields."""
     return lambda _: lambda found: _table(found, columns)
 
 

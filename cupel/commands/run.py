@@ -1,4 +1,4 @@
-"""`cupel run` and `cupel watch`: start a run and follow it."""
+"""`cupel run` and `cupel watch` start a run and follow it."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from cupel.upload import UploadedDefinition
 
 INTERRUPTED = 130
-"""The exit code that shells use for a command ended by Ctrl-C."""
+"""Shells use this exit code for a command ended by Ctrl-C."""
 
 Definitions = Annotated[
     list[str],
@@ -102,7 +102,7 @@ _NEEDS_STACK = {
     "priority": "--priority: has no effect with --in-process, where no other run waits",
     "profileVersion": "--profile-version: needs a stack, which stores the versions of profiles",
 }
-"""It maps settings of runs to why evaluations in process refuse them."""
+"""It maps settings of runs to the reason why evaluations in process refuse them."""
 
 
 @with_settings("CreateRun")
@@ -225,7 +225,6 @@ def _refuse_without_stack(settings: Json, gates: GateOptions, *, new: bool) -> N
 
 
 def refuse_settings_of_stacks(settings: Json) -> None:
-    """Raise UsageError for a setting that has no effect in this process."""
     for field, message in _NEEDS_STACK.items():
         if field in settings or field in settings["config"]:
             raise UsageError(message)
@@ -254,7 +253,6 @@ def _start_on_stack(
 def watch_or_print(
     session: Session, client: "Client", started: Json, gates: GateOptions | None, *, as_json: bool
 ) -> None:
-    """Watch a started run to its end. Without `gates`, only print the command that watches it."""
     session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}{_expected(started)}")
     if gates is not None:
         extra = {"jobCount": started["jobCount"]}
@@ -266,7 +264,6 @@ def watch_or_print(
 
 
 def _expected(started: Json) -> str:
-    """Return the expected cost of a run, if it is known and not zero."""
     estimate = started["estimate"]
     return f", {format_cost_interval(estimate['usd'])}" if estimate and estimate["usd"]["high"] else ""
 
@@ -281,11 +278,11 @@ def definition_of(
     new: bool = False,
     starts: bool = True,
 ) -> Iterator[Json]:
-    """The `definitionId`, and `models` or `targets`, of a request; of files, which are uploaded, also its version.
+    """Yield the `definitionId`, and `models` or `targets`, of a request, for uploaded files also its version.
 
     File names take precedence over ids, so a file may have any name. The names of its connectors are replaced by ids.
-    If the request is refused or given up, a definition that was created for it is deleted. One that starts nothing
-    (`starts`) needs no keys of providers.
+    If the request is refused or given up, a definition that was created for it is deleted. Without `starts`, keys of
+    providers are not needed.
     """
     if not _are_files(definitions):
         if new:
@@ -315,13 +312,11 @@ def definition_of(
 
 
 def check_definition_version(settings: Json, definitions: Sequence[str]) -> None:
-    """Raise UsageError for the version of a definition unless all have an id."""
     if "definitionVersion" in settings and _are_files(definitions):
         raise UsageError("--definition-version: needs the id of a definition, whose versions the stack stores")
 
 
 def _are_files(definitions: Sequence[str]) -> bool:
-    """Return whether none of them is the id of a definition."""
     return all(Path(each).exists() or not each.startswith("def_") for each in definitions)
 
 
@@ -377,7 +372,6 @@ def _worse_targets(
 
 
 def _print_analysis(session: Session, client: "Client", run: Json, results: Sequence[ModelResults]) -> None:
-    """Print what the results above it have not said yet."""
     if (analysis := find_analysis(client, run["id"])) is not None:
         session.out.print()
         print_analysis(session, client, analysis, without=BELOW_RESULTS | cautions_of_legend(results))

@@ -1,4 +1,4 @@
-"""`cupel runs`: list runs, and change the name, tags and metadata of one."""
+"""`cupel runs` lists runs, and changes the name, tags and metadata of one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -72,7 +72,6 @@ def runs(
 
 
 def _named(client: "Client", runs: Sequence[Json]) -> list[Json]:
-    """The runs with the names of their targets."""
     names = TargetNames(client)
     targets = ([names.of(target["id"]) for target in run["config"]["targets"]] for run in runs)
     configs = ({**run["config"], "models": named} for run, named in zip(runs, targets, strict=True))

@@ -1,4 +1,4 @@
-"""`cupel scale`: many conversations with one system prompt, without a definition file."""
+"""`cupel scale` starts many conversations with one system prompt, without a definition file."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`cupel scenarios`: the test cases of a definition."""
+"""`cupel scenarios` manages the test cases of a definition."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -220,7 +220,10 @@ def _table(scenarios: Iterable[Json]) -> Table:
 
 
 def _items(source: SourceFile) -> tuple[list[Any], Callable[[str], str]]:
-    """The scenarios of a file: one, a list, or the list `scenarios`; and how the file calls `2.prompt` of the list."""
+    """Return the scenarios of a file (one, a list, or the list `scenarios`), and a function for its names of fields.
+
+    The function maps `2.prompt` of the list to the file's own name.
+    """
     document = source.document
     if isinstance(document, list):
         return document, lambda field: field

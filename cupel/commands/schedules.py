@@ -1,4 +1,4 @@
-"""`cupel schedules`: runs that start on a schedule."""
+"""`cupel schedules` manages runs that start on a schedule."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -141,7 +141,6 @@ RESOURCE.add_delete("Delete a schedule. The runs it started are kept.")
 
 
 def _warn_about_models_of_eval(session: Session, saved: Json, config: Json) -> None:
-    """Those that its runs call, unless the options of the schedule name others."""
     roles = ("judgeModel", "personaModel", "embeddingModel")
     warn_about_unlisted_models(session, [saved["model"], *(saved[role] for role in roles if role not in config)])
 
@@ -170,7 +169,6 @@ def _print(session: Session, schedule: Json, *, as_json: bool) -> None:
 
 
 def _started_lines(started: Json, targets: TargetNames, names: ResourceNames) -> Iterator[str]:
-    """Yield a line for each field that is set of what the schedule starts."""
     chosen = {field: [targets.of(each) for each in ids] for field, ids in _targets_of(started).items()}
     for field, value in {**started, **started["config"], **chosen}.items():
         if field == "config" or value in (None, "", [], {}):
@@ -182,7 +180,6 @@ def _started_lines(started: Json, targets: TargetNames, names: ResourceNames) ->
 
 
 def _targets_of(started: Json) -> dict[str, list[str]]:
-    """The models and the targets of a run; an eval has its own."""
     return {
         "models": list(started.get("models") or ()),
         "targets": [target["id"] for target in started.get("targets") or ()],
@@ -203,6 +200,5 @@ def _cells(schedule: Json) -> list[str]:
 
 
 def _firing_cells(firing: Json) -> list[str]:
-    """When it was due, the run that it started, and why there is none."""
     error = shorten(firing["error"], 80) if firing["error"] else NO_VALUE
     return [format_time(firing["scheduledTime"]), firing["runId"] or NO_VALUE, error]

@@ -1,4 +1,4 @@
-"""`cupel show` and `transcripts`: read runs and their results."""
+"""`cupel show` and `transcripts` show runs and their results."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +113,6 @@ def transcripts(
 
 
 def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, extra: Json) -> list[ModelResults]:
-    """Print the run with its results, and return the results; `extra` is added to the JSON document."""
     with session.err.status("counting outcomes") as display:
         table = results.collect(
             client,
@@ -140,7 +139,6 @@ def print_run(session: Session, client: "Client", run: Json, *, as_json: bool, e
 
 
 def find_experiment_summary(client: "Client", run: Json) -> Json | None:
-    """Of the experiment that the run belongs to; None without one, and for one that was deleted."""
     if run.get("experimentId") is None:
         return None
     try:
@@ -152,7 +150,6 @@ def find_experiment_summary(client: "Client", run: Json) -> Json | None:
 
 
 def print_sample(session: Session, sample: Json, models: Sequence[ModelResults], expand: str | None = None) -> None:
-    """What a sampled run says about all scenarios."""
     for line in sample_lines(sample, models, expand):
         session.out.print(line, markup=False, soft_wrap=True)
 
@@ -160,7 +157,6 @@ def print_sample(session: Session, sample: Json, models: Sequence[ModelResults],
 def _print_cases(
     session: Session, client: "Client", run: Json, limit: int, file_format: MatrixFormat, *, as_json: bool
 ) -> None:
-    """Only the rows that are shown are read."""
     rows = client.list_run_cases(run["id"]).first(limit)
     if as_json:
         session.print_json({"run": run, "cases": rows})
@@ -216,7 +212,6 @@ def _print_conversation(session: Session, transcript: Json, *, ids: bool) -> Non
 
 
 def _print_uncomputed(session: Session, results_of_checks: Iterable[Json], indent: str = "") -> None:
-    """A line for each assertion that could not be computed, with its error; those of sets below them."""
     for each in results_of_checks:
         if each["passed"] is None:
             name = f"{each['metric']} ({each['type']})" if each.get("metric") else each["type"]
@@ -242,7 +237,8 @@ def print_result(session: Session, result: Json | None) -> None:
 
 
 def sample_lines(sample: Json, results: Sequence[ModelResults], expand: str | None) -> Iterator[str]:
-    """Nothing for a run that is no sample. `expand` is the command that adds the other scenarios, if there is one."""
+    """Yield nothing for a run that is no sample. `expand` is the command that adds the other scenarios, if there is
+    one."""
     read = _read(sample)
     if read.note is None:
         return
@@ -260,7 +256,6 @@ def _read(sample: Json) -> RunSample:
 
 
 def _interval(results: ModelResults, metric: Metric) -> Interval | None:
-    """None while probes are missing, and for few scenarios."""
     extrapolated = (results.extrapolated or {}).get(_FIELDS[metric]) or {}
     bounds = extrapolated.get("interval95")
     return Interval(*bounds) if bounds else None

@@ -1,4 +1,4 @@
-"""`cupel up`, `cupel down`, `cupel status`: the stack on this machine."""
+"""`cupel up`, `cupel down` and `cupel status` manage the stack on this machine."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Names for shell completion, and for suggestions when one is misspelled. Known without a request."""
+"""Completes names for the shell and suggests them when one is misspelled, without a request."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -11,8 +11,6 @@ from cupel_core.domain.text.near_names import did_you_mean
 
 
 def choice_of[T: StrEnum](kind: type[T]) -> Callable[[str], T]:
-    """A parser of an option: a member of the enumeration, whatever its case."""
-
     def parse(text: str) -> T:
         for member in kind:
             if member.casefold() == text.casefold():
@@ -24,12 +22,11 @@ def choice_of[T: StrEnum](kind: type[T]) -> Callable[[str], T]:
 
 
 def choice_option(kind: type[StrEnum], metavar: str, help_text: str) -> Any:
-    """An option whose value is a member of the enumeration, in any case, completed by the shell."""
     return typer.Option(parser=choice_of(kind), metavar=metavar, autocompletion=complete_choice(kind), help=help_text)
 
 
 def parse_time(text: str) -> str:
-    """A date or time, in the user's zone unless it names another, as the API accepts it."""
+    """Parse a date or time, in the user's zone unless it names another, as the API accepts it."""
     try:
         return datetime.fromisoformat(text).astimezone().isoformat()
     except ValueError:
@@ -41,7 +38,6 @@ def complete_choice(kind: type[StrEnum]) -> Callable[[str], list[str]]:
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Of names separated by commas, the last one."""
     from cupel_core.domain.conversations import simulation
     from cupel_core.providers import PROVIDERS, prices
 

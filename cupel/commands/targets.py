@@ -1,4 +1,4 @@
-"""Targets and their parameters on the command line."""
+"""Reads targets and their parameters on the command line."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ def require_targets(settings: Json, option: str = "--models") -> None:
 
 
 def read_targets(text: str) -> list[Json]:
-    """From a file in YAML or JSON, with a list of targets or a mapping with one as `targets`; or a list as JSON."""
+    """Read a list of targets as JSON, or a YAML or JSON file with a list or a mapping with one as `targets`."""
     try:
         document = json.loads(text) if text.startswith("[") else SourceFile.read(Path(text)).document
     except ValueError as error:
@@ -46,18 +46,16 @@ def read_targets(text: str) -> list[Json]:
 
 
 def target_specs(specification: Json) -> list[str | Json]:
-    """The targets of a request, each a model or the fields of a target."""
     return list(specification.get("targets") or specification.get("models") or ())
 
 
 def model_names(specification: Json) -> list[str]:
-    """Of the targets of a request; of those with a `connectorId`, none."""
     names = (each if isinstance(each, str) else each.get("model") for each in target_specs(specification))
     return [name for name in names if isinstance(name, str)]
 
 
 def parameters_of(options: list[str]) -> Json:
-    """The values of --param: JSON, or text. UsageError for one that is not `name=value`."""
+    """Return the values of --param: JSON, or text. Raises UsageError for one that is not `name=value`."""
     return dict(map(_parameter, options))
 
 
@@ -79,13 +77,12 @@ def warn_about_models(session: Session, settings: Json) -> None:
 
 
 def with_profile_id(client: "Client", body: Json) -> Json:
-    """Replace the name of an operation profile in `config` with its id. UsageError if there is none of this name."""
+    """Replace the name of an operation profile in `config` with its id. Raises UsageError for an unknown name."""
     name = body["config"].get("profileId")
     return body if name is None else {**body, "config": {**body["config"], "profileId": profile_id(client, name)}}
 
 
 def profile_id(client: "Client", name: str) -> str:
-    """The id of an operation profile, of its name or its id. UsageError if there is none of this name."""
     if name.startswith(_PROFILE_PREFIX):
         return name
     ids = {profile["name"].casefold(): str(profile["id"]) for profile in client.list_profiles()}

@@ -1,4 +1,4 @@
-"""`cupel teardown`: deletes a stack on AWS."""
+"""`cupel teardown` deletes a stack on AWS."""
 
 from typing import Annotated
 

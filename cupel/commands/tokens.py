@@ -1,4 +1,4 @@
-"""`cupel tokens`: API tokens."""
+"""`cupel tokens` manages API tokens."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""`cupel open`: the web page in a browser, signed in."""
+"""`cupel open` opens the web page in a browser, signed in."""
 
 from typing import Annotated
 from urllib.parse import quote, urlencode

@@ -1,4 +1,4 @@
-"""`cupel webhook`: calls that report what runs do."""
+"""`cupel webhook` manages calls that report events of runs."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -97,7 +97,6 @@ def remove(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @contextmanager
 def _named_options() -> Iterator[None]:
-    """Names the options instead of the field that the API misses."""
     try:
         yield
     except ApiProblem as problem:

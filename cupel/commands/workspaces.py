@@ -1,4 +1,4 @@
-"""`cupel workspaces`: list, create and erase workspaces, with the token of an operator, and export one's own."""
+"""`cupel workspaces` lists, creates and erases workspaces with an operator's token, and exports the caller's own."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

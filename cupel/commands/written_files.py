@@ -1,4 +1,4 @@
-"""The files that options such as --output name. If one cannot be written, its old content stays."""
+"""Writes the files of options such as --output. If one cannot be written, its old content stays."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from cupel.whole_files import whole_file
 
 
 def check_text_file(path: Path, option: str) -> None:
-    """UsageError if the file cannot be written, before anything is run for it."""
+    """Raise UsageError if the file cannot be written, before anything is run for it."""
     if path.is_dir():
         raise UsageError(f"{option}: {path}: is a folder")
     if not path.absolute().parent.is_dir():
@@ -20,7 +20,8 @@ def check_text_file(path: Path, option: str) -> None:
 
 @contextmanager
 def written_file(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file, which takes its place when it is complete. CupelError if that fails."""
+    """Yield the path of a temporary file, which takes its place when it is complete. Raises CupelError if that
+    fails."""
     try:
         with whole_file(path) as unfinished:
             yield unfinished
@@ -29,7 +30,6 @@ def written_file(path: Path) -> Iterator[Path]:
 
 
 def write_text_file(path: Path, text: str) -> None:
-    """CupelError if it cannot be written."""
     with written_file(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
@@ -43,5 +43,5 @@ def written_output() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it again when it exits.
         raise CupelError(f"standard output was not written completely: {error.strerror or error}") from error

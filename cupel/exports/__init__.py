@@ -1,1 +1,1 @@
-"""Exports of a run in other tools' formats. Transcripts are read and written one at a time."""
+"""Exports a run in other tools' formats. Transcripts are read and written one at a time."""

@@ -1,4 +1,4 @@
-"""Inspect logs (`.eval`): a zip of a header, the samples and their summaries; one log per model of a run.
+"""Writes Inspect logs (`.eval`): a zip of a header, the samples and their summaries; one log per model of a run.
 
 The layout is that of inspect_ai.log._recorders.eval, format version 2. Inspect reads the summaries to list a log, the
 header to show its results, and a sample when it is opened.
@@ -27,9 +27,9 @@ _STATUS = {"COMPLETED": "success", "CANCELLED": "cancelled", "FAILED": "error"}
 _STOP_REASONS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
 _STOP_REASONS |= {"content_filter": "content_filter"}
 _RESERVED_NAMES = (_SUCCESS, _DECISION) = ("success", "decision")
-"""Names of scorers; metrics with these names are not exported."""
+"""Scorers have these names; metrics with these names are not exported."""
 _MAX_SUMMARY_CHARACTERS = 1_000
-"""Maximum length of a text in a summary; the sample contains all of it."""
+"""It limits a text in a summary; the sample contains all of it."""
 
 
 _GENERATE_CONFIG = {
@@ -46,7 +46,8 @@ _GENERATE_CONFIG = {
 
 
 def file_name(run: Json, column: RunColumn, number: int) -> str:
-    """A name like that of Inspect's own logs: time, task, id. The same for each export of a run and column."""
+    """Return a name like that of Inspect's own logs: time, task, id. It is the same for each export of a run and
+    column."""
     time = re.sub(r"[:.]", "-", run["createdAt"].replace("Z", "-00-00"))
     return f"{time}_{re.sub(r'[^A-Za-z0-9]+', '-', column.name)}_{_log_id(run, number)}.eval"
 
@@ -57,8 +58,6 @@ def _log_id(run: Json, number: int) -> str:
 
 @dataclass
 class _ScoreTotals:
-    """Running totals of one scorer, for its mean and standard error."""
-
     count: int = 0
     total: float = 0.0
     squares: float = 0.0
@@ -96,7 +95,6 @@ class _LogTotals:
 
 
 def write(records: Iterator[Record], run: Json, name: str, number: int, path: Path) -> None:
-    """Write the log of column number `number` (from 0) of the run."""
     totals, model = _LogTotals(), columns_of(run)[number].model
     start = {"version": VERSION, "eval": _eval(run, name, number), "plan": {"name": "cupel", "steps": [], "config": {}}}
     with ZipFile(path, "w", ZIP_DEFLATED) as log, TemporaryFile("w+b") as summaries:
@@ -143,7 +141,6 @@ def _eval(run: Json, name: str, number: int) -> Json:
 
 
 def _generate_config(run: Json, column: RunColumn) -> Json:
-    """The parameters that Inspect has too, by its names."""
     own = next(target["params"] for target in run["config"]["targets"] if target["id"] == column.target)
     params = {**run["config"]["params"], **own}
     named = {name: params.get(ours) for ours, name in _GENERATE_CONFIG.items()}
@@ -182,7 +179,6 @@ def _score(name: str, totals: _ScoreTotals) -> Json:
 
 
 def _score_values(record: Record) -> dict[str, float]:
-    """The values to average: success, numeric decisions, and metrics."""
     metrics = {
         name: value for name, value in (record.scoring.get("metrics") or {}).items() if name not in _RESERVED_NAMES
     }

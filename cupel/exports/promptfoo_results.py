@@ -1,4 +1,5 @@
-"""promptfoo results, version 3, for `promptfoo import`. A target and prompt are a column, a scenario is a row."""
+"""Writes promptfoo results, version 3, for `promptfoo import`. A target and prompt are a column, a scenario is a
+row."""
 
 import json
 from collections import Counter
@@ -11,13 +12,10 @@ from cupel.exports.records import Record
 from cupel.json_types import Json
 
 _NONE, _ASSERT, _ERROR = 0, 1, 2
-"""promptfoo's failure reasons."""
 
 
 @dataclass
 class _ModelColumn:
-    """Totals of one column."""
-
     successes: int = 0
     failures: int = 0
     errors: int = 0
@@ -59,8 +57,6 @@ class _ModelColumn:
 
 @dataclass
 class _ResultTable:
-    """Rows are numbered in the order of their first result."""
-
     run_columns: list[RunColumn]
     label: str
     rows: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -164,7 +160,6 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
 
 
 def _failure(record: Record) -> tuple[int, str | None]:
-    """A result that could not be computed is an error in promptfoo too; one without assertions is a pass."""
     if record.error:
         return _ERROR, f"{record.error['code']}: {record.error['message']}"
     if record.success is None and (record.scoring.get("results") or record.scoring.get("leftOutChecks")):
@@ -180,7 +175,6 @@ def _response(record: Record, error: str | None) -> Json:
 
 
 def _component(result: Json) -> Json:
-    """An assertion that could not be computed is exported as failed, with its error."""
     metric = {"metric": result["metric"]} if result.get("metric") else {}
     return {
         "pass": bool(result["passed"]),

@@ -1,4 +1,4 @@
-"""The records of an export: each probe with its outcome, scenario and repeat number."""
+"""Reads the records of an export: each probe with its outcome, scenario and repeat number."""
 
 import json
 import sqlite3
@@ -21,13 +21,12 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True)
 class Record:
-    """`outcome` is a transcript, or an errored probe with `error`."""
+    """Holds an `outcome`: a transcript, or an errored probe with `error`."""
 
     outcome: Json
     scenario: Json
-    """As it was in the run; only its id and name if the definition was deleted."""
+    """It is the scenario as it was in the run, or only its id and name if the definition was deleted."""
     epoch: int
-    """The number of the repeat, from 1."""
 
     @property
     def sample_id(self) -> str:
@@ -44,7 +43,6 @@ class Record:
 
     @property
     def error(self) -> Json | None:
-        """An infrastructure failure, not one of the model."""
         return self.outcome.get("error")
 
     @property
@@ -53,7 +51,6 @@ class Record:
 
     @property
     def input_messages(self) -> list[Json]:
-        """The messages before the first answer; for an errored probe, those of the scenario."""
         if not self.messages:
             return self.scenario.get("messages") or []
         first = next(
@@ -73,7 +70,7 @@ class Record:
 
     @property
     def success(self) -> bool | None:
-        """None if nothing was judged, or the result could not be computed."""
+        """Return the verdict, or None if nothing was judged, or the result could not be computed."""
         result = self.outcome.get("result")
         return bool(result["success"]) if result else None
 
@@ -88,7 +85,6 @@ class Record:
 
     @property
     def expected_answers(self) -> list[str]:
-        """Expected answers from the scenario's metadata, if any."""
         metadata = self.scenario.get("metadata") or {}
         names = ("target", "ideal", "expected")
         expected: object = next((metadata[name] for name in names if metadata.get(name) not in (None, "")), [])
@@ -97,7 +93,6 @@ class Record:
 
 
 def probe_index(outcome: Json) -> int:
-    """Of a transcript or an errored probe."""
     return int(outcome["probeIndex"] if "probeIndex" in outcome else outcome["index"])
 
 
@@ -112,18 +107,15 @@ def costs_of(outcome: Json) -> dict[str, float | None]:
 
 
 def total_spend(outcome: Json) -> Json:
-    """Return what all calls have spent; empty if it was not recorded."""
     return outcome.get("totalSpend") or (outcome.get("error") or {}).get("totalSpend") or {}
 
 
 def may_decide(run: Json) -> bool:
-    """Return whether the run's definition has a decision rule, or is not known any more."""
     snapshot = run["config"].get("definitionSnapshot")
     return snapshot is None or snapshot.get("decision") is not None
 
 
 def _scored_fields(result: Json | None) -> Json:
-    """Return the fields of a transcript that a rescore's result replaces."""
     if result is None:
         return {"result": None, "scoring": None, "verdict": None, "corrected": False}
     scoring, is_judged = result["scoring"], result["success"] is not None
@@ -139,14 +131,10 @@ def _scored_fields(result: Json | None) -> Json:
 
 @dataclass
 class OutcomeReader:
-    """Reads transcripts and errored probes of a run together, in the order of its probes."""
-
     client: RunReadingClient
     run: Json
     rescore_id: str | None = None
-    """Its results stand in place of those of the run."""
     transcripts: int = 0
-    """Number read so far, like `errored`."""
     errored: int = 0
 
     def outcomes(self, column: RunColumn | None = None) -> Iterator[Json]:
@@ -165,7 +153,8 @@ class OutcomeReader:
         return iter(self.client.list_transcripts(self.run["id"], **of_column))
 
     def _rescored(self, of_column: dict[str, str | None], rescore_id: str) -> Iterator[Json]:
-        """The transcripts with the results of the rescore; without any where it has none. Both are listed by probe."""
+        """Yield the transcripts with the rescore's results, or without results where it has none. Both are listed by
+        probe."""
         results = iter(self.client.list_rescore_results(self.run["id"], rescore_id, **of_column))
         result = next(results, None)
         for transcript in self._own_transcripts(of_column):
@@ -183,8 +172,6 @@ class OutcomeReader:
 
 @dataclass
 class RunReader:
-    """Reads the records of one run in the order of its probes."""
-
     reader: OutcomeReader
     scenarios_database: sqlite3.Connection
 
@@ -213,6 +200,6 @@ def open_run(reader: OutcomeReader) -> Iterator[RunReader]:
             for each in reader.client.list_scenarios(run["definitionId"], version=run["definitionVersion"]):
                 database.execute("INSERT INTO scenarios VALUES (?, ?)", (each["id"], json.dumps(each)))
         except ApiProblem as problem:
-            if problem.status != NOT_FOUND:  # a deleted definition's run can still be exported
+            if problem.status != NOT_FOUND:  # The run of a deleted definition can still be exported.
                 raise
         yield RunReader(reader, database)

@@ -1,7 +1,7 @@
-"""Exports as text: JSON Lines, also in OpenAI's format of output items, and tables in CSV.
+"""Writes exports as text: JSON Lines, also in OpenAI's format of output items, and tables in CSV.
 
 A spreadsheet executes a cell that begins like a formula, and models, scenarios and judges write the texts of this
-table, so such a cell begins with an apostrophe, as OWASP recommends, and has no control characters, which some readers
+table. So such a cell begins with an apostrophe, as OWASP recommends. It has no control characters, which some readers
 refuse and which would control a terminal. JSON Lines contain every text unchanged.
 """
 
@@ -57,8 +57,8 @@ _COLUMNS = (
     "errorCode",
     "errorMessage",
 )
-"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, `costUsd` is the
-target's cost, and `totalCostUsd` that of all calls. Costs are empty without calls or if a price is unknown."""
+"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, `costUsd` is the target's
+cost, and `totalCostUsd` that of all calls. Costs are empty without calls or if a price is unknown."""
 _COST_COLUMNS = {
     ModelRole.TARGET: "costUsd",
     ModelRole.JUDGE: "judgeCostUsd",
@@ -66,7 +66,6 @@ _COST_COLUMNS = {
     ModelRole.OPERATION: "operationsCostUsd",
 }
 _OF_DECISIONS = ("decisionCode", "decisionText")
-"""Only runs whose definition has a decision rule have these columns."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 """The last four are full-width forms, which spreadsheets in some languages treat alike."""
 GRADER = "cupel"
@@ -92,12 +91,11 @@ def _line(outcome: Json) -> str:
 
 
 def _identity(outcome: Json) -> Json:
-    """What a transcript and an errored probe call differently."""
+    """Return the fields that transcripts and errored probes name differently."""
     return {"probeIndex": probe_index(outcome), "status": status_of(outcome)}
 
 
 def _row(outcome: Json) -> Json:
-    """Missing values are empty."""
     result, error = outcome.get("result") or {}, outcome.get("error") or {}
     row = {**outcome, **(outcome.get("usage") or {}), **result, **_identity(outcome), **_spend_of(outcome)}
     row["tags"] = " ".join((outcome.get("scoring") or {}).get("tags") or ())
@@ -128,7 +126,7 @@ def _spend_of(outcome: Json) -> Json:
 
 
 def spreadsheet_cell(value: object) -> object:
-    """Numbers stay numbers, negative ones too: only texts can be formulas."""
+    """Return the cell. Numbers stay numbers, negative ones too: only texts can be formulas."""
     if not isinstance(value, str):
         return value
     text = printable(value)
@@ -159,7 +157,6 @@ def _metrics(record: Record) -> Json:
 
 
 def _item(record: Record) -> Json:
-    """An item with `input` and `ideal`, as an import reads it."""
     scenario, targets = record.scenario, record.expected_answers
     ideal = {"ideal": targets[0] if len(targets) == 1 else targets} if targets else {}
     metadata = {
@@ -176,7 +173,6 @@ def _item(record: Record) -> Json:
 
 
 def _column(record: Record) -> Json:
-    """Return what `sample.model` does not say: the target's label and the prompt."""
     column = record.column
     own = {"target": column.target if column.target != column.model else None, "prompt": column.prompt}
     return {name: value for name, value in own.items() if value is not None}

@@ -1,7 +1,7 @@
-"""The archive of a workspace: a ZIP file with one JSON Lines file per kind, read page by page through the API.
+"""Writes the archive of a workspace: a ZIP file with a JSON Lines file per kind, read page by page through the API.
 
-Nothing is held in memory but a page and the versions that runs have used. Secrets and deleted content are not in it,
-because the API does not return them. What is deleted while the archive is written may be missing.
+Memory holds only a page and the versions that runs have used. Secrets and deleted content are left out, because the API
+does not return them. Content that is deleted during the export may be missing.
 """
 
 import json
@@ -28,7 +28,7 @@ type _OfRun = Callable[[str], Iterator[Json]]
 
 
 def write(client: "Client", file: Path, now: datetime) -> Json:
-    """Write the archive; returns its manifest, `{format, formatVersion, apiUrl, exportedAt, counts}`."""
+    """Write the archive; return its manifest, `{format, formatVersion, apiUrl, exportedAt, counts}`."""
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         counts = {kind: _write_lines(archive, kind, lines) for kind, lines in _kinds(client)}
         head = {"format": FORMAT, "formatVersion": FORMAT_VERSION}
@@ -47,7 +47,6 @@ def _write_lines(archive: ZipFile, kind: str, lines: Iterator[Json]) -> int:
 
 
 def _kinds(client: "Client") -> Iterator[tuple[str, Iterator[Json]]]:
-    """Each kind with its lines, which are read as they are written. First what only an admin may read."""
     yield "tokens", client.list_tokens()
     yield "audit", client.list_audit_records()
     yield "webhook", _existing(_one(client.get_webhook))
@@ -73,7 +72,6 @@ def _one(read: Callable[[], Json]) -> Iterator[Json]:
 
 
 def _existing(lines: Iterator[Json]) -> Iterator[Json]:
-    """The lines, as far as they exist: what they are read from may be deleted meanwhile."""
     try:
         yield from lines
     except ApiProblem as problem:
@@ -82,14 +80,12 @@ def _existing(lines: Iterator[Json]) -> Iterator[Json]:
 
 
 def _definitions(client: "Client") -> Iterator[Json]:
-    """Every version, the newest one first."""
     for head in client.list_definitions():
         for version in range(head["version"], 0, -1):
             yield from _existing(_one(partial(client.get_definition, head["id"], version=version)))
 
 
 def _scenarios(client: "Client") -> Iterator[Json]:
-    """Those of the newest version of each definition, and of the versions that runs have used."""
     versions: dict[str, set[int]] = defaultdict(set)
     for run in client.list_runs():
         versions[run["definitionId"]].add(run["definitionVersion"])

@@ -1,4 +1,4 @@
-"""Evaluations in this process: conversations, judges and scoring as in a stack; nothing is stored."""
+"""Runs evaluations in this process: conversations, judges and scoring as in a stack; nothing is stored."""
 
 from cupel.in_process.api import evaluate, evaluate_async
 from cupel.in_process.comparing import compare_results, plan_comparison

@@ -1,4 +1,4 @@
-"""Access to providers: from the caller's options, else from the variables that the providers' own libraries read."""
+"""Finds access to providers in the caller's options, or else in the variables of the providers' own libraries."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -20,29 +20,30 @@ _KEY_VARIABLES = {
     "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
     "bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
 }
-"""Environment variables by provider, if not `<PROVIDER>_API_KEY`. Without this one, Bedrock uses the AWS credentials
-that boto3 finds."""
+"""It maps providers to environment variables other than `<PROVIDER>_API_KEY`. Without this one, Bedrock uses the AWS
+credentials that boto3 finds."""
 _BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
-"""Likewise, if not `<PROVIDER>_BASE_URL`."""
+"""It maps providers to environment variables other than `<PROVIDER>_BASE_URL`."""
 
 
 type ProviderAccess = Mapping[str, Any]
-"""`base_url` and `api_key`, both texts, and `prices`; all optional. Prices are of a million input and output tokens in
-US dollars, by the provider's name of the model; `*` is every other model.
-"""
+"""It has optional `base_url` and `api_key`, both texts, and `prices`. Prices are in US dollars per million input and
+output tokens, by the provider's name of the model; `*` is every other model."""
 _TEXTS = ("base_url", "api_key")
 _FIELDS = (*_TEXTS, "prices")
 
 
 class AccountResolver:
-    """Finds accounts. With `tolerates_missing_access`, a missing key or address is noted in `missing_access` instead of
-    being an error: what calls would cost is known without them."""
+    """Finds accounts.
+
+    With `tolerates_missing_access`, a missing key or address is noted in `missing_access` instead of being an error:
+    the cost of calls is known without them.
+    """
 
     def __init__(self, providers: Mapping[str, ProviderAccess], *, tolerates_missing_access: bool = False) -> None:
         self._overrides = providers
         self._tolerates_missing_access = tolerates_missing_access
         self.missing_access: dict[str, str] = {}
-        """It says why providers cannot be called yet, by their names."""
         for name, access in providers.items():
             if find_provider(name) is None:
                 raise UsageError(f"providers.{name}: unknown provider; known providers: {', '.join(PROVIDERS)}")
@@ -52,7 +53,7 @@ class AccountResolver:
                 raise UsageError(f"providers.{name}.{key}: unknown field; known fields: {', '.join(_FIELDS)}")
 
     def for_model(self, model: str, field: str) -> Account:
-        """The account to call a model with. UsageError, naming `field`, if there is none."""
+        """Return the account to call a model with. Raises UsageError, naming `field`, if there is none."""
         provider = _provider_of(model, field)
         if provider.name == CONNECTOR:
             raise UsageError(f"{field}: expected a model, not the connector {model}")
@@ -93,7 +94,6 @@ class AccountResolver:
 
 
 def _missing_access(provider: Provider, account: Account) -> str | None:
-    """Say what must be set before the provider can be called, and where; None if nothing is missing."""
     if provider.needs_key and not account.api_key and not account.uses_role:
         variable = _key_variables(provider)[0]
         return f"an API key: set {variable}{' or AWS credentials' if provider.name == 'bedrock' else ''}"
@@ -127,7 +127,6 @@ def _prices_of_variable(provider: Provider) -> Iterator[ModelPrice]:
 
 
 def price_variable(model: str) -> str:
-    """Return the name of the variable with prices of the model's provider, such as CUSTOM_PRICES."""
     return f"{_variable_prefix(model.partition('/')[0])}_PRICES"
 
 
@@ -140,7 +139,7 @@ def _is_price(value: object) -> bool:
 
 
 def _has_aws_credentials() -> bool:
-    from cupel_core.providers import bedrock  # imports botocore, which is an extra
+    from cupel_core.providers import bedrock  # It imports botocore, which is an extra.
 
     return bedrock.has_role()
 

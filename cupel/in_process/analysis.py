@@ -1,4 +1,4 @@
-"""The analyses of an evaluation in this process, by the functions that analyze a run of a stack, and their narrator."""
+"""Analyzes an evaluation in this process by the functions that analyze a run of a stack."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -38,8 +38,6 @@ from cupel_core.scoring.grading.narrative import UNWRITTEN, NarrativeDraft, Narr
 
 
 class AnalyzedEvaluation(NamedTuple):
-    """An analysis reads these parts of an evaluation."""
-
     id: str
     columns: tuple[Column, ...]
     results: Sequence[ProbeResult]
@@ -49,7 +47,6 @@ class AnalyzedEvaluation(NamedTuple):
 
 
 def analysis_of(evaluation: AnalyzedEvaluation) -> Json:
-    """The figures of `GET /runs/{id}/analysis`."""
     # The models of the analysis take a while to import.
     from cupel_core.contract.analysis import AnalysisFigures
 
@@ -61,7 +58,7 @@ def analysis_of(evaluation: AnalyzedEvaluation) -> Json:
 
 
 def breakdown_of(evaluation: AnalyzedEvaluation, by: str | None) -> Json:
-    """Return what `GET /runs/{id}/analysis/breakdown` does. Raises UsageError for a name that groups no cases."""
+    """Return the same as `GET /runs/{id}/analysis/breakdown`. Raises UsageError for a name that groups no cases."""
     from cupel_core.contract.breakdowns import BreakdownResponse
 
     counts, _ = _counted(evaluation)
@@ -80,13 +77,12 @@ def breakdown_of(evaluation: AnalyzedEvaluation, by: str | None) -> Json:
 
 
 def deep_analysis_of(evaluation: AnalyzedEvaluation) -> Json:
-    """The figures of `GET /runs/{id}/analysis/deep`, about which rules write. Raises UsageError without numpy."""
+    """Return the figures of `GET /runs/{id}/analysis/deep`, described by rules. Raises UsageError without numpy."""
     analyzed = _analyzed_deeply(evaluation)
     return analyzed.document(narrate(analyzed.material))
 
 
 async def narrated_analysis_of(evaluation: AnalyzedEvaluation, narrator: "Narrator") -> Json:
-    """The same, about which a model writes."""
     analyzed = _analyzed_deeply(evaluation)
     return analyzed.document(await narrator.narrative(analyzed.material))
 
@@ -116,7 +112,7 @@ def _analyzed_deeply(evaluation: AnalyzedEvaluation) -> _DeeplyAnalyzed:
 
 
 def _ignore_stage(_: str) -> None:
-    """It takes seconds at most."""
+    """Ignore the stage, which takes seconds at most."""
 
 
 class _Counted(NamedTuple):
@@ -144,7 +140,6 @@ def _counted(evaluation: AnalyzedEvaluation) -> _Counted:
 
 
 def _cases(evaluation: AnalyzedEvaluation) -> tuple[list[Scenario], Sequence[int]]:
-    """The scenarios in the order of the plan, and that of each case."""
     numbers: dict[int, int] = {}
     scenarios, positions = list[Scenario](), list[int]()
     for scenario in (probe.scenario for probe in _first_column(evaluation)):
@@ -156,7 +151,6 @@ def _cases(evaluation: AnalyzedEvaluation) -> tuple[list[Scenario], Sequence[int
 
 
 def _first_column(evaluation: AnalyzedEvaluation) -> Iterator[Probe]:
-    """A probe of each case: the first repeats of the first column."""
     cases = len(evaluation.results) // (len(evaluation.columns) * evaluation.repeats)
     results = sorted(evaluation.results, key=lambda result: result.probe.index)
     return (results[case * evaluation.repeats].probe for case in range(cases))
@@ -164,17 +158,17 @@ def _first_column(evaluation: AnalyzedEvaluation) -> Iterator[Probe]:
 
 @dataclass
 class Narrator:
-    """It is asked once about the same figures: replies are remembered, also by the cache if the evaluation has one."""
+    """Asks a model once about the same figures: replies are remembered, also by the cache if the evaluation has one."""
 
     model: str
     account: Account
     plan: EvaluationPlan = field(repr=False)
     budget: EvaluationBudget | None
-    """Of the evaluation, which has ended."""
     _replies: dict[str, GraderReply[NarrativeReply]] = field(default_factory=dict)
 
     async def narrative(self, material: Material) -> Narrative:
-        """What rules write, with `error`, if the model cannot be called or gives no usable reply."""
+        """Return the model's narrative. If it cannot be called or gives no usable reply, rules write it with
+        `error`."""
         draft = NarrativeDraft.of(self.model, material)
         figures, interrupted = draft.figures, list[Spend]()
         if figures not in self._replies:
@@ -193,7 +187,7 @@ class Narrator:
                 graders = replace(
                     self.plan.graders,
                     accounts={self.account.provider: self.account},
-                    # Those of the evaluation may belong to another event loop.
+                    # The limiter of the evaluation may belong to another event loop.
                     limiter=ConcurrencyLimiter(1),
                     attempt=cached or calls,
                     max_wait_seconds=JUDGE_MAX_WAIT_SECONDS,
@@ -215,6 +209,5 @@ class Narrator:
 
 
 def narrator_of(plan: EvaluationPlan, budget: EvaluationBudget | None) -> Narrator | None:
-    """None without a model for it."""
     model, account = plan.options.get("analysis_model"), plan.narrator_account
     return None if model is None or account is None else Narrator(model, account, plan, budget)

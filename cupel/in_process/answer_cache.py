@@ -1,4 +1,4 @@
-"""A cache of models' answers on disk, shared by the evaluations of several processes.
+"""Caches models' answers on disk for the evaluations of several processes.
 
 An answer is found by a digest of all that determines the request, the repeat and how often the probe has made the same
 request before: repeats and repeated samples stay independent answers. Failed calls, agents and embeddings are not
@@ -43,7 +43,8 @@ DELETE FROM answers WHERE key IN (
 
 @dataclass
 class AnswerCache:
-    """An evaluation does not fail because of its cache: what cannot be read is requested from the model."""
+    """Caches answers. An evaluation never fails because of its cache: unreadable answers are requested from the
+    model."""
 
     connection: sqlite3.Connection
     ttl_seconds: float
@@ -71,7 +72,6 @@ class AnswerCache:
         self._execute("DELETE FROM answers WHERE key = ?", key)
 
     def trim(self) -> None:
-        """Delete expired answers, and the oldest ones of more than `max_bytes`."""
         self._execute("DELETE FROM answers WHERE created <= ?", self.now() - self.ttl_seconds)
         self._execute(_OLDEST_BEYOND, self.max_bytes)
 
@@ -84,7 +84,10 @@ class AnswerCache:
 
 @contextmanager
 def open_cache(path: Path | None, ttl_seconds: float) -> Iterator[AnswerCache | None]:
-    """None without a path. UsageError if the file cannot be opened, or is not a cache. Only its owner can read it."""
+    """Yield the cache, or None without a path. Only its owner can read the file.
+
+    Raises UsageError if the file cannot be opened or is not a cache.
+    """
     if path is None:
         yield None
         return
@@ -114,8 +117,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 @dataclass
 class CachedCalls:
-    """The model calls of one probe, answered from the cache where possible."""
-
     answers: AnswerCache
     repeat: int
     attempt: Attempt = complete
@@ -142,7 +143,7 @@ class CachedCalls:
         return reply
 
     def delete_grades(self) -> None:
-        """Forget the answers of judges and simulated users, one of which was unusable."""
+        """Delete the answers of judges and simulated users, one of which was unusable."""
         for key in self._graded:
             self.answers.delete(key)
 

@@ -1,4 +1,4 @@
-"""`evaluate`: evaluates a definition against targets in this process, without any cloud service."""
+"""Evaluates a definition against targets in this process, without any cloud service."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Unpack
@@ -41,7 +41,7 @@ def evaluate(definition: DefinitionSource, targets: Targets, **options: Unpack[E
 async def evaluate_async(
     definition: DefinitionSource, targets: Targets, **options: Unpack[EvaluationOptions]
 ) -> Evaluation:
-    """Like `evaluate`, within a running event loop."""
+    """Run `evaluate` within a running event loop."""
     plan = plan_evaluation(definition, targets, options)
     check_prices(plan)
     path = resume_path(plan.options)
@@ -49,10 +49,6 @@ async def evaluate_async(
 
 
 async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "PlainTextConsole | None") -> Evaluation:
-    """Run the probes that are not saved yet, save each in the file when it is finished, and close the file.
-
-    Progress is shown on the console, if there is one.
-    """
     progress = EvaluationProgress(plan, utc_now())
     executor = ThreadPoolExecutor(plan.max_concurrency, thread_name_prefix="cupel-agent")
     try:

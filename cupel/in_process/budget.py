@@ -1,4 +1,4 @@
-"""The budget of an evaluation in this process: the rule of a stack's workers, over an account in memory."""
+"""Limits the budget of an evaluation in this process by the rule of a stack's workers, with an account in memory."""
 
 import time
 from collections import Counter
@@ -24,7 +24,7 @@ from cupel_core.domain.runs.spending import Spending
 from cupel_core.providers.prices import cost_usd
 
 WAIT_SECONDS = 0.5
-"""Before a call is tried again that other calls in flight may still leave enough for."""
+"""A call is tried again after this time if other calls in flight may still leave enough for it."""
 _FOREVER = 10.0**12
 
 
@@ -45,27 +45,24 @@ class EvaluationBudget:
 
     @classmethod
     def of(cls, max_usd: float, saved: Iterable[Spending] = ()) -> Self:
-        """What was spent on the conversations of an interrupted evaluation counts, too."""
+        """Create a budget, which counts what an interrupted evaluation has spent on conversations."""
         return cls(max_usd, MemoryAccount(BudgetAccount(_spent_on(saved))))
 
     def reopened(self) -> "EvaluationBudget":
-        """What is left of it, for calls after the evaluation."""
         return EvaluationBudget(self.max_usd, self.account)
 
     @property
     def calls(self) -> ChargedCalls:
-        """Raise BudgetShortage."""
         return ChargedCalls(self._pool.allowance("", nano_usd(self.max_usd)))
 
     @property
     def patient_calls(self) -> PatientCalls:
-        """For summaries and selections: they have no checkpoint from which they could be tried again."""
+        """Return calls for summaries and selections, which have no checkpoint from which they could be tried again."""
         return PatientCalls(self.calls, self.max_usd, wait_seconds=WAIT_SECONDS)
 
 
 @asynccontextmanager
 async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | None]:
-    """None if the evaluation has none."""
     max_usd = plan.options.get("budget_usd")
     if max_usd is None:
         yield None
@@ -75,15 +72,14 @@ async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | No
 
 
 def check_prices(plan: EvaluationPlan) -> None:
-    """Raises what `checked_estimate` raises for an evaluation with a budget."""
     if plan.options.get("budget_usd") is not None:
         checked_estimate(plan)
 
 
 def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
-    """Raises UsageError if a budget could not limit the calls of a model, because its price is unknown.
+    """Return the estimate. Raises UsageError if a model's price is unknown, so that a budget could not limit its calls.
 
-    What a function of the caller costs is the caller's affair.
+    A function of the caller has no cost here.
     """
     estimate = estimate_plan(plan)
     functions = {each.spec.model for each in plan.targets if each.agent is not None}
@@ -97,7 +93,6 @@ def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
 
 
 def _unpriced_narrator(plan: EvaluationPlan) -> Iterator[str]:
-    """The model that writes about the figures afterwards, if no estimate could include it."""
     model, account = plan.options.get("analysis_model"), plan.narrator_account
     if model and account and cost_usd(model, Usage(1, 1), account) is None:
         yield model

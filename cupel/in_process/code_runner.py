@@ -1,4 +1,4 @@
-"""Runs the code of assertions in processes of their own, with limits on time, memory and output.
+"""Runs the code of assertions in separate processes, with limits on time, memory and output.
 
 The limits end code that hangs or grows without bound. They are no protection from malicious code: it has the rights and
 the environment of the user, who allows it explicitly (`--allow-code`).
@@ -41,15 +41,15 @@ _SIZE_CHECK_SECONDS = 0.2
 @dataclass(frozen=True)
 class CodeLimits:
     seconds: float = 30.0
-    """From start to end; a process also has as much CPU time at most."""
+    """It limits the time from start to end; a process also has as much CPU time at most."""
     memory_mb: int = 2_048
-    """Of data; libraries for statistics and embeddings need most of it."""
+    """It limits the data; libraries for statistics and embeddings need most of it."""
     max_output_bytes: int = 4_000_000
 
 
 @dataclass(frozen=True)
 class ProcessCodeRunner:
-    """A `CodeRunner` for files relative to `folder`. At most one process per processor runs at a time."""
+    """Runs code of files relative to `folder`, with at most one process per processor at a time."""
 
     folder: Path
     limits: CodeLimits = CodeLimits()
@@ -72,7 +72,7 @@ class ProcessCodeRunner:
         return _result(output, f"\n{nonce}".encode(), code)
 
     async def _run(self, language: str, request: bytes) -> "_ProcessOutput":
-        """With files instead of pipes, code that prints much or ends early blocks nothing."""
+        """Run with files instead of pipes, so that code which prints much or ends early blocks nothing."""
         with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
             stdin.write(request)
             stdin.seek(0)
@@ -135,7 +135,6 @@ def _read(file: IO[bytes], limits: CodeLimits) -> bytes:
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
-    """End the process and those that it has started."""
     try:
         if sys.platform == "win32":
             process.kill()
@@ -149,7 +148,7 @@ def _result(output: _ProcessOutput, nonce: bytes, code: Code) -> Any:
     _, separator, line = output.stdout.rpartition(nonce)
     if not separator:
         raise NotComputable(_exit_message(output), UnscoredCode.CODE)
-    answer = json.loads(line.partition(b"\n")[0])  # Code may print at its end, too.
+    answer = json.loads(line.partition(b"\n")[0])  # Code may also print when it exits.
     if "error" in answer:
         where = f"{code.file}: " if code.file else ""
         if answer.get("cause") == "answer":
@@ -166,7 +165,7 @@ def _exit_message(output: _ProcessOutput) -> str:
 
 
 def check_code(assertions: Iterable[Assertion], folder: Path) -> None:
-    """UsageError if code cannot run here: a file does not exist, or Node.js is missing."""
+    """Raise UsageError if code cannot run here: a file does not exist, or Node.js is missing."""
     for code in codes_of(assertions):
         if code.file is not None and not (folder / code.file).is_file():
             raise UsageError(f"assertions: {code.file}: no such file in {folder.resolve()}")
@@ -175,7 +174,6 @@ def check_code(assertions: Iterable[Assertion], folder: Path) -> None:
 
 
 def codes_of(assertions: Iterable[Assertion]) -> Iterator[Code]:
-    """All code of these assertions: of parts of sets, scoring functions and transforms, too."""
     for assertion in flatten(tuple(assertions)):
         yield from (transform_code_of(each) for each in assertion.transforms if transform_error(each))
         if assertion.kind in CODE_KINDS:

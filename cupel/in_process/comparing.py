@@ -1,4 +1,4 @@
-"""Comparisons of evaluations in this process, and their planning, by the same rules as on a stack."""
+"""Compares evaluations in this process, and plans comparisons, by the same rules as on a stack."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -77,7 +77,8 @@ def _usage(results: Iterable[ProbeResult]) -> TargetUsage:
 
 
 def _read(evaluation: Evaluation) -> tuple[list[SideScenario], _Answers]:
-    """Scenarios are named, because ids count the scenarios of a file, and would shift with an edit of it."""
+    """Read the answers by scenario name, because ids count the scenarios of a file, and would shift with an edit of
+    it."""
     columns: dict[Column, int] = {column: number for number, column in enumerate(evaluation.columns)}
     cases: dict[str, dict[str | None, int]] = {}
     answers: _Answers = defaultdict(list)
@@ -93,7 +94,6 @@ def _read(evaluation: Evaluation) -> tuple[list[SideScenario], _Answers]:
 
 
 def _unique(names: dict[str, str]) -> dict[str, str]:
-    """By scenario id: its name, numbered if several have it."""
     seen = Counter[str]()
     keys = {}
     for scenario_id, name in names.items():

@@ -1,4 +1,4 @@
-"""The definition of an evaluation and its operation profile, loaded by the rules of the API but without a stack.
+"""Loads the definition of an evaluation and its operation profile by the rules of the API but without a stack.
 
 Images and PDFs are read from the definition's folder, or from data URLs.
 """
@@ -36,8 +36,6 @@ _PROFILE_OPTION = "profile"
 
 
 class AttachedFiles:
-    """The files of a definition, by id."""
-
     def __init__(self, contents: Mapping[str, bytes] | None = None) -> None:
         self.contents = dict(contents or {})
         self._references = References(self._find)
@@ -53,7 +51,6 @@ class AttachedFiles:
         self.contents |= contents
 
     def take_problems(self) -> list[RefusedField]:
-        """Return what is wrong with the files since the last call; the others are attached."""
         self.contents |= {file_id: new.content for file_id, new in self._references.new_files.items()}
         problems = [RefusedField(*each) for each in self._references.problems]
         self._references.problems.clear()
@@ -68,7 +65,7 @@ class AttachedFiles:
 
 
 type DefinitionSource = str | Path | Mapping[str, Any] | Sequence[str | Path]
-"""A definition file, its contents, or several files that ask the same scenarios in different ways."""
+"""It is a definition file, its contents, or several files that ask the same scenarios in different ways."""
 
 
 class EvaluationCase(NamedTuple):
@@ -78,7 +75,7 @@ class EvaluationCase(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadedDefinition:
-    """Personas and connectors use their names as ids, because nothing is stored."""
+    """Holds a definition whose personas and connectors use their names as ids, because nothing is stored."""
 
     name: str
     content: Content
@@ -86,12 +83,10 @@ class LoadedDefinition:
     personas: Mapping[str, Persona]
     connectors: Mapping[str, Connector]
     folder: Path = Path()
-    """Files of code are relative to this folder."""
     allow_code: bool = False
     files: AttachedFiles = field(default_factory=AttachedFiles, compare=False)
 
     def with_scenarios(self, chosen: Sequence[str | Mapping[str, Any]]) -> "LoadedDefinition":
-        """Only these scenarios, each a name or the fields of a scenario."""
         known = {scenario.name: scenario for scenario in self.scenarios}
         scenarios = [self._choose(known, each, f"scenarios.{position}") for position, each in enumerate(chosen)]
         if not scenarios:
@@ -124,7 +119,6 @@ class LoadedDefinition:
         )
 
     def cases(self, positions: Sequence[int]) -> Iterator[EvaluationCase]:
-        """The scenarios at these positions, each once per persona, or once without a persona."""
         for scenario in (self.scenarios[position] for position in positions):
             for name in scenario.persona_ids or (None,):
                 yield EvaluationCase(scenario, None if name is None else self._persona(scenario, name))
@@ -137,7 +131,7 @@ class LoadedDefinition:
 
 
 def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -> LoadedDefinition:
-    """Load and validate a definition. UsageError names every invalid field."""
+    """Load and validate a definition. Raises UsageError, naming every invalid field."""
     paths = () if isinstance(definition, Mapping) else _paths(definition)
     file = (
         definition_from_mapping(definition, allow_code=allow_code)
@@ -199,7 +193,6 @@ def _raise_if_any(problems: Iterable[RefusedField]) -> None:
 
 
 def _persona(body: Mapping[str, Any]) -> Persona:
-    """Read a valid section of a file."""
     section = definition_rules.PersonaSection.model_validate(dict(body))
     urls = tuple(section.connector_urls or ())
     return Persona(
@@ -213,7 +206,6 @@ def _persona(body: Mapping[str, Any]) -> Persona:
 
 
 def _connector(body: Mapping[str, Any]) -> Connector:
-    """Read a valid section of a file."""
     section = definition_rules.ConnectorSection.model_validate(dict(body))
     kind, headers = ConnectorType(section.type), section.headers or {}
     return Connector(section.name, section.name, kind, section.base_url, headers, section.config or {})
@@ -237,7 +229,7 @@ def _generated_scenarios(content: Content, file: DefinitionFile) -> list[Scenari
 
 
 def _with_ids(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
-    """Scenarios with ids by position, so that simulated models answer the same in every evaluation."""
+    """Yield scenarios with ids by position, so that simulated models answer the same in every evaluation."""
     for number, scenario in enumerate(scenarios, start=1):
         yield replace(scenario, id=scenario_id("local", number), name=scenario.name or f"scenario {number}")
 
@@ -245,7 +237,7 @@ def _with_ids(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
 def load_profile(
     source: ProfileSource | None, accounts: AccountResolver, targets: Iterable[Account]
 ) -> RunProfile | None:
-    """None without one, and for one that is not enabled. UsageError names every invalid field."""
+    """Return the profile, or None if there is none or it is disabled. Raises UsageError, naming every invalid field."""
     if source is None:
         return None
     # The models of the contract take a while to import.

@@ -1,4 +1,4 @@
-"""Digests of values, by which two of them are compared without being stored."""
+"""Digests values, so that they can be compared without being stored."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What an evaluation in this process would cost, before any model is called."""
+"""Estimates the cost of an evaluation in this process before any model is called."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,19 +16,21 @@ from cupel_core.providers.account import Account
 from cupel_core.providers.expected_calls import capacity_of, expected_calls
 
 MAX_CASES = 200
-"""The lengths of their texts stand for those of all others."""
+"""The lengths of their texts represent those of all others."""
 
 
 class EvaluationEstimate(NamedTuple):
     estimate: RunEstimate
     missing_access: Mapping[str, str]
-    """It says why providers cannot be called yet, by their names."""
 
 
 def estimate_evaluation(
     definition: DefinitionSource, targets: Targets, options: EvaluationOptions
 ) -> EvaluationEstimate:
-    """Raises UsageError for what could not be evaluated, but for missing keys and addresses of providers."""
+    """Estimate an evaluation.
+
+    Raises UsageError if it could not run, except for missing keys and addresses of providers.
+    """
     accounts = AccountResolver(options.get("providers") or {}, tolerates_missing_access=True)
     return EvaluationEstimate(
         estimate_plan(plan_evaluation(definition, targets, options, accounts)), accounts.missing_access
@@ -52,6 +54,5 @@ def estimate_plan(plan: EvaluationPlan) -> RunEstimate:
 
 
 def _capacity(plan: EvaluationPlan, accounts: dict[str, Account], provider: str) -> CallCapacity:
-    """At most so many conversations run at the same time, whatever the provider allows."""
     capacity = capacity_of(accounts.__getitem__, provider)
     return CallCapacity(min(capacity.parallel, plan.max_concurrency), capacity.call_seconds)

@@ -1,4 +1,4 @@
-"""The result of an evaluation."""
+"""Defines the result of an evaluation."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """`results` are in the order of the plan: by target, prompt, scenario, persona and repeat."""
+    """Holds the `results` in the order of the plan: by target, prompt, scenario, persona and repeat."""
 
     id: str
     name: str
-    """The definition's name."""
+    """It is the definition's name."""
     columns: tuple[Column, ...]
     results: tuple[ProbeResult, ...]
     seed: int
@@ -55,13 +55,13 @@ class Evaluation:
     max_turns: int | None = None
     labels: RunLabels = field(default_factory=RunLabels)
     why_stopped: str | None = None
-    """Why the last probes were not run: the judge gave no usable reply. None if all were."""
+    """It says why the last probes were not run, which is that the judge gave no usable reply. It is None if all were
+    run."""
     narrator: "Narrator | None" = field(default=None, repr=False, compare=False)
-    """Writes about the figures of a deep analysis."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The names of its targets: their labels, else their models."""
+        """Return the names of its targets: their labels, else their models."""
         return tuple(target.id for target in self._run_targets)
 
     @property
@@ -69,27 +69,28 @@ class Evaluation:
         return tuple({column.target.id: column.target for column in self.columns}.values())
 
     def __repr__(self) -> str:
-        """One line: the results of thousands of conversations would fill a notebook."""
+        """Return one line: the results of thousands of conversations would fill a notebook."""
         rate = "nothing judged" if self.pass_rate is None else f"pass rate {format_percent(self.pass_rate)}"
         probes, errors = count_of(len(self.results), "probe"), len(self.errors)
         return f"<Evaluation {self.name!r} of {', '.join(self.targets)}: {probes}, {errors:,} errored, {rate}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row per target."""
+        """Return the table of a notebook: a row per target."""
         return html_table(self.labels.name or self.name, self.models)
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
+        """Return a pandas.DataFrame with a row per probe: its result, answer, duration, tokens and cost.
 
         It has a column `decision` if the definition has a decision rule, and a column for each dimension, variable and
-        field of metadata. pandas is not a dependency of Cupel; UsageError if it is not installed.
+        field of metadata. pandas is not a dependency of Cupel; UsageError is raised if it is not installed.
         """
         outcomes = (result.to_json(self.id) for result in self.results)
         return data_frame(outcomes, has_decisions=self.content.decision is not None)
 
     @cached_property
     def total_spend(self) -> Spend:
-        """Of all calls: those that a cache answered (`cached_calls`) cost nothing in this evaluation."""
+        """Return the spend of all calls. Calls that a cache answered (`cached_calls`) cost nothing in this
+        evaluation."""
         return sum((result.outcome.spending.total for result in self.results), Spend())
 
     @property
@@ -102,17 +103,18 @@ class Evaluation:
 
     @property
     def status(self) -> RunStatus:
-        """FAILED if no probe completed, as for a run, and if the evaluation was stopped because of its judge."""
+        """Return FAILED if no probe completed, as for a run, and if the evaluation was stopped because of its judge."""
         return RunStatus.COMPLETED if self.completed and self.why_stopped is None else RunStatus.FAILED
 
     @property
     def pass_rate(self) -> float | None:
-        """Share of passed ones among the judged probes; None if there are none. Errored probes are not counted."""
+        """Return the share of passed ones among the judged probes; None if there are none. Errored probes are not
+        counted."""
         return pass_rate(self.models)
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """By target: the mean of each metric of its results, and the definition's derived metrics."""
+        """Return by target the mean of each metric of its results, and the definition's derived metrics."""
         return {target: metrics_of(self._scored(target), self.content.derived_metrics) for target in self.targets}
 
     def _scored(self, target: str) -> list[WeightedMetrics]:
@@ -120,7 +122,7 @@ class Evaluation:
         return [WeightedMetrics(each.metrics, each.metric_weights) if each else WeightedMetrics() for each in scorings]
 
     def matrix(self) -> list[Json]:
-        """A row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
+        """Return a row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
         prompt_ids = tuple(prompt.id for prompt in self.content.prompts)
         cases = len(self.results) // (len(self.columns) * self.repeats)
         plan = Plan(self._run_targets, (cases,), self.repeats, prompt_ids, prompt_labels(self.content.prompts))
@@ -128,7 +130,7 @@ class Evaluation:
 
     @cached_property
     def models(self) -> list[ModelResults]:
-        """Statistics per target, as in `cupel show`."""
+        """Return statistics per target, as in `cupel show`."""
         transcripts = (result.to_json(self.id) for result in self.completed)
         errored = (result.to_json(self.id) for result in self.errors)
         columns = [
@@ -141,7 +143,7 @@ class Evaluation:
         return [replace(each, extrapolated=row["extrapolated"]) for each, row in zip(models, analyzed, strict=True)]
 
     def sample_json(self) -> Json:
-        """In the fields of `sample` of `GET /runs/{id}/results`."""
+        """Return the fields of `sample` of `GET /runs/{id}/results`."""
         return {
             "scenarios": self.sample.scenarios,
             "total": self.sample.total,
@@ -152,8 +154,10 @@ class Evaluation:
         }
 
     def analysis(self) -> Json:
-        """Estimates, agreement, outliers, dimensions and contested scenarios, as `GET /runs/{id}/analysis` has them in
-        `figures`."""
+        """Return estimates, agreement, outliers, dimensions and contested scenarios.
+
+        `GET /runs/{id}/analysis` has the same in `figures`.
+        """
         from cupel.in_process.analysis import analysis_of
 
         return analysis_of(self._analyzed)
@@ -166,11 +170,10 @@ class Evaluation:
         return breakdown_of(self._analyzed, by)
 
     def deep_analysis(self, *, narrative: bool = True) -> Json:
-        """Components, outliers, effects, interactions and where differences come from, as
-        `GET /runs/{id}/analysis/deep` has them in `figures`. Needs `cupel[analysis]`.
+        """Return components, outliers, effects, interactions and sources of differences. This needs `cupel[analysis]`.
 
-        If the evaluation has an `analysis_model`, that writes the narrative, unless `narrative` is False. UsageError
-        for this within a running event loop.
+        `GET /runs/{id}/analysis/deep` has the same in `figures`. If the evaluation has an `analysis_model`, that writes
+        the narrative, unless `narrative` is False. Raises UsageError for this within a running event loop.
         """
         if self.narrator is not None and narrative:
             return run_in_new_loop(self.deep_analysis_async, "await evaluation.deep_analysis_async()")
@@ -179,7 +182,7 @@ class Evaluation:
         return deep_analysis_of(self._analyzed)
 
     async def deep_analysis_async(self, *, narrative: bool = True) -> Json:
-        """Like `deep_analysis`, within a running event loop."""
+        """Return the same as `deep_analysis`, within a running event loop."""
         from cupel.in_process.analysis import deep_analysis_of, narrated_analysis_of
 
         if self.narrator is None or not narrative:
@@ -193,8 +196,10 @@ class Evaluation:
         return AnalyzedEvaluation(self.id, self.columns, self.results, self.repeats, self.content, self.sample)
 
     def to_json(self) -> Json:
-        """`{run, results, sample, passRate, metrics, probes}`: the first three as in `cupel show --json`, then metrics
-        by target, and every probe."""
+        """Return `{run, results, sample, passRate, metrics, probes}`.
+
+        The first three are as in `cupel show --json`; metrics by target and every probe follow.
+        """
         return {
             "run": self.run_json(),
             "results": to_json(self.models),
@@ -210,7 +215,7 @@ class Evaluation:
 
         config = RunConfigResponse(
             models=list(dict.fromkeys(target.model for target in self._run_targets)),
-            targets=[TargetResponse.of(target) for target in self._run_targets],
+            targets=[TargetResponse.from_value(target) for target in self._run_targets],
             prompt_ids=[prompt.id for prompt in self.content.prompts],
             sample_percentage=self.sample_percentage,
             sample_seed=self.seed,

@@ -1,4 +1,4 @@
-"""Event loops: a new one for callers without one, and the connections that everything in one shares."""
+"""Runs event loops: a new one for callers without one, and the connections that all work in one shares."""
 
 import asyncio
 import sys
@@ -10,16 +10,15 @@ from weakref import WeakKeyDictionary
 from cupel.errors import UsageError
 
 _users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""How many evaluations and narratives an event loop has at the moment."""
 _CLIENT_MODULES = ("cupel_core.providers.http", "cupel_core.providers.safe_http")
 
 
 def run_in_new_loop[Result](work: Callable[[], Coroutine[Any, Any, Result]], alternative: str) -> Result:
-    """UsageError, which names the alternative, within a running event loop."""
+    """Run the work in a new loop. Raises UsageError, which names the alternative, within a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        pass  # What the work raises must not be an error "during handling of" this one.
+        pass  # An error of the work must not be "during handling of" this one.
     else:
         raise UsageError(f"an event loop is already running, as in a notebook: use `{alternative}`")
     return asyncio.run(work())
@@ -27,7 +26,6 @@ def run_in_new_loop[Result](work: Callable[[], Coroutine[Any, Any, Result]], alt
 
 @asynccontextmanager
 async def shared_connections() -> AsyncIterator[None]:
-    """Close the providers' connections of this event loop after the last use in it."""
     loop = asyncio.get_running_loop()
     _users[loop] = _users.get(loop, 0) + 1
     try:

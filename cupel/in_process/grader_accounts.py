@@ -1,4 +1,4 @@
-"""Access to the models that are called besides the targets: judges, simulated users, operations and so on."""
+"""Finds access to the models that are called besides the targets: judges, simulated users, operations and so on."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,9 +20,8 @@ _SIMULATED = "sim"
 class _GraderModel(NamedTuple):
     model: str
     field: str
-    """That names it."""
     is_embedder: bool = False
-    """Simulated embeddings have any name."""
+    """Simulated embeddings may have any name."""
 
 
 def grader_accounts(
@@ -32,7 +31,7 @@ def grader_accounts(
     accounts: AccountResolver,
     max_concurrency: int,
 ) -> dict[str, Account]:
-    """By provider. Each allows at least as many parallel requests as the evaluation has conversations.
+    """Return accounts by provider, each with at least as many parallel requests as there are conversations.
 
     Raises UsageError, naming the field, for a model that cannot be called.
     """
@@ -49,7 +48,6 @@ def grader_accounts(
 
 
 def narrator_account(model: str | None, accounts: AccountResolver) -> Account | None:
-    """None for a simulated model, which has nothing to say about figures. Raises UsageError for an unknown one."""
     if model is None:
         return None
     account = accounts.for_model(model, "analysis_model")

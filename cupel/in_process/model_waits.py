@@ -24,7 +24,7 @@ _MAX_NAP_SECONDS = 1.0
 """A waiting call looks again so soon, because another one may have been answered."""
 
 type OnWait = Callable[[str, datetime | None, str], None]
-"""Told of the model that a call waits for, until when and why; of None when it goes on."""
+"""It gets the model that a call waits for, until when and why; the time is None when the call continues."""
 
 
 def ignore_wait(model: str, until: datetime | None, reason: str) -> None:
@@ -33,20 +33,17 @@ def ignore_wait(model: str, until: datetime | None, reason: str) -> None:
 
 @dataclass
 class ModelWaits:
-    """Tracks the waits of all models of one evaluation."""
-
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     breakers: dict[str, Breaker] = field(default_factory=dict)
     in_flight: Counter[str] = field(default_factory=Counter)
     answers: dict[str, RecentCalls] = field(default_factory=dict)
-    """It counts, by model, the calls that were answered recently."""
     trials: set[str] = field(default_factory=set)
-    """The suspended models that one call tries at present."""
 
     @asynccontextmanager
     async def call(self, model: str, on_wait: OnWait = ignore_wait) -> AsyncIterator[None]:
-        """Wait until the model may be called, and note how the call ends. ProviderError if the model is given up."""
+        """Wait until the model may be called, and note how the call ends. Raises ProviderError if the model is given
+        up."""
         is_trial = await self._wait_for_turn(model, on_wait)
         started_at = self.clock()
         self.in_flight[model] += 1
@@ -67,17 +64,15 @@ class ModelWaits:
                 self.trials.discard(model)
 
     async def wait(self, model: str, on_wait: OnWait = ignore_wait) -> None:
-        """Wait until the model may perhaps be called. ProviderError if it is given up."""
+        """Wait until the model may perhaps be called. Raises ProviderError if it is given up."""
         if await self._wait_for_turn(model, on_wait):
             self.trials.discard(model)
 
     def is_waiting(self, model: str) -> bool:
-        """Whether no call of the model may start now."""
         breaker = self.breakers.get(model)
         return breaker is not None and breaker.is_open and (model in self.trials or breaker.until > self.clock())
 
     async def _wait_for_turn(self, model: str, on_wait: OnWait) -> bool:
-        """Whether the call is the trial of a suspended model."""
         has_waited = False
         try:
             while (breaker := self.breakers.get(model)) is not None and breaker.is_open:
@@ -117,7 +112,7 @@ def _record(model: str, error: ProviderError, started_at: float, others: int) ->
 
 @dataclass(frozen=True)
 class PatientLimiter:
-    """A CallLimiter of one probe: no call of a model starts that waits, and a waiting call holds no slot."""
+    """Limits the calls of one probe: no call of a waiting model starts, and a waiting call holds no slot."""
 
     limiter: CallLimiter
     waits: ModelWaits
@@ -138,6 +133,5 @@ class PatientLimiter:
 
     @asynccontextmanager
     async def target(self, model: str) -> AsyncIterator[OnAnswer]:
-        """The guard of a target, whose calls its conversations limit."""
         async with self.waits.call(model, self.on_wait):
             yield ignore_answer

@@ -1,4 +1,4 @@
-"""The options of an evaluation, besides its definition and its targets."""
+"""Defines the options of an evaluation, besides its definition and its targets."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,11 +33,9 @@ MAX_CONCURRENCY = 10
 DEFAULT_CACHE = Path(".cupel/answers.sqlite")
 CACHE_TTL_SECONDS = 14 * 86_400.0
 _OPTIONS_OF_FIELDS = {"profileId": "profile", "sampleSeed": "seed", "maxBudgetUsd": "budget_usd"}
-"""It maps fields of a run's request to the options that are not named like them."""
 
 
 def option_name(field: str) -> str:
-    """Return the option for a field of a run's request, such as `judge_model` for `config.judgeModel`."""
     name = field.rpartition(".")[2]
     return _OPTIONS_OF_FIELDS.get(name, words_of(name, "_"))
 
@@ -47,7 +45,6 @@ _CALL_TIMEOUT = RequestField("number", minimum=0.001, maximum=86_400)
 _NUMBERS = {
     option_name(name): field for name, field in fields_of("CreateRun").items() if field.type in ("integer", "number")
 } | {"call_timeout_seconds": _CALL_TIMEOUT}
-"""The options that are numbers, with the limits that the contract of the API has."""
 _LABELS = ("name", "tags", "metadata")
 _TYPES = {
     "scenarios": "a list of names or mappings",
@@ -68,11 +65,10 @@ _TYPES = {
     "on_complete": "a function",
     "on_error": "a function",
 }
-"""Of the options that are neither numbers nor strings."""
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """All are optional; None stands for the default."""
+    """Defines the options, which are all optional; None selects the default."""
 
     scenarios: Sequence[str | Mapping[str, Any]] | None
     """Run only these: names of scenarios of the definition, or mappings with the fields of a scenario."""
@@ -80,55 +76,56 @@ class EvaluationOptions(TypedDict, total=False):
     """Replace the personas of every scenario: names of personas of the definition, or mappings with their fields."""
     judge_model: str | None
     persona_model: str | None
-    """Simulates the user; default: the judge model."""
+    """This model simulates the user; default: the judge model."""
     judge_max_output_tokens: int | None
-    """Limits each reply of a judge or a simulated user; default: the model's."""
+    """It limits each reply of a judge or a simulated user; default: the model's."""
     embedding_model: str | None
     analysis_model: str | None
-    """Writes the narrative of `Evaluation.deep_analysis`."""
+    """This model writes the narrative of `Evaluation.deep_analysis`."""
     evaluator_url: str | None
     evaluator_headers: Mapping[str, str] | None
     sample_percentage: int
     seed: int | None
-    """Seed of the sample and of simulated models; default: random."""
+    """It is the seed of the sample and of simulated models; default: random."""
     repeats: int
     temperature: float | None
-    """Short for `params={"temperature": …}`."""
+    """It is short for `params={"temperature": …}`."""
     profile: str | Path | Mapping[str, Any] | None
-    """Operations around every turn: the file of an operation profile, or its fields."""
+    """It defines operations around every turn: the file of an operation profile, or its fields."""
     params: Mapping[str, Any] | None
-    """Parameters of every target that knows them, in the fields of the API: `{"topP": 0.9, "maxOutputTokens": 500}`."""
+    """They are parameters of every target that knows them, in the API's fields: `{"topP": 0.9, "maxOutputTokens":
+    500}`."""
     max_attempts: int | None
-    """Of one call, with the first; default: 4."""
+    """It counts the attempts of one call, with the first; default: 4."""
     retry_delay_seconds: float | None
     """This is the longest wait before the second attempt of a call; each further one is three times as long. Default:
     0.5."""
     max_turns: int | None
     max_concurrency: int
-    """Concurrent conversations."""
+    """It limits the concurrent conversations."""
     call_timeout_seconds: float
     budget_usd: float | None
-    """What may be spent. Once it is used up, probes are errored with the code `budget`."""
+    """It limits the spending. Once it is used up, probes are errored with the code `budget`."""
     allow_unpriced: bool
-    """With a budget: also call models whose price is unknown."""
+    """If true, an evaluation with a budget also calls models whose price is unknown."""
     name: str | None
-    """Of the evaluation, like `tags` and `metadata`, which have no effect on it."""
+    """It names the evaluation. Like `tags` and `metadata`, it has no effect on it."""
     tags: Sequence[str] | None
     metadata: Mapping[str, MetadataValue] | None
     cache: bool | str | Path | None
     """Answer repeated model calls from a cache: at this path, or in `.cupel/answers.sqlite` if True."""
     cache_ttl: float | timedelta | None
-    """Seconds for which an answer is used; default: 14 days."""
+    """It is the time in seconds for which an answer is used; default: 14 days."""
     resume: str | Path | None
-    """A file in which finished probes are saved; if it exists, only the missing ones are run."""
+    """Finished probes are saved in this file; if it exists, only the missing ones are run."""
     progress: bool | None
     """Show progress on standard error; default: True."""
     tools: Mapping[str, ToolFunction] | None
-    """Functions that are executed when a model calls the tool of this name; `params` or the definition describe it."""
+    """These functions are executed when a model calls the tool of this name; `params` or the definition describe it."""
     allow_code: bool
     """Run assertions of type python and javascript, and scoring functions, with the rights of this process."""
     providers: Mapping[str, ProviderAccess] | None
-    """`{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
+    """It has the form `{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
     on_start: OnStart | None
     on_complete: OnComplete | None
@@ -136,9 +133,9 @@ class EvaluationOptions(TypedDict, total=False):
 
 
 def checked_options(options: EvaluationOptions) -> EvaluationOptions:
-    """The options that are not None, which stands for the default.
+    """Return the options that are not None, which selects the default.
 
-    Raise UsageError for unknown options, a value of another type, and a number outside its range.
+    Raises UsageError for unknown options, a value of another type, and a number outside its range.
     """
     known = sorted(EvaluationOptions.__annotations__)
     unknown = [name for name in options if name not in known]
@@ -162,7 +159,6 @@ def _checked_parameters(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _snake_case(name: str) -> str:
-    """`judge_model` for `judgeModel`, as the field is called in a run's `config`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
@@ -259,5 +255,5 @@ def grader_config_of(options: EvaluationOptions) -> GraderConfig:
 
 
 def _plain(number: float) -> str:
-    """Without an exponent: 0.000001, not 1e-06."""
+    """Write the number without an exponent: 0.000001, not 1e-06."""
     return f"{number:,.6f}".rstrip("0").rstrip(".")

@@ -1,5 +1,3 @@
-"""Plans an evaluation: everything is checked before any model is called."""
-
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
@@ -68,18 +66,13 @@ class EvaluationPlan:
     probe_plan: Plan
     cases: tuple[EvaluationCase, ...]
     targets: tuple[ResolvedTarget, ...]
-    """In the order of `probe_plan.targets`."""
     grader_config: GraderConfig
     grader_accounts: Mapping[str, Account]
-    """Accounts by provider, for every model that may be called besides the targets."""
     narrator_account: Account | None
-    """Of `analysis_model`; None if no model writes about the figures."""
     seed: int
     saved: SavedEvaluation | None
-    """The interrupted evaluation that this one continues."""
     options: EvaluationOptions = field(repr=False)
     profile: RunProfile | None = None
-    """What runs around every turn."""
 
     @property
     def call_timeout_seconds(self) -> float:
@@ -94,7 +87,6 @@ class EvaluationPlan:
         return self.saved.next_round if self.saved else 1
 
     def probe(self, index: int, retry_round: int | None = None) -> Probe:
-        """In a continuation, `retry_round` is the round in which the probe was completed; by default this one."""
         case, column, repeat = self.probe_plan.probe(index)
         scenario, persona = self.cases[case]
         thread = thread_id(self.id, index, retry_round or self.retry_round)
@@ -106,7 +98,7 @@ class EvaluationPlan:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return a digest for each part, without keys and values of headers; the name of a function stands for it."""
+        """Return a digest for each part, without keys and values of headers. A function is represented by its name."""
         accounts = {name: account.base_url for name, account in self.grader_accounts.items()}
         options: dict[str, Any] = {"params": self.params, "max_turns": self.options.get("max_turns")}
         if self.profile is not None:
@@ -121,12 +113,10 @@ class EvaluationPlan:
         }
 
     def open_file(self, path: Path) -> OutcomeFile:
-        """Begin the file of outcomes, or continue the one from which the plan was made."""
         return OutcomeFile.open(path, FileHeader(self.id, self.seed, self.digests), self.saved)
 
     @cached_property
     def params(self) -> ParameterFields:
-        """Of every target that knows them."""
         temperature = self.options.get("temperature")
         own = {} if temperature is None else {"temperature": temperature}
         return merge_parameters(self.definition.content.params, own, self.options.get("params") or {})
@@ -160,7 +150,6 @@ class EvaluationPlan:
     def _tool_executor(
         self, probe: Probe, params: ParameterFields, graders: GraderFactory, executor: Executor
     ) -> ConnectorTools | FunctionTools | None:
-        """The functions of the caller; the connector executes calls of others."""
         connector_id, functions = params.get("toolConnectorId"), self.options.get("tools")
         connector = connector_id and ConnectorTools(
             connector=self.definition.connectors[connector_id],
@@ -176,7 +165,8 @@ class EvaluationPlan:
         return FunctionTools(functions, executor, self.call_timeout_seconds, connector or None)
 
     def _withholds_headers(self, probe: Probe) -> bool:
-        """Whether the persona's headers were made for other connectors. A function of the caller gets them all."""
+        """Return whether the persona's headers were made for other connectors. A function of the caller gets them
+        all."""
         connector = self.target_of(probe).account.connector
         if probe.persona is None or not probe.persona.has_headers or connector is None:
             return False
@@ -184,12 +174,12 @@ class EvaluationPlan:
 
     @cached_property
     def code_runner(self) -> ProcessCodeRunner | None:
-        """One per evaluation, so that all its code shares the processors."""
+        """Return the one runner of the evaluation, so that all its code shares the processors."""
         return ProcessCodeRunner(self.definition.folder) if self.definition.allow_code else None
 
     @cached_property
     def graders(self) -> GraderFactory:
-        """One factory per evaluation, so that all its graders share one limiter."""
+        """Return the one factory of the evaluation, so that all its graders share one limiter."""
         return GraderFactory(
             workspace="",
             config=self.grader_config,
@@ -203,7 +193,6 @@ class EvaluationPlan:
 
     @property
     def sample(self) -> RunSample:
-        """Which part of the definition's scenarios is evaluated."""
         defined, chosen = self.definition.scenarios, len({id(case.scenario) for case in self.cases})
         if self.options.get("sample_percentage", 100) == 100:
             return RunSample(chosen, len(defined), self.seed, is_drawn=False)
@@ -217,7 +206,7 @@ def plan_evaluation(
     options: EvaluationOptions,
     accounts: AccountResolver | None = None,
 ) -> EvaluationPlan:
-    """Raise UsageError, naming the option or field, if anything cannot be executed.
+    """Plan the evaluation. Raises UsageError, naming the option or field, if anything cannot be executed.
 
     `accounts` are by default those of an execution, which needs keys.
     """
@@ -257,7 +246,8 @@ def plan_evaluation(
 
 
 def _check_tools(plan: EvaluationPlan) -> None:
-    """UsageError for connectors that are none of the definition's of type tools, and functions that are no tools."""
+    """Raise UsageError for connectors that are not the definition's or not of type tools, and functions that are no
+    tools."""
     content = plan.definition.content
     layers = [plan.params, *(each.spec.params for each in plan.targets), *(each.params for each in content.prompts)]
     for connector_id in filter(None, (params.get("toolConnectorId") for params in layers)):
@@ -314,7 +304,7 @@ def _probe_plan(
 def _check_files(
     targets: tuple[ResolvedTarget, ...], loaded: LoadedDefinition, cases: Iterable[EvaluationCase]
 ) -> None:
-    """UsageError if a target cannot be sent an image or a PDF of the messages. Functions read notes instead."""
+    """Raise UsageError if a target cannot be sent an image or a PDF of the messages. Functions read notes instead."""
     largest = largest_files_sent(loaded.content, (case.scenario for case in cases))
     for position, target in enumerate(targets if largest else ()):
         connector = target.account.connector

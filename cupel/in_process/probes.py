@@ -1,4 +1,4 @@
-"""The probes of an evaluation and their results, with the vocabulary and JSON of the API."""
+"""Defines the probes of an evaluation and their results, with the vocabulary and JSON of the API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,27 +26,26 @@ from cupel_core.domain.scoring.scoring import Scoring
 
 @dataclass(frozen=True)
 class Probe:
-    """One conversation of one target. `index` is its position in the plan, as in a run."""
+    """Represents one conversation of one target. `index` is its position in the plan, as in a run."""
 
     index: int
     scenario: Scenario
     column: Column
     persona: Persona | None
     repeat: int
-    """From 0."""
+    """It counts from 0."""
     repeats: int
     total: int
-    """The number of probes of the evaluation."""
     thread_id: str
 
     @property
     def target(self) -> str:
-        """Its label, else its model or `connector/<name>`."""
+        """Return its label, else its model or `connector/<name>`."""
         return self.column.target.id
 
     @property
     def prompt(self) -> str | None:
-        """The id of the definition's prompt; None if it has none."""
+        """Return the id of the definition's prompt; None if it has none."""
         return self.column.prompt_id
 
     @property
@@ -55,19 +54,19 @@ class Probe:
 
     @property
     def name(self) -> str:
-        """`Book a haircut (Ada) #2`."""
+        """Return a name such as `Book a haircut (Ada) #2`."""
         return case_name(self.scenario.name, self.persona.name if self.persona else None, self.repeat, self.repeats)
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """Either a transcript or an error. Errors are infrastructure failures, not failures of the target."""
+    """Holds either a transcript or an error. Errors are infrastructure failures, not failures of the target."""
 
     probe: Probe
     outcome: Outcome
 
     def __repr__(self) -> str:
-        """Without the conversation, which may fill pages."""
+        """Return a text without the conversation, which may fill pages."""
         result = {True: ", passed", False: ", failed", None: ""}[self.success]
         code = f", {self.error.code}" if self.error else ""
         return f"<ProbeResult {self.probe.name!r} of {self.target}: {self.status}{result}{code}>"
@@ -110,7 +109,7 @@ class ProbeResult:
 
     @property
     def result(self) -> TranscriptResult | None:
-        """None if nothing was judged, or the result could not be computed."""
+        """Return the result; None if nothing was judged, or the result could not be computed."""
         return self.transcript.result if self.transcript else None
 
     @property
@@ -127,20 +126,22 @@ class ProbeResult:
 
     @property
     def turns(self) -> tuple[Mapping[str, Any], ...]:
-        """With an operation profile, the record of each turn: its operations, effects, and rewritten texts."""
+        """Return with an operation profile the record of each turn: its operations, effects, and rewritten texts."""
         pipeline = self.transcript.conversation.pipeline if self.transcript else None
         return pipeline.records if pipeline else ()
 
     @property
     def spends(self) -> dict[str, Spend]:
-        """Calls, tokens and cost of `target`, `judge` and `persona`, also of an errored probe; of `operation` if there
-        were any."""
+        """Return calls, tokens and cost of `target`, `judge` and `persona`, also of an errored probe.
+
+        It includes `operation` if there were any.
+        """
         spending = self.outcome.spending
         operation = {"operation": spending.operation} if spending.operation.calls else {}
         return {"target": spending.target, "judge": spending.judge, "persona": spending.persona, **operation}
 
     def to_json(self, run_id: str) -> Json:
-        """A transcript, or an errored probe, in the API's fields."""
+        """Return a transcript, or an errored probe, in the API's fields."""
         head = {"id": transcript_id(run_id, self.probe.index), "runId": run_id, "status": str(self.status)}
         if self.transcript is not None:
             return transcript_json(run_id, self.probe.column, self.probe.case, self.repeat, self.transcript) | head
@@ -148,7 +149,6 @@ class ProbeResult:
 
 
 def transcript_json(run_id: str, column: Column, case: CaseView, repeat: int, transcript: Transcript) -> Json:
-    """In the fields of `GET /transcripts/{id}`, with the agent's structured output."""
     identity = transcript_id(run_id, transcript.probe_index)
     view = TranscriptView(
         id=identity,
@@ -177,5 +177,4 @@ def _error_json(result: ProbeResult) -> Json:
 
 
 def as_json(response: ResponseModel) -> Json:
-    """The JSON object that the API returns for this response."""
     return response.model_dump(mode="json", by_alias=True)

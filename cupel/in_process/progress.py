@@ -1,4 +1,4 @@
-"""The progress of an evaluation, by the rules of `GET /runs/{id}/progress`, and its display on standard error."""
+"""Counts the progress of an evaluation by the rules of `GET /runs/{id}/progress`, and shows it on standard error."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -34,8 +34,6 @@ _INTERVAL_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class _Wait:
-    """For the provider of `model`."""
-
     model: str
     until: datetime
     reason: str
@@ -51,9 +49,7 @@ class _ColumnProgress:
     sample: ColumnSample = field(default_factory=ColumnSample)
     cost: Cost = field(default_factory=Cost)
     waits: dict[int, _Wait] = field(default_factory=dict)
-    """Of running probes, by index."""
     logs: dict[int, AttemptLog] = field(default_factory=dict)
-    """The attempts of running probes, by index."""
 
     def add(self, outcome: Outcome) -> None:
         if isinstance(outcome, ProbeError):
@@ -68,7 +64,6 @@ class _ColumnProgress:
         self.counts.slow_calls = list(slow_calls(calls, now.timestamp()))
 
     def delays(self) -> tuple[Delay, ...]:
-        """None as long as any running probe does not wait."""
         if len(self.waits) < self.counts.running:
             return ()
         soonest: dict[str, _Wait] = {}
@@ -78,25 +73,22 @@ class _ColumnProgress:
 
 
 class EvaluationProgress:
-    """Counts what happens to each probe; `read` returns how far the evaluation is."""
+    """Counts the events of each probe; `read` returns the progress of the evaluation."""
 
     def __init__(self, plan: EvaluationPlan, started_at: datetime) -> None:
         self.run: Json = {"id": plan.id, "createdAt": to_iso(started_at)}
-        """The fields of the evaluation, as of a run, that its display needs."""
         self._plan = plan.probe_plan
         self._status = RunStatus.RUNNING
         self._readings: Sequence[Reading] = ()
         self._reset()
 
     def note_attempts(self, index: int, log: AttemptLog) -> None:
-        """Note where the attempts of a running probe are recorded."""
         self._column_of(index).logs[index] = log
 
     def start(self, index: int) -> None:
         self._column_of(index).counts.running += 1
 
     def note_wait(self, index: int, model: str, until: datetime | None, reason: str) -> None:
-        """The provider of the model asks to wait until then before the probe continues; with None, it goes on."""
         waits = self._column_of(index).waits
         if until is None:
             waits.pop(index, None)
@@ -104,7 +96,6 @@ class EvaluationProgress:
             waits[index] = _Wait(model, until, reason)
 
     def finish(self, outcome: Outcome) -> None:
-        """Record the outcome of a probe that was started."""
         column = self._column_of(outcome.probe_index)
         column.counts.running -= 1
         column.logs.pop(outcome.probe_index, None)
@@ -114,7 +105,7 @@ class EvaluationProgress:
         self._column_of(outcome.probe_index).add(outcome)
 
     def end(self, outcomes: Iterable[Outcome], *, has_failed: bool = False) -> None:
-        """Every probe has an outcome, and these are final: comparisons have added results and costs."""
+        """Replace the outcomes by the final ones: comparisons have added results and costs."""
         self._reset()
         for outcome in outcomes:
             self.add(outcome)
@@ -173,7 +164,6 @@ class EvaluationProgress:
 
 
 def progress_console(options: EvaluationOptions) -> "PlainTextConsole | None":
-    """Standard error, unless no progress is to be shown."""
     if not options.get("progress", True):
         return None
     from cupel.session import console
@@ -183,7 +173,6 @@ def progress_console(options: EvaluationOptions) -> "PlainTextConsole | None":
 
 @asynccontextmanager
 async def shown_progress(progress: EvaluationProgress, console: "PlainTextConsole | None") -> AsyncIterator[None]:
-    """Show the progress as it is now and then, and as it is in the end, unless the evaluation was interrupted."""
     if console is None:
         yield
         return

@@ -42,7 +42,7 @@ JUDGE_MAX_WAIT_SECONDS = PATIENCE_SECONDS
 
 @dataclass
 class MemoryCheckpoints:
-    """The checkpoint of one conversation, from which it resumes after waiting for a provider."""
+    """Stores the checkpoint of one conversation, from which it resumes after waiting for a provider."""
 
     state: ConversationState | None = None
 
@@ -65,7 +65,7 @@ class EvaluationRunner:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waits: ModelWaits = field(default_factory=ModelWaits)
     has_failed: bool = False
-    """Whether an exception, such as a callback's, ends the evaluation: no further probe starts."""
+    """It is true if an exception, such as a callback's, ends the evaluation: no further probe starts."""
     why_stopped: str | None = None
     """It says why probes were not run, and is None if all were, whatever their judge replied."""
 
@@ -88,13 +88,11 @@ class EvaluationRunner:
         return self._graders(calls, max_wait_seconds=JUDGE_MAX_WAIT_SECONDS)
 
     def _graders(self, calls: Attempt, on_wait: OnWait = ignore_wait, **changes: Any) -> GraderFactory:
-        """Return the factory of one probe's graders, which wait for their models and count their own attempts."""
         limiter = PatientLimiter(self.plan.graders.limiter, self.waits, on_wait)
         return replace(self.plan.graders, attempt=calls, limiter=limiter, log=AttemptLog(), **changes)
 
     @cached_property
     def judges(self) -> JudgeWatch:
-        """Whether the judge is still worth asking."""
         return JudgeWatch(self.plan.probe_plan.total)
 
     @property
@@ -105,14 +103,12 @@ class EvaluationRunner:
         return replace(calls, attempt=self._patient_calls) if isinstance(calls, CachedCalls) else self._patient_calls
 
     def _cached(self, calls: Attempt, repeat: int) -> Attempt:
-        """What a cache answers costs nothing."""
         return CachedCalls(self.cache, repeat, calls) if self.cache else calls
 
     def _probe_of(self, outcome: Outcome) -> Probe:
         return self.plan.probe(outcome.probe_index, outcome.retry_round)
 
     async def _run_probes(self, indexes: Iterator[int]) -> None:
-        """Run probes from the shared iterator until it is exhausted."""
         while True:
             async with self._slots:
                 index = next(indexes, None)
@@ -144,7 +140,7 @@ class EvaluationRunner:
             await _notify(self.plan.options.get("on_complete"), probe, outcome)
 
     def _not_run(self, probe: Probe, why: str) -> ProbeError:
-        """The outcome of a probe of which no call is made, because its judge would give no verdict on the answer."""
+        """Return the outcome of a probe without a call, because its judge would give no verdict on the answer."""
         self.why_stopped = why
         return ProbeError(
             probe_index=probe.index,
@@ -198,11 +194,9 @@ class EvaluationRunner:
 
     @cached_property
     def _slots(self) -> asyncio.Semaphore:
-        """Each conversation in progress takes a slot, except while it waits between the attempts of a call."""
         return asyncio.Semaphore(self.plan.max_concurrency)
 
     async def _pause(self, seconds: float) -> None:
-        """Let another conversation go on meanwhile."""
         self._slots.release()
         try:
             await self.sleep(seconds)
@@ -210,7 +204,6 @@ class EvaluationRunner:
             await self._slots.acquire()
 
     async def _summarize(self, rules: DecisionMethod, transcript: Transcript, calls: Attempt) -> Summary:
-        """The judge's decision text, and its decision by the rubric if the answer matched no pattern."""
         model = rules.judged_by(self.plan.grader_config.judge_model)
         if model is None:
             raise ValueError("only the transcripts of a definition with a judge can lack a final summary")
@@ -223,7 +216,7 @@ class EvaluationRunner:
 
 
 def is_fully_graded(outcome: Outcome) -> bool:
-    """Whether every judge and simulated user gave a usable reply, so that each may be used again."""
+    """Return whether every judge and simulated user gave a usable reply, so that each may be used again."""
     if isinstance(outcome, ProbeError):
         return False
     summarized = outcome.summary is None or outcome.summary.error is None
@@ -237,7 +230,6 @@ async def _notify(callback: Callable[..., object] | None, *arguments: object) ->
 
 
 async def _gather_or_cancel(started: Iterator[asyncio.Task[None]]) -> None:
-    """Wait for all tasks; the first failure, or a cancellation from outside, cancels the others."""
     tasks = list(started)
     if not tasks:
         return

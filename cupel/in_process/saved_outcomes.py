@@ -1,8 +1,8 @@
-"""The file of an evaluation's outcomes, from which an interrupted evaluation continues.
+"""Stores an evaluation's outcomes in a file, from which an interrupted evaluation continues.
 
-Every line is a JSON object: first a header with digests of what was planned, then one line for each finished probe, and
-one for each continuation. A line is written at once, so that a crash loses the probes in flight and at most the line
-that was being written, which is dropped. A later line about a probe replaces an earlier one.
+Every line is a JSON object: first a header with digests of the plan, then one line for each finished probe, and one for
+each continuation. A line is written at once, so that a crash loses the probes in flight and at most the line that was
+being written, which is dropped. A later line about a probe replaces an earlier one.
 """
 
 import json
@@ -24,14 +24,14 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 
 try:
     import fcntl
-except ImportError:  # On Windows, evaluations must not share a file.
+except ImportError:  # Evaluations cannot lock a file on Windows, where they must not share one.
     fcntl = None  # type: ignore[assignment]
 
 _FORMAT = 2
 
 
 class FileHeader(NamedTuple):
-    """It identifies the evaluation that was planned when a file was begun.
+    """Identifies the evaluation that was planned when a file was begun.
 
     `digests` has a digest of each part of the plan.
     """
@@ -43,7 +43,7 @@ class FileHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedEvaluation:
-    """It has the contents of a file.
+    """Holds the contents of a file.
 
     Only completed probes are restored: errored ones have no answer, and are repeated.
     """
@@ -53,21 +53,19 @@ class SavedEvaluation:
     digests: Mapping[str, str]
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
-    """The transcripts of these probes contain the results of comparisons."""
     spending: tuple[Spending, ...]
     """It has an entry for each recorded conversation, also for those that ended with an error and were repeated."""
     continuations: int
     size: int
-    """The file had this many bytes when it was read."""
 
     @property
     def next_round(self) -> int:
-        """The retry round of the conversations that follow, so that an agent does not take them for earlier ones."""
+        """Return the retry round of the following conversations, so that an agent does not take them for earlier
+        ones."""
         return self.continuations + 2
 
 
 def read_saved(path: Path) -> SavedEvaluation | None:
-    """None if there is no such file, or an empty one. UsageError if it is not of an evaluation."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -111,7 +109,6 @@ def _parse(lines: Sequence[bytes], size: int) -> SavedEvaluation:
 
 
 def _outcome(record: Json) -> Outcome | None:
-    """None of a record that is not about a probe."""
     if "transcript" in record:
         return _transcripts().validate_python(record["transcript"])
     return _errors().validate_python(record["error"]) if "error" in record else None
@@ -124,13 +121,12 @@ class OutcomeFile:
     path: Path
     _file: IO[bytes]
     count: int = field(default=0, init=False)
-    """Completed probes that were recorded since the file was opened."""
 
     @classmethod
     def open(cls, path: Path, header: FileHeader, saved: SavedEvaluation | None) -> "OutcomeFile":
         """Begin the file with this header, or continue the one in which `saved` was found.
 
-        UsageError if another evaluation uses it, or has since then.
+        Raises UsageError if another evaluation uses it, or has since then.
         """
         file = cls(path, _open_locked(path, saved.size if saved else 0))
         if saved is None:
@@ -141,7 +137,7 @@ class OutcomeFile:
         return file
 
     def close(self) -> None:
-        with suppress(OSError):  # What could not be written was reported when it was recorded.
+        with suppress(OSError):  # Errors of writing were reported when outcomes were recorded.
             self._file.close()
 
     def record(self, outcome: Outcome) -> None:
@@ -149,7 +145,6 @@ class OutcomeFile:
         self.count += isinstance(outcome, Transcript)
 
     def record_comparison(self, outcomes: Sequence[Outcome]) -> None:
-        """Replace the outcomes of the probes whose answers were compared."""
         self._append(*(_record(outcome) | {"compared": True} for outcome in outcomes))
 
     def _append(self, *records: Json) -> None:
@@ -161,7 +156,6 @@ class OutcomeFile:
 
 
 def check_same_plan(path: Path, saved: SavedEvaluation, digests: Mapping[str, str], probes: int) -> None:
-    """Raise UsageError if what is planned now differs from what the file was begun with."""
     different = [name for name, digest in digests.items() if saved.digests.get(name) != digest]
     if different:
         raise UsageError(
@@ -175,12 +169,13 @@ def check_same_plan(path: Path, saved: SavedEvaluation, digests: Mapping[str, st
 def _record(outcome: Outcome) -> Json:
     if isinstance(outcome, ProbeError):
         return {"error": _errors().dump_python(outcome, mode="json")}
-    # Of an agent's structured output, what JSON cannot represent is saved as text.
+    # Parts of an agent's structured output that JSON cannot represent are saved as text.
     return {"transcript": _transcripts().dump_python(outcome, mode="json", fallback=str)}
 
 
 def _open_locked(path: Path, size: int) -> IO[bytes]:
-    """The file, to append to. UsageError if another evaluation uses it, or has since it was read with this size.
+    """Open the file to append. Raises UsageError if another evaluation uses it, or has since it was read with this
+    size.
 
     Only the owner can read it: it contains conversations.
     """

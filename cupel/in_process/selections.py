@@ -1,4 +1,4 @@
-"""Once all targets have answered a case, their answers are compared (select-best, max-score)."""
+"""Compares the answers to a case once all targets have answered it (select-best, max-score)."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,6 @@ async def run_selections(
     file: OutcomeFile | None,
     graders_for: Callable[[int], GraderFactory],
 ) -> None:
-    """Add the results of comparisons to the transcripts in `outcomes`, and save them in the file."""
     slots = asyncio.Semaphore(plan.max_concurrency)
 
     async def select(index: int) -> None:
@@ -44,7 +43,6 @@ async def run_selections(
 
 
 def _selection_probes(plan: EvaluationPlan) -> Iterator[int]:
-    """The first probe of each case and repeat whose answers are compared."""
     probes = ((index, plan.probe_plan.probe(index)) for index in range(plan.probe_plan.total))
     return (index for index, probe in probes if probe.column == 0 and _assertions(plan, index))
 
@@ -57,7 +55,7 @@ def _assertions(plan: EvaluationPlan, index: int) -> tuple[Assertion, ...]:
 async def _compare(
     candidates: Mapping[int, Transcript], assertion: Assertion, variables: Mapping[str, Any], graders: GraderFactory
 ) -> Selection:
-    """A judge whose provider asks to wait for too long is recorded as the selection's error, too."""
+    """Compare the answers. A judge whose provider asks to wait for too long becomes the selection's error."""
     if assertion.kind == MAX_SCORE:
         return select_max_score({each: transcript.scoring for each, transcript in candidates.items()}, assertion)
     answers = {each: last_answer(transcript.messages) for each, transcript in candidates.items()}
@@ -71,7 +69,6 @@ async def _compare(
 async def _add_results(
     plan: EvaluationPlan, outcomes: dict[int, Outcome], index: int, graders: GraderFactory
 ) -> tuple[int, ...]:
-    """The indexes of the probes whose answers were compared; none if all were compared before an interruption."""
     siblings = {each: outcomes[each] for each in sibling_probes(plan.probe_plan, index)}
     candidates = {each: outcome for each, outcome in siblings.items() if isinstance(outcome, Transcript)}
     if candidates.keys() <= (plan.saved.compared if plan.saved else set()):

@@ -1,4 +1,4 @@
-"""The results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
+"""Writes the results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
@@ -17,7 +17,6 @@ from cupel_core.domain.text.figures import format_decimal, format_percent
 
 
 def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResultsResponse]:
-    """A row per case. `results` are in the order of the plan, and each has an outcome."""
     outcomes = {result.probe.index: result.outcome for result in results}
     winners = {result.probe.index for result in results if result.scoring and is_found_best(result.scoring)}
     for case in range(plan.cases):
@@ -29,7 +28,7 @@ def matrix_rows(plan: Plan, results: Sequence[ProbeResult]) -> Iterator[CaseResu
 
 
 def html_table(title: str, models: Sequence[ModelResults]) -> str:
-    """A row per target. Names are escaped: they come from the definition and the caller."""
+    """Return a row per target. Names are escaped: they come from the definition and the caller."""
     has_decisions = any(model.decisions.ruled for model in models)
     columns = [column for column in _COLUMNS if has_decisions or column is not _MEAN_DECISION]
     columns += [_TableColumn(heading, cell) for heading, cell, _ in cost_columns(models)]

@@ -1,4 +1,4 @@
-"""The targets of an evaluation: models, connectors, and Python functions as agents under test.
+"""Resolves the targets of an evaluation: models, connectors, and Python functions as agents under test.
 
 A function is `def agent(messages) -> str`, sync or async, optionally with the agent thread. `messages` are the
 `{"role", "content"}` of the conversation so far, with a system message if there is one. The function returns a text, or
@@ -44,8 +44,8 @@ from cupel_core.providers.errors import ProviderError
 
 type Agent = Callable[..., Any]
 type TargetSpec = str | Mapping[str, Any] | Agent
-"""A model, `connector/<name>`, a connector in the fields of a definition file, a function, or
-`{model, label, params, maxAttempts, callTimeoutSeconds}`, in which `model` is one of the first two."""
+"""It is a model, `connector/<name>`, a connector in the fields of a definition file, a function, or `{model, label,
+params, maxAttempts, callTimeoutSeconds}`, in which `model` is one of the first two."""
 type Targets = TargetSpec | Sequence[TargetSpec]
 _TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}
 """A target has these fields besides its model, and a connector has none of them."""
@@ -53,8 +53,6 @@ _TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}
 
 @dataclass(frozen=True)
 class ResolvedTarget:
-    """A target with what is needed to call it: a function, or an account."""
-
     spec: Target
     account: Account
     agent: Agent | None = None
@@ -110,7 +108,6 @@ def _resolve_target(
 
 
 def parse_target(body: Mapping[str, Any], field: str) -> Target:
-    """UsageError, naming the field, if it is invalid."""
     try:
         return TargetInput.model_validate(dict(body)).target()
     except ValidationError as error:
@@ -160,7 +157,7 @@ def agent_name(agent: Agent) -> str:
 
 
 def _is_async(agent: Agent) -> bool:
-    """True also for an object with an async `__call__`."""
+    """Return whether it is async, which includes an object with an async `__call__`."""
     return inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(type(agent).__call__)
 
 
@@ -179,7 +176,7 @@ def _provider_error(error: BaseException) -> ProviderError:
 
 
 def _as_json(output: Mapping[Any, object]) -> dict[str, Any]:
-    """Return what can be saved and sent to a judge: any other value is replaced by its text, as are other keys."""
+    """Return values that can be saved and sent to a judge: other values and keys are replaced by their texts."""
     try:
         text = json.dumps({str(name): value for name, value in output.items()}, default=str, skipkeys=True)
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Python functions as tools: `def find_order(number: str) -> object`, called with the arguments that the model wrote.
+"""Calls Python functions as tools: `def find_order(number: str) -> object` gets the arguments that the model wrote.
 
 A function may be async, and returns a text or anything that JSON can represent. It raises ToolFailed to give the model
 an error; any other exception ends the probe with an error, which says nothing about the target.
@@ -31,7 +31,7 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class FunctionTools:
-    """Functions by the names of tools; calls of others are for `other`, if there is one.
+    """Maps tools to functions; calls of other tools are passed to `other`, if there is one.
 
     A sync function runs in a thread, which continues after a timeout.
     """
@@ -85,7 +85,7 @@ def _described(error: Exception) -> str:
 
 
 def check_functions(functions: Mapping[str, Any], offered: set[str]) -> None:
-    """UsageError for what cannot be called, or is no tool of any target."""
+    """Raise UsageError for values that cannot be called, or are no tool of any target."""
     for name, function in functions.items():
         if not callable(function):
             raise UsageError(f"tools.{name}: must be a function")

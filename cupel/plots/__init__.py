@@ -1,1 +1,1 @@
-"""Figures of analyses as files. matplotlib is imported here alone (`cupel[plots]`)."""
+"""Draws figures of analyses as files. Only this package imports matplotlib (`cupel[plots]`)."""

@@ -1,4 +1,4 @@
-"""The figures of a run's analyses, stored as files; those about single targets are drawn here."""
+"""Draws the figures of a run's analyses as files; figures about single targets are implemented here."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -34,17 +34,15 @@ _NOT_DRAWN = {
     "agreement": "no two targets have answered the same scenarios",
     "differences": "no two targets have answered the same scenarios",
 }
-"""Why a figure is left out; components say it themselves."""
 _MIN_NUMBERED = 0.055
-"""The percentage of such a share fits into its bar."""
 _MIN_CORRELATION = 0.3
 _MAX_NAMED = 40
-"""Targets that are named; of more, only outliers are."""
+"""So many targets are named; of more, only outliers are."""
 _OFFSETS = (
     *((8, 0), (-8, 0), (0, 9), (0, -9), (7, 7), (-7, 7), (7, -7), (-7, -7)),
     *((0, 20), (0, -20), (22, 14), (-22, -14)),
 )
-"""Where a label may stand, in points from its target: the first that covers no other."""
+"""A label may have one of these offsets in points from its target; the first without an overlap is used."""
 _OUTSIDE = 10
 """So many covered labels are better than one that is cut."""
 
@@ -52,7 +50,6 @@ _OUTSIDE = 10
 class DrawnPlots(NamedTuple):
     files: list[Path]
     omitted: dict[str, str]
-    """Reasons by figure."""
 
 
 def draw_plots(basic: Json, deep: Json, names: Sequence[str], folder: Path) -> DrawnPlots:
@@ -84,7 +81,6 @@ def _why_without_components(deep: Json) -> str:
 
 
 def draw_distribution(figures: Json, names: Sequence[str]) -> Figure | None:
-    """A row per target; None if no probe completed."""
     answering = [
         (label, column["estimate"])
         for label, column in zip(labels(names), figures["columns"], strict=True)
@@ -164,7 +160,6 @@ class _PlacedTarget(NamedTuple):
 
 
 def draw_components(deep: Json, names: Sequence[str]) -> Figure | None:
-    """A point per target; None without components."""
     found = deep["components"]
     if found is None:
         return None
@@ -219,8 +214,6 @@ def _name_targets(figure: Figure, axes: Axes, places: Sequence[_PlacedTarget], t
 
 
 def _write(figure: Figure, axes: Axes, place: _PlacedTarget, text: str, taken: Sequence[Bbox]) -> Bbox:
-    """The label at the offset where it covers least, the first of these."""
-
     def box_at(offset: tuple[int, int]) -> Bbox:
         label = _annotate(axes, place, text, offset)
         box = label.get_window_extent()

@@ -1,4 +1,4 @@
-"""Figures that compare each two targets: how far they agree, and how much their means differ."""
+"""Draws figures that compare each two targets: how far they agree, and how much their means differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -13,20 +13,18 @@ from cupel.plots.style import BLUE, GRAY, LIGHT, MAX_ROWS, labels, new_figure, t
 from cupel_core.domain.text.figures import format_decimal
 
 _MAX_NUMBERED = 16
-"""Targets of which each square has its number."""
 _COLORS = "PuOr"
-"""Diverging, and readable for color-blind readers: disagreement is orange, agreement purple."""
+"""It is diverging, and readable for color-blind readers: disagreement is orange, agreement purple."""
 _MAX_LARGE = 8
 _MAX_PAIRS = 15
-"""Of more, only the differences from the first target are drawn."""
+"""Of more pairs, only the differences from the first target are drawn."""
 _LEGEND = "filled: 0 is outside"
 _CAUTION = "not adjusted for the number of pairs"
 _TO_THE_RIGHT = "\u200e"
-"""Around the minus sign, which would else turn round between two names that are written from right to left."""
+"""It surrounds the minus sign, which would otherwise be mirrored between two names written from right to left."""
 
 
 def draw_agreement(figures: Json, names: Sequence[str]) -> Figure | None:
-    """A square per pair; None unless two targets can be compared."""
     kappas = {
         (pair["first"], pair["second"]): pair["kappa"]
         for pair in (figures["agreement"] or {"pairs": ()})["pairs"]
@@ -91,12 +89,10 @@ class _Difference(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Return whether zero is outside of the interval."""
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 
 def draw_differences(figures: Json, names: Sequence[str]) -> Figure | None:
-    """A row per pair of targets; None unless two can be compared."""
     pairs = [pair for pair in (figures["agreement"] or {"pairs": ()})["pairs"] if pair["difference"] is not None]
     if not pairs:
         return None
@@ -114,7 +110,6 @@ def draw_differences(figures: Json, names: Sequence[str]) -> Figure | None:
 
 
 def _draw_differences(axes: Axes, rows: Sequence[_Difference]) -> None:
-    """Draw the rows with zero in the middle."""
     axes.axvline(0, color=GRAY, linewidth=1)
     axes.grid(axis="x", color=LIGHT, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -131,7 +126,6 @@ def _draw_differences(axes: Axes, rows: Sequence[_Difference]) -> None:
 
 
 def _differences(pairs: Sequence[Json], texts: Sequence[str], reference: int | None) -> Iterator[_Difference]:
-    """Yield the differences of all pairs, or of those with the reference."""
     for pair in pairs:
         if reference in (None, pair["first"]):
             second, first = texts[pair["second"]], texts[pair["first"]]

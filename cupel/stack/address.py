@@ -1,4 +1,5 @@
-"""`.cupel/local.json`: the address of the local stack and its admin token, for the command, the tests and people."""
+"""Stores the address of the local stack and its admin token in `.cupel/local.json` for the command, tests and
+people."""
 
 import json
 import urllib.error
@@ -13,8 +14,8 @@ from cupel.stack.emulator import Emulator
 from cupel.stack.paths import REGION, STACK_NAME, StackPaths, write_private
 from cupel.stack.subprocesses import child_environment, run
 
-_REFUSED = (401, 404)  # the token is unknown, or the API does not exist
-_WAIT_SECONDS = 60.0  # the first request unpacks and imports two functions
+_REFUSED = (401, 404)  # The token is unknown, or the API does not exist.
+_WAIT_SECONDS = 60.0  # The first request unpacks and imports two functions.
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,6 @@ def write_local(paths: StackPaths, local: LocalStack) -> None:
 
 
 def accepts_token(local: LocalStack) -> bool:
-    """Whether the API exists and accepts the token. This also starts the API function and its authorizer."""
     request = urllib.request.Request(  # noqa: S310 - an http address of our own making
         f"{local.api_url}/v1/runs?limit=1", headers={"Authorization": f"Bearer {local.token}"}
     )
@@ -84,14 +84,12 @@ class FirstToken(NamedTuple):
 
 
 def issue_token(paths: StackPaths, emulator: Emulator, *options: str) -> FirstToken:
-    """Issue a first token, with the same command that writes it on AWS; `options` are further ones of this command."""
     command = ["cupel", "tokens", "bootstrap", "--stack-name", STACK_NAME, *options, "--json"]
     issued = json.loads(run(command, paths, child_environment(paths, emulator.access)))
     return FirstToken(emulator.api_url(STACK_NAME), issued["tokenId"], issued["token"])
 
 
 def issue_local(paths: StackPaths, emulator: Emulator) -> LocalStack:
-    """Issue the admin token of the workspace `default`, for the stack's file."""
     issued = issue_token(paths, emulator, "--name", "cupel up")
     return LocalStack(
         api_url=issued.api_url,

@@ -1,4 +1,4 @@
-"""The ASGI protocol, as far as the applications around the emulator use it."""
+"""Defines the part of the ASGI protocol that the applications around the emulator use."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -15,7 +15,7 @@ class BodyTooLargeError(Exception):
 
 
 async def read_body(receive: Receive, max_bytes: int | None = None) -> bytes:
-    """Read the whole body. BodyTooLargeError as soon as it has more bytes."""
+    """Read the whole body. Raises BodyTooLargeError as soon as it has more bytes."""
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -30,7 +30,6 @@ async def read_body(receive: Receive, max_bytes: int | None = None) -> bytes:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Receive a body that was already read, and then what follows it."""
     bodies = [body]
 
     async def receive_again() -> AsgiMessage:

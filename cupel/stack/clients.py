@@ -1,4 +1,4 @@
-"""boto3 clients of the embedded cloud's services. They never use the user's AWS account."""
+"""Makes boto3 clients of the embedded cloud's services. They never use the user's AWS account."""
 
 from typing import Any, Protocol
 
@@ -7,14 +7,12 @@ from cupel.stack.paths import REGION
 
 
 class Accessible(Protocol):
-    """An emulator or a local stack."""
-
     @property
     def access(self) -> CloudAccess: ...
 
 
 def make_client(service: str, cloud: Accessible) -> Any:
-    import boto3  # takes half a second, which a stack that is already up avoids
+    import boto3  # It takes half a second, which a stack that is already up avoids.
     from botocore.config import Config
 
     access = cloud.access

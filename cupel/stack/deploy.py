@@ -1,4 +1,4 @@
-"""The deployment of the build to the embedded cloud, with the remembered options of `cupel up`.
+"""Deploys the build to the embedded cloud, with the remembered options of `cupel up`.
 
 These are the origins of web pages that may call the stack (`--allow-origin`) and how long a model call may take
 (`--call-timeout`). The hosts at which the stack answers beside its own (`--allow-host`) are not remembered.
@@ -37,14 +37,13 @@ CORS: dict[str, Any] = {
     "ExposeHeaders": ["ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "apigw-requestid"],
     "MaxAge": 600,
 }
-"""The API function answers the same on AWS."""
 _ARCHITECTURES = {"arm64": "arm64", "aarch64": "arm64", "x86_64": "x86_64", "AMD64": "x86_64"}
 DEFAULT_CALL_SECONDS = 120
 """The template has the same default."""
 ALLOWED_SECONDS = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 480, 600)
 """The template allows these values of CallTimeoutSeconds."""
 _PROBE_SECONDS = (120, 300, 600, 900)
-"""A local stack uses these values of ProbeTimeoutSeconds, and chooses the first that leaves enough time for calls."""
+"""A local stack uses the first of these values of ProbeTimeoutSeconds that leaves enough time for calls."""
 _RESERVED_SECONDS = 16
 """An invocation reserves this time for its last commit, and for new calls."""
 DEFAULT_ORIGINS = ("http://localhost:5173", "http://127.0.0.1:5173")
@@ -52,7 +51,6 @@ _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 def is_recorded(paths: StackPaths, digest: str) -> bool:
-    """Whether these sources were deployed last, with the same choices; the data may have been lost since then."""
     record = _record(paths)
     return record.is_file() and record.read_text() == _deployment(paths, digest)
 
@@ -81,7 +79,6 @@ def _deployment(paths: StackPaths, digest: str) -> str:
 
 
 def _parameters(origins: Sequence[str], call_seconds: int) -> dict[str, str]:
-    """The parameters that differ on one machine; the others keep the template's defaults."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         raise CupelError(f"unsupported machine architecture {machine}; supported: {', '.join(_ARCHITECTURES)}")
@@ -127,7 +124,7 @@ def read_call_timeout(paths: StackPaths) -> int:
 
 
 def choose_call_timeout(paths: StackPaths, seconds: int) -> None:
-    """Raise UsageError for a time that the template does not allow."""
+    """Choose the time. Raises UsageError for one that the template does not allow."""
     if seconds not in ALLOWED_SECONDS:
         allowed = ", ".join(map(str, ALLOWED_SECONDS))
         raise UsageError(f"--call-timeout: {seconds} is none of the times that the stack allows: {allowed}")
@@ -136,7 +133,6 @@ def choose_call_timeout(paths: StackPaths, seconds: int) -> None:
 
 
 def probe_timeout(call_seconds: int) -> int:
-    """Return how long an invocation takes at most in which such calls are made."""
     return next(each for each in _PROBE_SECONDS if each - _RESERVED_SECONDS >= call_seconds)
 
 
@@ -150,7 +146,7 @@ def read_origins(paths: StackPaths) -> tuple[str, ...]:
 
 
 def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
-    """Replace the origins; raises UsageError for what browsers do not send as one."""
+    """Replace the origins. Raises UsageError for values that browsers do not send as an origin."""
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             raise UsageError(
@@ -162,7 +158,7 @@ def choose_origins(paths: StackPaths, origins: Sequence[str]) -> None:
 
 
 def choose_hosts(paths: StackPaths, hosts: Sequence[str]) -> Sequence[str]:
-    """Replace the hosts, also by none. Raises UsageError for what browsers do not send as one."""
+    """Replace the hosts, also by none. Raises UsageError for values that browsers do not send as a host."""
     for host in hosts:
         if not is_host(host):
             raise UsageError(

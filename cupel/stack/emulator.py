@@ -1,4 +1,5 @@
-"""The embedded cloud: one background process per local stack, identified by a record of its pid and port."""
+"""Starts and stops the embedded cloud: one background process per local stack, identified by its recorded pid and
+port."""
 
 import json
 import os
@@ -25,7 +26,7 @@ from cupel.stack.paths import PYTHON_VERSION, REGION, STACK_NAME, StackPaths, wr
 from cupel.stack.subprocesses import child_environment, find_python, run
 
 DEFAULT_PORT = 4566
-_START_SECONDS = 300.0  # loads its data first: about 3 s per 100,000 probes
+_START_SECONDS = 300.0  # It loads its data first: about 3 s per 100,000 probes.
 _STOP_SECONDS = 60.0
 _PORT_SECONDS = 3.0
 _POLL_SECONDS = 0.05
@@ -62,7 +63,7 @@ def api_path(stack_name: str) -> str:
 
 
 def find_running(paths: StackPaths) -> Emulator | None:
-    """The emulator of this stack if it runs. Other programs that listen on its port are ignored."""
+    """Return the emulator of this stack if it runs. Other programs that listen on its port are ignored."""
     record = _read_record(paths)
     return record if record and _runs_emulator(paths, record.pid) else None
 
@@ -70,7 +71,7 @@ def find_running(paths: StackPaths) -> Emulator | None:
 def start(paths: StackPaths, port: int | None, notify: Callable[[str], None] = lambda _: None) -> Emulator:
     """Start the emulator and wait until it is ready. Existing data is bound to its port: queue URLs contain it.
 
-    `notify` gets what the user should know about the data.
+    `notify` gets messages about the data for the user.
     """
     record = _read_record(paths)
     chosen = _choose_port(record.port if record and paths.data.exists() else None, port)
@@ -107,7 +108,6 @@ def _install(paths: StackPaths, environment: dict[str, str]) -> None:
 
 
 def save_deployment(emulator: Emulator) -> None:
-    """Store what a deployment created, so that it survives a kill of the emulator like the data does."""
     try:
         with _open(emulator, "POST", CHECKPOINT_PATH, timeout=60):
             pass
@@ -121,8 +121,10 @@ def refuse_other_port(emulator: Emulator, requested: int | None) -> None:
 
 
 def stop(paths: StackPaths) -> bool:
-    """Stop the emulator and wait until its processes have ended. Returns False if it was not running; its workers may
-    have been."""
+    """Stop the emulator and wait until its processes have ended.
+
+    Return False if it was not running; its workers may have been.
+    """
     emulator = find_running(paths)
     if emulator is None:
         _clear_scratch(paths)
@@ -147,22 +149,22 @@ def discard(paths: StackPaths) -> None:
 
 
 def _configuration(paths: StackPaths, emulator: Emulator) -> dict[str, str]:
-    """The key and the address of the objects are for its functions, too, which inherit its environment."""
+    """Return the key and the address of the objects, also for its functions, which inherit its environment."""
     access = emulator.access.variables(REGION)
-    del access["AWS_ENDPOINT_URL"]  # It names itself to its functions.
+    del access["AWS_ENDPOINT_URL"]  # The emulator names itself to its functions.
     return access | {
         "GATEWAY_PORT": str(emulator.port),
         "OBJECTS_PORT": str(emulator.objects_port),
         "API_PATH": api_path(STACK_NAME),
         "ALLOWED_HOSTS_FILE": str(paths.hosts_file),
         "BIND_HOST": "127.0.0.1",
-        "IOT_MTLS_ENABLED": "0",  # would listen on all interfaces
+        "IOT_MTLS_ENABLED": "0",  # It would listen on all interfaces.
         "SFTP_ENABLED": "0",
         "PERSIST_STATE": "1",
         "S3_PERSIST": "1",
         "STATE_DIR": str(paths.data / "state"),
         "S3_DATA_DIR": str(paths.data / "s3"),
-        "TMPDIR": str(_scratch(paths)),  # the code of the workers is unpacked here
+        "TMPDIR": str(_scratch(paths)),  # The code of the workers is unpacked here.
         "LAYERS_DIR": str(_layers(paths)),
     }
 
@@ -176,27 +178,25 @@ def _layers(paths: StackPaths) -> Path:
 
 
 def _clear_scratch(paths: StackPaths) -> None:
-    """End the workers of an emulator that has ended, and delete the code that was unpacked for them."""
     _end_workers(paths)
     for folder in (_scratch(paths), *paths.state.glob(f"{_DELETED_PREFIX}*")):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _delete_in_background(paths: StackPaths) -> None:
-    """Delete the code that a killed emulator has left, for which a start does not wait; a stop deletes the rest."""
+    """Delete the code of a killed emulator without delaying the start; a stop deletes the rest."""
     _set_aside(paths, _scratch(paths))
     deleted = [str(folder) for folder in paths.state.glob(f"{_DELETED_PREFIX}*")]
     subprocess.run(["sh", "-c", _DELETE_IN_BACKGROUND, "sh", *deleted], start_new_session=True, check=True)  # noqa: S607
 
 
 def _set_aside(paths: StackPaths, folder: Path) -> None:
-    """Rename a folder that will be deleted; a stop deletes what a deletion that was interrupted has left."""
+    """Rename a folder that will be deleted; a stop deletes the rest of an interrupted deletion."""
     if folder.exists():
         folder.rename(Path(tempfile.mkdtemp(prefix=_DELETED_PREFIX, dir=paths.state)) / folder.name)
 
 
 def _end_workers(paths: StackPaths) -> None:
-    """Kill the workers of an emulator that has ended: they run code that was unpacked in its folder."""
     deadline = time.monotonic() + _STOP_SECONDS
     while workers := _list_workers(paths):
         if time.monotonic() > deadline:
@@ -222,14 +222,14 @@ def _python(paths: StackPaths) -> Path:
 
 
 def _launch(paths: StackPaths, environment: dict[str, str]) -> int:
-    """Start the emulator through a shell, so that it is not a child and outlives this process. Returns its pid."""
+    """Start the emulator through a shell, so that it is not a child and outlives this process; return its pid."""
     shell = subprocess.run(
         ["sh", "-c", _IN_BACKGROUND, "sh", str(paths.emulator_log), *_command(paths)],  # noqa: S607
         cwd=_scratch(paths),
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C in the terminal must not reach it
+        start_new_session=True,  # Ctrl-C in the terminal must not reach it.
         check=True,
     )
     return int(shell.stdout)
@@ -257,7 +257,7 @@ def _encode_record(emulator: Emulator) -> str:
 
 
 def _runs_emulator(paths: StackPaths, pid: int) -> bool:
-    """The pid is not enough: after a reboot, another process may have it."""
+    """Check more than the pid: after a reboot, another process may have it."""
     return _arguments(pid) == " ".join(_command(paths))
 
 
@@ -287,7 +287,7 @@ def _choose_port(bound: int | None, requested: int | None) -> int:
 
 
 def _choose_objects_port(earlier: int, port: int) -> int:
-    """The one it had, so that a forwarded port stays the same; else the next one, or any that is free."""
+    """Return the earlier port, so that a forwarded port stays the same; else the next one, or any that is free."""
     for candidate in (earlier, port + 1):
         if 0 < candidate <= _MAX_PORT and candidate != port and _is_free(candidate):
             return candidate
@@ -295,7 +295,7 @@ def _choose_objects_port(earlier: int, port: int) -> int:
 
 
 def _becomes_free(port: int) -> bool:
-    """An emulator that was just killed has its port for a moment longer than its name."""
+    """Wait for the port, which an emulator that was just killed has for a moment longer than its name."""
     deadline = time.monotonic() + _PORT_SECONDS
     while not (is_free := _is_free(port)) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)

@@ -1,10 +1,10 @@
-"""The first calls after a start of the embedded cloud: functions are warmed up, and interrupted work is resumed.
+"""Warms up functions after a start of the embedded cloud, and resumes interrupted work.
 
 Each function is invoked once, so that the first run does not wait for layers to be unpacked. The events name a run that
 does not exist, which every consumer drops.
 
 Only tables, objects and schedules survive an interruption: the queues are empty, or their messages hidden by workers
-that are gone. The sweeper would find that out within minutes; here it is known.
+that are gone. The sweeper would detect that within minutes; here it is known.
 """
 
 import json
@@ -46,7 +46,6 @@ class WarmupCall(NamedTuple):
 
 
 def warm(emulator: Emulator, calls: Iterable[WarmupCall]) -> dict[str, str]:
-    """Invoke functions and wait for them; returns error messages by function."""
     invocations = [call for call in calls for _ in range(call.workers)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         failures = list(pool.map(lambda call: try_invoke(emulator, call.function, call.event).failure, invocations))
@@ -54,7 +53,6 @@ def warm(emulator: Emulator, calls: Iterable[WarmupCall]) -> dict[str, str]:
 
 
 def start_warming(emulator: Emulator, calls: Iterable[WarmupCall]) -> None:
-    """Have the embedded cloud invoke functions, without waiting for them."""
     lambda_ = make_client("lambda", emulator)
     for call in calls:
         lambda_.invoke(FunctionName=_name(call), InvocationType="Event", Payload=json.dumps(call.event))
@@ -87,7 +85,6 @@ def warmup_calls() -> tuple[WarmupCall, ...]:
 
 
 def _unidentified(method: str, path: str) -> dict[str, Any]:
-    """The event of a request without a token."""
     context = {"http": {"method": method, "path": path}, "stage": "$default", "requestId": "warm"}
     return {"rawPath": path, "headers": {}, "requestContext": context}
 
@@ -97,7 +94,6 @@ def _due() -> dict[str, Any]:
 
 
 def _delivery(message: QueueMessage) -> dict[str, Any]:
-    """The event with which SQS delivers the message."""
     record = {
         "messageId": str(uuid.uuid4()),
         "receiptHandle": "none",
@@ -116,17 +112,14 @@ def _name(call: WarmupCall) -> str:
 
 
 _KINDS |= {"jobs": "job", "generations": "generation", "callbacks": "webhook call"}
-"""It maps the counts that the sweep function returns to what they count."""
 
 
 class Recovery(NamedTuple):
     resumed: str
-    """It lists what was resumed, such as `2 runs, 1 turn`, and is empty if nothing was."""
     failure: str = ""
 
 
 def resume_lost(emulator: Emulator, lost_before: datetime) -> Recovery:
-    """Have the sweeper resume everything that was queued or in progress before that moment."""
     answer = try_invoke(emulator, "sweep", {"lostBefore": lost_before.isoformat()})
     if answer.failure is not None:
         return Recovery("", answer.failure)

@@ -13,22 +13,19 @@ from cupel.stack.paths import STACK_NAME
 
 class Invocation(NamedTuple):
     payload: Any
-    """It has what the function returned, or what it raised."""
     failed: bool
 
     @property
     def failure(self) -> str | None:
-        """The first line of what the function raised; None if it returned."""
         return str(self.payload.get("errorMessage")).partition("\n")[0] if self.failed else None
 
 
 def function_names(sources: Path) -> list[str]:
-    """List the functions of the stack, which are the folders with a handler."""
     return sorted(handler.parent.name for handler in (sources / "functions").glob("*/app.py"))
 
 
 def read_event(path: Path) -> Any:
-    """Raise UsageError for a file that is not JSON."""
+    """Read the event. Raises UsageError for a file that is not JSON."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -36,7 +33,6 @@ def read_event(path: Path) -> Any:
 
 
 def invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
-    """Call a function and wait for its answer."""
     response = make_client("lambda", cloud).invoke(
         FunctionName=f"{STACK_NAME}-{function}", Payload=json.dumps(event).encode()
     )
@@ -44,7 +40,7 @@ def invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
 
 
 def try_invoke(cloud: Accessible, function: str, event: Any) -> Invocation:
-    """Call a function without which the stack can be used: an error of the call counts as one of the function."""
+    """Call a function that the stack can be used without: an error of the call counts as one of the function."""
     try:
         return invoke(cloud, function, event)
     except (BotoCoreError, ClientError) as error:

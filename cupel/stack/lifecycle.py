@@ -1,4 +1,4 @@
-"""Starting, stopping and inspecting the local stack: the interface for the command and the tests."""
+"""Starts, stops and inspects the local stack for the command and the tests."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +39,13 @@ class StackStatus:
     emulator: Emulator
     local: LocalStack | None
     is_current: bool
-    """It is set if the sources have not changed since the last deployment."""
 
 
 def up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
     """Start the stack if it is down, and deploy the sources if they have changed.
 
-    One process at a time starts or stops the stack; another one waits. CupelError if the data are those of a build that
-    stored them differently.
+    One process at a time starts or stops the stack; another one waits. Raises CupelError if the data are those of a
+    build that stored them differently.
     """
     paths.make_private()
     with _stack_lock(paths, notify):
@@ -83,15 +82,15 @@ def _up(paths: StackPaths, port: int | None, notify: Notify) -> LocalStack:
         recovery = _resume(running, started_at) if started_at else None
         if recovery:
             _report(recovery, notify)
-    if is_current and not (recovery and recovery.resumed):  # What was resumed needs the processors first.
+    if is_current and not (recovery and recovery.resumed):  # Resumed work needs the processors first.
         _warm_in_background(running)
     return local
 
 
 def down(paths: StackPaths, notify: Notify, *, discard: bool = False) -> bool:
-    """Stop the stack, and wait until nothing of it is left but its files.
+    """Stop the stack, and wait until nothing of it is left but its files. Return whether it was running.
 
-    Its data is kept for the next start unless it is discarded. Returns whether it was running.
+    Its data is kept for the next start unless it is discarded.
     """
     if not paths.state.is_dir():
         return False
@@ -103,7 +102,7 @@ def down(paths: StackPaths, notify: Notify, *, discard: bool = False) -> bool:
 
 
 def issue_first_token(paths: StackPaths, workspace: str, name: str, role: AccessRole) -> FirstToken:
-    """Issue a token of the running stack for a workspace, which may be new. CupelError if the stack is down."""
+    """Issue a token of the running stack for a workspace, which may be new. Raises CupelError if the stack is down."""
     running = emulator.find_running(paths)
     if running is None:
         raise CupelError("no local stack runs here: start it with `cupel up`, or name one on AWS with --stack-name")
@@ -129,7 +128,7 @@ def _build_and_deploy(paths: StackPaths, running: Emulator, digest: str, notify:
 def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> LocalStack:
     known = read_local(paths)
     if known and known.endpoint_url == running.endpoint_url and accepts_token(known):
-        local = replace(known, access=running.access)  # Each start has a key of its own.
+        local = replace(known, access=running.access)  # Each start has another key.
         write_local(paths, local)
         return local
     with _report_duration(notify, "admin token written"):
@@ -140,7 +139,7 @@ def _ensure_token(paths: StackPaths, running: Emulator, notify: Notify) -> Local
 
 
 def _resume(running: Emulator, started_at: datetime) -> "Recovery":
-    from cupel.stack.first_calls import resume_lost  # imports boto3, which a stack that is already up does not need
+    from cupel.stack.first_calls import resume_lost  # A stack that is already up needs no boto3.
 
     return resume_lost(running, started_at)
 
@@ -153,8 +152,7 @@ def _report(recovery: "Recovery", notify: Notify) -> None:
 
 
 def _warm(running: Emulator, notify: Notify, *, only_needed: bool) -> None:
-    """Start the functions that the first call of a run needs, or all after a deployment, and say which do not start."""
-    from cupel.stack import first_calls  # imports boto3 and pydantic
+    from cupel.stack import first_calls  # It imports boto3 and pydantic.
 
     calls = first_calls.warmup_calls()
     needed = [call for call in calls if not only_needed or call.function in first_calls.NEEDED_BY_A_CALL]
@@ -186,7 +184,7 @@ def _report_duration(notify: Notify, step: str) -> Iterator[None]:
 
 
 def check_data_format(paths: StackPaths) -> None:
-    """Mark new data with the format of this build. CupelError if there are data with another mark, or without one."""
+    """Mark new data with the format of this build. Raises CupelError if data have another mark or none."""
     present = str(DATA_FORMAT)
     if _read_mark(paths) == present:
         return

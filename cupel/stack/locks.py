@@ -1,4 +1,4 @@
-"""Files that one process at a time has locked. The kernel releases a lock when its process ends, however it ends."""
+"""Locks files for one process at a time. The kernel releases a lock when its process ends, however it ends."""
 
 import fcntl
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The folders of a local stack. It writes to two of them only, so they can be inspected or deleted."""
+"""Names the folders of a local stack. It writes to two of them only, so they can be inspected or deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from cupel.whole_files import replace_file
 REGION = "us-east-1"
 STACK_NAME = "cupel"
 PYTHON_VERSION = "3.13"
-"""Of the functions, in template.yaml; the emulator runs them with its own interpreter."""
+"""The functions have this version in template.yaml; the emulator runs them with its own interpreter."""
 EMULATOR_RECORD = "emulator.json"
 _PACKAGE = Path(__file__).parents[2]
 
@@ -18,22 +18,18 @@ _PACKAGE = Path(__file__).parents[2]
 @dataclass(frozen=True)
 class StackPaths:
     repository: Path
-    """The folder of the sources: a clone, or a copy of those that the installed package contains."""
     state: Path
-    """The files of one stack: the emulator's data, the logs, the address and the token."""
     emulator_variables: Mapping[str, str] = field(default_factory=dict)
-    """Further environment variables of the emulator, which its functions inherit."""
     is_copy: bool = False
-    """Whether the sources are such a copy, which is made again before each start."""
+    """It is true if the sources are such a copy, which is made again before each start."""
 
     @property
     def tools(self) -> Path:
-        """Shared by all local stacks of a clone: uv, the emulator, the build."""
+        """Return the folder that all local stacks of a clone share: uv, the emulator, the build."""
         return self.state if self.is_copy else self.repository / ".cupel"
 
     @property
     def emulator_environment(self) -> Path:
-        """The Python environment of the emulator, whose interpreter is of the functions' version."""
         return self.tools / "emulator"
 
     @property
@@ -46,12 +42,10 @@ class StackPaths:
 
     @property
     def data(self) -> Path:
-        """The folder of everything that the stack has stored."""
         return self.state / "data"
 
     @property
     def data_format(self) -> Path:
-        """The mark that says in which format the data are (`cupel/stack/lifecycle.py`)."""
         return self.state / "data-format"
 
     @property
@@ -71,22 +65,22 @@ class StackPaths:
         return self.state / "hosts.json"
 
     def make_private(self) -> None:
-        """Create the folders that it writes to, which nobody else may enter; also those that others could."""
+        """Create its folders, or close existing ones, so that nobody else may enter them."""
         for folder in {self.state, self.tools}:
             make_private(folder)
 
 
 def find_stack_paths(start: Path) -> StackPaths:
-    """The paths of the stack in `.cupel` of the clone that contains `start`.
+    """Return the paths of the stack in `.cupel` of the clone that contains `start`.
 
-    Outside of a clone: of the folder, `start` or a parent, in which a stack was started, else of `start`. It is then
-    built from the sources of this package.
+    Outside of a clone, they are those of the folder, `start` or a parent, in which a stack was started, or else of
+    `start`. The stack is then built from the sources of this package.
     """
     folders = (start, *start.parents)
     if clone := next(filter(_is_clone, folders), None):
         return StackPaths(clone, clone / ".cupel")
     state = next((folder for folder in folders if (folder / ".cupel" / EMULATOR_RECORD).is_file()), start) / ".cupel"
-    if _is_clone(_PACKAGE):  # an editable installation
+    if _is_clone(_PACKAGE):  # It is an editable installation.
         return StackPaths(_PACKAGE, state)
     return StackPaths(state / "sources", state, is_copy=True)
 

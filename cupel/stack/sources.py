@@ -1,4 +1,4 @@
-"""The files of which the stack is built, those of a clone or of the installed package, and their build."""
+"""Collects the files of which the stack is built, those of a clone or of the installed package, and builds them."""
 
 import hashlib
 import shutil
@@ -15,7 +15,7 @@ from cupel.stack.subprocesses import child_environment, run
 from cupel.whole_files import replace_file
 
 PACKAGED = Path(__file__).parent / "packaged"
-"""Of the wheel: the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
+"""The wheel has here the files of a clone that are not part of its two packages (hatch_build.py lists them)."""
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
 
@@ -51,12 +51,10 @@ _TOOLS = (
 
 
 def deployed_files(paths: StackPaths) -> dict[str, Path]:
-    """The files that determine what is deployed, by name relative to the repository."""
     return _find(paths, _DEPLOYED)
 
 
 def generate(paths: StackPaths) -> None:
-    """Write the generated files of a clone that are missing or outdated. A copy of the sources contains them."""
     if (paths.repository / "tools/generate.py").is_file():
         run([sys.executable, "-m", "tools.generate"], paths, child_environment(paths))
 
@@ -70,11 +68,11 @@ def refresh(paths: StackPaths) -> None:
     write_sources(paths, unfinished)
     shutil.rmtree(paths.repository, ignore_errors=True)
     unfinished.rename(paths.repository)
-    replace_file(paths.state / ".gitignore", "*\n")  # the folder may be part of the user's own repository
+    replace_file(paths.state / ".gitignore", "*\n")  # The folder may be part of the user's own repository.
 
 
 def write_sources(paths: StackPaths, folder: Path) -> None:
-    """Copy everything that `sam build` and the local stack read. UsageError if the folder has files already."""
+    """Copy everything that `sam build` and the local stack read. Raises UsageError if the folder has files already."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")
     generate(paths)
@@ -97,7 +95,6 @@ def _glob(root: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
 
 
 def sources_digest(paths: StackPaths) -> str:
-    """A digest over the names and contents of all files that determine what is deployed."""
     digest = hashlib.sha256()
     for name, path in sorted(deployed_files(paths).items()):
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -120,7 +117,7 @@ def build(paths: StackPaths, digest: str) -> None:
 
 @contextmanager
 def build_lock(paths: StackPaths) -> Iterator[None]:
-    """Held while building and deploying: a build must not change while another process deploys it."""
+    """Lock the build while it is built and deployed: it must not change while another process deploys it."""
     paths.tools.mkdir(parents=True, exist_ok=True)
     with lock_file(paths.tools / "build.lock"):
         yield

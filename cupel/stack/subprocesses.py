@@ -1,4 +1,4 @@
-"""The programs that a local stack needs: uv, SAM and Python, which is found on this machine so that none is downloaded.
+"""Runs the programs that a local stack needs: uv, SAM and Python, which is searched on this machine before a download.
 
 None of them can reach the user's AWS account. uv searches for a Python too, but neither the interpreter that a virtual
 environment is made of, nor those behind the shims of version managers.
@@ -20,8 +20,8 @@ from cupel.whole_files import replace_file
 _NOT_INHERITED = (
     *("AWS_", "SAM_", "CUPEL_", "POWERTOOLS_"),
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT", "UV_PYTHON"),
-    *("MAKE", "MFLAGS"),  # would be read as flags by the make of the layer
-    "PYTHONDONTWRITEBYTECODE",  # would compile the embedded cloud again with each start; container images set it
+    *("MAKE", "MFLAGS"),  # The make of the layer would read them as flags.
+    "PYTHONDONTWRITEBYTECODE",  # It would compile the embedded cloud again with each start; container images set it.
 )
 _SHOWN_LINES = 15
 _HINTS = dict.fromkeys(("sam", "uv"), "`make run` installs it in a clone, the extra `stack` elsewhere")
@@ -31,10 +31,12 @@ _SECONDS = 20.0
 
 
 def child_environment(paths: StackPaths, access: CloudAccess | None = None) -> dict[str, str]:
-    """This process's variables without those that would select an AWS account or interpreter or slow down each start,
-    plus our own."""
+    """Return the environment for a child process.
+
+    It lacks variables that would select an AWS account or interpreter or slow down each start, and has our own.
+    """
     inherited = {name: value for name, value in read_variables().items() if not name.startswith(_NOT_INHERITED)}
-    # SAM looks for a Python of the functions' version, which that of this process need not be.
+    # SAM looks for a Python of the functions' version, which this process may not have.
     tools = [paths.tools / "uv" / "bin", Path(sys.executable).parent, paths.emulator_environment / "bin"]
     loopback = "127.0.0.1,localhost"
     own = {
@@ -46,13 +48,13 @@ def child_environment(paths: StackPaths, access: CloudAccess | None = None) -> d
         "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
         "SAM_CLI_TELEMETRY": "0",
-        "SAM_CLI_POLL_DELAY": "0.3",  # seconds between polls of a deployment; default: 5
+        "SAM_CLI_POLL_DELAY": "0.3",  # It is in seconds between polls of a deployment; the default is 5.
     }
     return inherited | own | (access.variables(REGION) if access else {})
 
 
 def run(arguments: list[str], paths: StackPaths, environment: dict[str, str], log: Path | None = None) -> str:
-    """Run a program and return its standard output. CupelError with the last lines of its output if it fails."""
+    """Run a program and return its standard output. Raises CupelError with the last lines of its output if it fails."""
     finished = subprocess.run(
         [_program(arguments[0], environment), *arguments[1:]],
         cwd=paths.repository,
@@ -80,7 +82,8 @@ def _program(name: str, environment: dict[str, str]) -> str:
 
 
 def find_python(environment: Mapping[str, str], own_prefix: str = sys.base_prefix) -> str:
-    """The path of an interpreter of the functions' version; else the version, with which uv searches and downloads.
+    """Return the path of an interpreter of the functions' version, or the version, with which uv searches and
+    downloads.
 
     `own_prefix` is where the interpreter of this process is installed.
     """
@@ -91,15 +94,16 @@ def find_python(environment: Mapping[str, str], own_prefix: str = sys.base_prefi
 
 
 def _prefixes_of(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the installation prefixes of the interpreters that are found through PATH."""
     for folder in dict.fromkeys(environment.get("PATH", "").split(":")):
         if folder and (found := shutil.which(_NAME, path=folder)) and (prefix := _ask_for_prefix(found, environment)):
             yield Path(prefix)
 
 
 def _ask_for_prefix(program: str, environment: Mapping[str, str]) -> str | None:
-    """Return the prefix of the interpreter, or of the one that a shim starts; None if it cannot be started, as with
-    an unset shim."""
+    """Return the prefix of the interpreter, or of the one that a shim starts.
+
+    The result is None if it cannot be started, as with an unset shim.
+    """
     try:
         answer = subprocess.run(
             [program, "-I", "-c", _PRINT_BASE],

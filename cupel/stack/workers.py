@@ -1,4 +1,4 @@
-"""How many invocations of functions the local stack runs at a time, and as what they see their machine."""
+"""Determines how many invocations of functions the local stack runs at a time, and the machine that they see."""
 
 import os
 
@@ -9,5 +9,6 @@ _MAX_WORKERS = 4
 
 
 def probe_workers(processors: int | None = None) -> int:
-    """Half of the processors, the others being for the embedded cloud and its clients; a source has two at least."""
+    """Return half of the processors, but at least two for a source. The embedded cloud and its clients need the
+    others."""
     return max(2, min(_MAX_WORKERS, (processors or os.cpu_count() or 1) // 2))

@@ -1,8 +1,7 @@
-"""The HTTP API: one function behind `/v1` and `/openai/v1`.
+"""Serves the HTTP API: one function behind `/v1` and `/openai/v1`.
 
-A request is admitted, routed, responded to and logged in one line.
-
-Every path with GET also accepts HEAD, which is handled as GET and sent without the body.
+A request is admitted, routed, responded to and logged in one line. Every path with GET also accepts HEAD, which is
+handled as GET and sent without the body.
 """
 
 from functools import cache
@@ -41,27 +40,26 @@ _INVALID = (
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-"""A request is refused with one of these statuses before anything is looked up."""
 
 
 def _new_app(**options: Any) -> APIGatewayHttpResolver:
     created = APIGatewayHttpResolver(
         enable_validation=True,
-        # Strict: no NaN, no lone surrogates, bounded nesting.
+        # It refuses NaN and lone surrogates, and bounds nesting.
         json_body_deserializer=orjson.loads,
     )
     problems.register(created, **options)
 
     @created.not_found
     def _not_found(_: NotFoundError) -> Response[str]:
-        """Handles a declared path whose parameter has a character that no route accepts."""
+        """Handle a declared path whose parameter has a character that no route accepts."""
         return problems.response(NotFound("no such path"), created.current_event.request_context.request_id)
 
     return created
 
 
 app = _new_app()
-"""Of `/v1`: all of its routes are in the OpenAPI document."""
+"""It serves `/v1`, and its routes are in the OpenAPI document."""
 
 
 @cache
@@ -107,8 +105,10 @@ def _respond(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[st
 
 
 def _find_missing(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str, Any] | None:
-    """The 404 of the first object in the path that the workspace does not have: it takes precedence over whatever is
-    wrong with the request, which only those who have the object should be told."""
+    """Return the 404 of the first object in the path that the workspace does not have.
+
+    It takes precedence over other errors of the request, which only callers who have the object may see.
+    """
     route = routes_at(request.path).get(request.http_method)
     if route is None or route.is_public:
         return None
@@ -125,7 +125,7 @@ def _find_missing(request: APIGatewayProxyEventV2, context: LambdaContext) -> di
 
 
 def _find_missing_upload(request: APIGatewayProxyEventV2, upload_id: str) -> dict[str, Any] | None:
-    """OpenAI's API has no operation that reads an upload."""
+    """Return the 404 of an upload, for which OpenAI's API has no reading operation."""
     from cupel_core.store import data_files
 
     try:
@@ -158,14 +158,14 @@ def _answer(request: APIGatewayProxyEventV2, context: LambdaContext) -> dict[str
 def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     if not operation.calls_others:
         return locations.add_location(operation, event["rawPath"], _resolve(event, context))
-    from cupel_core.workspace.access.waiting import waiting  # few requests wait
+    from cupel_core.workspace.access.waiting import waiting  # Few requests wait.
 
     with waiting(caller(APIGatewayProxyEventV2(event))):
         return _resolve(event, context)
 
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """The response to a GET of this path by the sender of the event."""
+    """Return the response to a GET of this path by the sender of the event."""
     operations.add_route(_app_of(path), load(routes_at(path)["GET"]))
     return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 
@@ -175,7 +175,7 @@ def _resolve(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def _log(request: APIGatewayProxyEventV2, method: str, status: int, seconds: float) -> None:
-    """Logs neither headers nor bodies."""
+    """Log the request without headers and bodies."""
     route = routes_at(request.path).get(request.http_method)
     fields = {
         "method": method,

@@ -1,4 +1,4 @@
-"""The HTTP API's authorizer: identifies the caller from the bearer token, or from the ticket of an event stream.
+"""Authorizes requests of the HTTP API: identifies the caller from the bearer token or the ticket of an event stream.
 
 It never denies a request, because its denial could not be a problem document: the api function rejects requests without
 a workspace. Its cache is off, so that revoking a token takes effect at once. It imports little, because every request
@@ -20,10 +20,11 @@ _NO_TOKEN = "send an API token as `Authorization: Bearer <token>`"  # noqa: S105
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """HTTP API payload 2.0, simple response; the context has the caller, or the reason why there is none."""
+    """Return a simple response of the HTTP API's payload 2.0. Its context has the caller, or the reason why there is
+    none."""
     context = _context_of(event)
     logged = {name: value for name, value in context.items() if name != "userName"}
-    # Not Powertools' logger: it would take a fifth of this function's cold start.
+    # Powertools' logger would take a fifth of this function's cold start.
     print(orjson.dumps({"level": "INFO", "message": "identified", **logged}).decode())
     return {"isAuthorized": True, "context": context}
 
@@ -50,14 +51,16 @@ def _identify_by_ticket(ticket: str, event: dict[str, Any]) -> Caller:
 
 
 def identify(authorization: str) -> Caller:
-    """The caller with this Authorization header. Raises Unauthorized without a valid token, and RetryableError if the
-    token cannot be verified for now."""
+    """Return the caller with this Authorization header.
+
+    Raises Unauthorized without a valid token, and RetryableError if the token cannot be verified for now.
+    """
     scheme, _, bearer = authorization.strip().partition(" ")
     bearer = bearer.strip()
     if scheme.lower() != "bearer" or not bearer:
         raise Unauthorized(_NO_TOKEN)
     if bearer.count(".") == 2 and settings().oidc_issuer:
-        from cupel_core.workspace.access import oidc  # loads PyJWT and cryptography, which API tokens do not need
+        from cupel_core.workspace.access import oidc  # API tokens do not need PyJWT and cryptography.
 
         return oidc.identify(bearer, settings().oidc_issuer, settings().oidc_audiences)
     caller = tokens.identify(bearer, utc_now())

@@ -1,4 +1,4 @@
-"""The tasks of the finishing state machine: one function for all phases, selected by `op`."""
+"""Carries out the tasks of the finishing state machine: one function for all phases, selected by `op`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -55,7 +55,6 @@ class Analyze(RunMessage, LeftFields):
 class SkipAnalysis(RunMessage):
     op: Literal["skip_analysis"]
     error: dict[Literal["tabulate", "analyze"], Cause]
-    """By the phase that failed."""
 
 
 class Complete(RunMessage, LeftFields):
@@ -65,7 +64,6 @@ class Complete(RunMessage, LeftFields):
 class Fail(RunMessage):
     op: Literal["fail"]
     error: dict[Literal["settle", "summarize", "complete"], Cause]
-    """By the phase that failed."""
 
 
 type FinishTask = Annotated[
@@ -111,7 +109,7 @@ def _carry_out(task: FinishTask, seconds_left: Callable[[], float]) -> dict[str,
 
 
 def _analyze(task: Tabulate | Analyze | SkipAnalysis) -> dict[str, Any]:
-    """Nothing is counted while an execution that follows has transcripts to summarize."""
+    """Analyze the run. Nothing is counted while a later execution has transcripts to summarize."""
     match task:
         case SkipAnalysis():
             failure = AnalysisFailure(*phase_failure(task.error))
@@ -127,7 +125,7 @@ def _analyze(task: Tabulate | Analyze | SkipAnalysis) -> dict[str, Any]:
 
 
 async def _finish_slice(task: Summarize, seconds_left: Callable[[], float], on_spend: OnSpend) -> SliceProgress:
-    """Answers are compared once all of the slice's transcripts have their summaries."""
+    """Summarize a slice. Answers are compared once all of the slice's transcripts have their summaries."""
     part = (task.run, task.fencing_token, task.leaf_range, seconds_left)
     summarized = await summarize_slice(*part, on_spend=on_spend)
     if summarized.left:

@@ -1,4 +1,4 @@
-"""Has a model write the scenarios of a generation; each message continues one generation."""
+"""Writes the scenarios of a generation by a model; each message continues one generation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GraphQL: the API's capabilities behind `POST /v1/graphql`, and the schema at `GET /v1/graphql/schema`."""
+"""Serves GraphQL at `POST /v1/graphql`, and the schema at `GET /v1/graphql/schema`."""
 
 import base64
 from typing import Any
@@ -22,7 +22,7 @@ from cupel_core.store import idempotency
 PATH = "/v1/graphql"
 SCHEMA_PATH = "/v1/graphql/schema"
 CONTENT_TYPE = "application/graphql-response+json"
-schema()  # While the function starts, when it has more processor time.
+schema()  # A starting function has more processor time.
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The MCP server: what the API can do, as tools of language models, at `POST /v1/mcp`."""
+"""Serves MCP at `POST /v1/mcp`: the capabilities of the API as tools of language models."""
 
 import base64
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def _carry_out(request: APIGatewayProxyEventV2) -> dict[str, Any]:
 
 
 def _metadata() -> dict[str, Any]:
-    """Public: a client reads it before it has a token."""
+    """Return public metadata: a client reads them before it has a token."""
     found = resource_metadata()
     if found is None:
         raise NotFound("this stack's JWTs are not for its MCP server; use an API token")
@@ -58,14 +58,14 @@ def _metadata() -> dict[str, Any]:
 
 
 def _check_origin(headers: Mapping[str, str]) -> None:
-    """Browsers send it; programs on a desktop do not."""
+    """Check the header `Origin`, which browsers send and programs on a desktop do not."""
     origin = headers.get("origin")
     if origin and origin not in settings().origins:
         raise Forbidden("pages of this origin may not use the MCP server")
 
 
 def _groups(request: APIGatewayProxyEventV2) -> frozenset[ToolGroup] | None:
-    """The groups that `?tools=read,runs` selects, or all by `?tools=all`; None if the address selects none."""
+    """Return the groups of `?tools=read,runs`, all for `?tools=all`, or None if the address selects none."""
     selected = request.query_string_parameters.get("tools")
     if selected is None:
         return None
@@ -78,7 +78,7 @@ def _groups(request: APIGatewayProxyEventV2) -> frozenset[ToolGroup] | None:
 
 
 def _with_output(request: APIGatewayProxyEventV2) -> bool:
-    """Whether `?schemas=output` asks for the schemas of results, too, which most clients do not read."""
+    """Return whether `?schemas=output` requests the schemas of results, which most clients do not read."""
     selected = request.query_string_parameters.get("schemas")
     if selected not in (None, _OUTPUT):
         raise Invalid.field("schemas", f"must be {_OUTPUT} if it is given")

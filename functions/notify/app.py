@@ -16,7 +16,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    """Deliver what the batch's messages name; a malformed message is redelivered."""
+    """Deliver the events and outcomes of the batch's messages; a malformed message is redelivered."""
 
     def deliver(record: SQSRecord) -> None:
         callback = parse_callback(record.body)

@@ -1,8 +1,7 @@
-"""The web page: its built files, and index.html at every other address, where the page's own router takes over.
+"""Serves the web page: its built files, and index.html at every other address, which the page's own router resolves.
 
 An address that this router does not know has status 404; programs, which do not ask for HTML, get a problem document.
-
-The files are public: they are those of the package, and have no data. So requests need no token here.
+The files are public, since they are part of the package and have no data, so requests need no token.
 """
 
 import base64
@@ -19,7 +18,7 @@ _FOLDER = Path(__file__).parent / "dist"
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_.-]+)")
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
-"""By preference; each asset was compressed when the page was built."""
+"""They are in order of preference; each asset was compressed when the page was built."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src {}; font-src 'self'; "
     "connect-src {}; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
@@ -98,36 +97,41 @@ class _File(NamedTuple):
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """HTTP API, payload 2.0, route $default: whatever no other route takes."""
+    """Answer a request of the HTTP API, payload 2.0, that no other route takes."""
     method, path = event["requestContext"]["http"]["method"], event["rawPath"]
     response = _respond(method, path, event.get("headers") or {})
     response["headers"] |= _SECURITY | {"Content-Security-Policy": _policy(_issuer())}
     if method == "HEAD":
         response |= {"body": "", "isBase64Encoded": False}
-    # One line per request: the embedded cloud waits for it.
+    # The embedded cloud waits for one line per request.
     print(json.dumps({"level": "INFO", "message": "page", "method": method, "status": response["statusCode"]}))
     return response
 
 
 class _Issuer(NamedTuple):
-    """The OpenID Connect issuer that people sign in with on the page."""
+    """Describes the OpenID Connect issuer that people sign in with on the page."""
 
     address: str
     client_id: str
     origins: str
-    """Of its endpoints, if they are not those of its address; separated by spaces."""
+    """These are the origins of its endpoints, separated by spaces, if they differ from that of its address."""
 
 
 def _issuer() -> _Issuer | None:
-    """From the variables of the function, which has no layer and so no `cupel_core.store.settings`. None without
-    both."""
+    """Return the issuer, or None unless both variables are set.
+
+    They are read directly, because this function has no layer and so no `cupel_core.store.settings`.
+    """
     address, client_id = os.environ.get("OIDC_ISSUER", ""), os.environ.get("OIDC_CLIENT_ID", "")
     return _Issuer(address, client_id, os.environ.get("OIDC_ORIGINS", "")) if address and client_id else None
 
 
 def _policy(issuer: _Issuer | None) -> str:
-    """The page may call its own origin, and the issuer that it gets tokens from; it may draw images of the bucket. What
-    is no origin is left out."""
+    """Return the Content-Security-Policy.
+
+    The page may call its own origin and the issuer of its tokens, and draw images of the bucket. Values that are no
+    origins are left out.
+    """
     named = [] if issuer is None else [issuer.address, *issuer.origins.split()]
     origins = [found[0] for each in named if (found := _ORIGIN.match(each))]
     images = ["'self'", "data:", *_image_origins()]
@@ -175,7 +179,10 @@ def _unknown(path: str, accepted: str) -> dict[str, Any]:
 
 
 def _asset(name: str, accepted: str) -> dict[str, Any]:
-    """A file whose name has a hash of its content, so it never changes. A missing one is never answered with HTML."""
+    """Answer with a file, which never changes because its name has a hash of its content.
+
+    A missing file is never answered with HTML.
+    """
     suffix = Path(name).suffix
     file = _read(name, _encoding(accepted)) if suffix in _TYPES else None
     if file is None:
@@ -191,7 +198,7 @@ def _asset(name: str, accepted: str) -> dict[str, Any]:
 
 
 def _encoding(accepted: str) -> str | None:
-    """The best encoding that a browser accepts; one with a weight of 0 is refused."""
+    """Return the best encoding that a browser accepts; one with a weight of 0 is refused."""
     offers = (offer.partition(";") for offer in accepted.split(","))
     weights = {name.strip().lower(): weight.strip() for name, _, weight in offers}
     return next((each for each in _ENCODINGS if not re.fullmatch(r"q=0(\.0*)?", weights.get(each, "q=0"))), None)
@@ -199,7 +206,7 @@ def _encoding(accepted: str) -> str | None:
 
 @cache
 def _read(name: str, encoding: str | None) -> _File | None:
-    """Once per process. None for a missing file; the name has no slash."""
+    """Read a file once per process, or return None if it is missing; the name has no slash."""
     folder = _FOLDER / "assets"
     path = folder / (name + _ENCODINGS[encoding]) if encoding else folder / name
     if path.is_file():
@@ -208,7 +215,7 @@ def _read(name: str, encoding: str | None) -> _File | None:
 
 
 def _index(path: str, known: str) -> dict[str, Any]:
-    """The HTML names its base relative to the address, so that it works below any path."""
+    """Return the HTML, which names its base relative to the address, so that it works below any path."""
     depth = max(0, path.count("/") - 1)
     head = f'<base href="{"../" * depth or "./"}" />'
     if issuer := _issuer():

@@ -1,4 +1,5 @@
-"""An invocation's totals as CloudWatch metrics by provider, in the embedded metric format: a log line, not a call."""
+"""Writes an invocation's totals as CloudWatch metrics by provider, in the embedded metric format: a log line, not a
+call."""
 
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric

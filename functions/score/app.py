@@ -1,4 +1,4 @@
-"""The tasks of the rescoring state machine: one function for all phases, selected by `op`."""
+"""Carries out the tasks of the rescoring state machine: one function for all phases, selected by `op`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -30,8 +30,6 @@ logger = Logger()
 
 
 class RescoreMessage(QueueMessage):
-    """A task of one rescore."""
-
     workspace: str
     run_id: str
     rescore_id: str
@@ -60,7 +58,6 @@ class CompleteRescore(RescoreMessage, LeftFields):
 class FailRescore(RescoreMessage):
     op: Literal["fail"]
     error: dict[Literal["begin", "score", "compare", "complete"], Cause]
-    """By the phase that failed."""
 
 
 type RescoreTask = Annotated[

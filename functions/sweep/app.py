@@ -1,4 +1,4 @@
-"""Once a minute: erases content that is due, and repairs what crashes and malformed messages left behind."""
+"""Erases content that is due, and repairs the effects of crashes and malformed messages, once a minute."""
 
 from dataclasses import asdict
 from typing import Any
@@ -21,9 +21,9 @@ from cupel_core.workspace.sweeping.sweep import sweep
 from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 
 _REPAIR_SECONDS = 25.0
-"""Reserved for repairs: erasing comes first, so that many open runs never keep deleted content from being erased."""
+"""They are reserved for repairs. Erasing comes first, so that many open runs never delay it."""
 _CONTINUE_SECONDS = 20.0
-"""Reserved for what follows the repairs of providers."""
+"""They are reserved for the work after the repairs of providers."""
 logger = Logger()
 metrics = Metrics()
 
@@ -32,8 +32,8 @@ metrics = Metrics()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Return the number of repairs by kind; each that is not 0 is also a metric.
 
-    A metric is billed for every hour in which it is published, so an idle stack publishes none. With `lostBefore`, the
-    caller knows that all messages and workers from before this moment are lost: then only what they had to do resumes.
+    A metric is billed for every hour in which it is published, so an idle stack publishes none. A caller with
+    `lostBefore` knows that all earlier messages and workers are lost; then only their work resumes.
     """
     seconds_left = time_left(context)
     if "lostBefore" in event:

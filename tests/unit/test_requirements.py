@@ -15,7 +15,6 @@ ROWS = [
     if re.match(r"\| [A-Z]\d", line)
 ]
 TESTS = [(row[0], test) for _, row in ROWS for test in re.findall(r"`([a-z0-9_/]+\.py(?:::\w+)?)`", row[-1])]
-FLOWS = re.findall(r"`(test_\w+\.py::\w+)`", (ROOT / "docs" / "web.md").read_text())
 
 
 def numbers(cell: str) -> range:
@@ -34,7 +33,7 @@ def test_a_requirement_has_a_test(row: list[str]) -> None:
     assert "::" in row[-1] or ".py`" in row[-1]
 
 
-@in_one_test(("number", "test"), [*TESTS, *(("web", f"web/{flow}") for flow in FLOWS)])
+@in_one_test(("number", "test"), TESTS)
 def test_the_named_test_exists(number: str, test: str) -> None:
     file, _, name = test.partition("::")
     path = ROOT / "tests" / file

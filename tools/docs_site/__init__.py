@@ -1,1 +1,2 @@
-"""The documentation site: `make docs` writes the reference pages from the code and builds `docs/` with Zensical."""
+"""Builds the documentation site: `make docs` writes the reference pages from the code and builds `docs/` with
+Zensical."""

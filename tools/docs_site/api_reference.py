@@ -1,4 +1,4 @@
-"""The page about every operation and schema of the HTTP API, from the OpenAPI document."""
+"""Writes the page about every operation and schema of the HTTP API from the OpenAPI document."""
 
 import json
 import re
@@ -27,7 +27,6 @@ Generators of clients read the document as it is. Only openapi-typescript needs 
 
 
 def page(document: Json) -> str:
-    """A Markdown page."""
     document = resolve(document)
     schemas = document["components"]["schemas"]
     lines = [f"# {TITLE}", "", _INTRODUCTION]
@@ -83,14 +82,12 @@ def _schema(name: str, schema: Json) -> list[str]:
 
 
 def _content(holder: Json) -> str:
-    """Return the schema of a request or response, as a link."""
     return ", ".join(
         f"{_type(each['schema'])} as `{media_type}`" for media_type, each in holder.get("content", {}).items()
     )
 
 
 def _content_examples(title: str, holder: Json, schemas: Json) -> list[str]:
-    """Return the examples of a request or response in JSON."""
     contents = holder.get("content", {}).items()
     return [
         line for kind, each in contents if kind.endswith("json") for line in _example(title, each["schema"], schemas)
@@ -107,7 +104,7 @@ def _example(title: str, schema: Json, schemas: Json) -> list[str]:
 
 
 def example_of(schema: Json, schemas: Json) -> Any:
-    """The example of a schema, or what the examples of its parts make; None if there is none."""
+    """Return the example of a schema, or one built from its parts, or None if there is none."""
     if examples := schema.get("examples"):
         return examples[0]
     if reference := schema.get("$ref"):
@@ -123,7 +120,7 @@ def example_of(schema: Json, schemas: Json) -> Any:
 
 
 def _type(schema: Json) -> str:
-    """A type in words, with its limits; a schema with a name is a link to it."""
+    """Return a type in words, with its limits; a schema with a name is a link to it."""
     if reference := schema.get("$ref"):
         name = reference.rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

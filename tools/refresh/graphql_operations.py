@@ -1,4 +1,4 @@
-"""The fields of Query and Mutation that are derived from operations, as GraphQL's schema declares them.
+"""Derives the fields of Query and Mutation from operations for GraphQL's schema.
 
 Their names come from cupel_core.interfaces.graphql.root_fields; their arguments, results and descriptions from
 docs/openapi.json.
@@ -17,7 +17,7 @@ _PAGE = ("limit", "cursor")
 
 
 class Types(Protocol):
-    """It knows the types of GraphQL that schemas of the OpenAPI document become."""
+    """Finds the GraphQL types for schemas of the OpenAPI document."""
 
     def kind(self, field: str, schema: dict[str, Any], *, is_input: bool, model: str = "") -> str: ...
 
@@ -42,7 +42,7 @@ def _render(field: RootField, described: dict[str, Any], types: Types) -> str:
 
 
 def _arguments(field: RootField, described: dict[str, Any], types: Types) -> Iterator[tuple[str, str]]:
-    """The names of the arguments, and their types with their defaults."""
+    """Yield the names of the arguments, and their types with their defaults."""
     parameters = [each for each in described.get("parameters", ()) if each["in"] != "header"]
     is_list = _is_list(field)
     for each in parameters:
@@ -90,7 +90,7 @@ def _declared(
 
 
 def _literal(value: Any, kind: str, schema: dict[str, Any]) -> str:
-    """Values of enums are written without quotes."""
+    """Return a literal; values of enums are written without quotes."""
     is_enum = "$ref" in schema and kind != "String"
     return str(value) if is_enum else json.dumps(value, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""The GraphQL types of the contract's models, derived from docs/openapi.json: REST and GraphQL cannot differ.
+"""Derives the GraphQL types of the contract's models from docs/openapi.json, so that REST and GraphQL cannot differ.
 
 `python -m tools.generate` writes them to shared/cupel_core/interfaces/graphql/types.graphql: the fields of Query and
 Mutation that are derived from operations, every type that these and schema.graphql name and do not define, and the
@@ -23,7 +23,7 @@ HEADER = "# Written by `python -m tools.generate`, from docs/openapi.json."
 _SCALARS = {"ID", "String", "Int", "Float", "Boolean"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _INPUTS = {"StartRunInput": "CreateRun"}
-"""Models of inputs that have another name than `<model>Input`."""
+"""These models of inputs have another name than `<model>Input`."""
 _AS_JSON = {
     ("CreateDefinition", "content"),
     ("CreateSchedule", "evalRun"),
@@ -37,10 +37,10 @@ _AS_JSON = {
     ("UpdateSchedule", "evalRun"),
     ("UpdateSchedule", "run"),
 }
-"""Objects that are read and written as a whole."""
+"""These objects are read and written as a whole."""
 _MAX_INT = 2**31 - 1
 _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
-"""Integers that may exceed the 32 bits of `Int`, which become `Float`."""
+"""These integers may exceed the 32 bits of `Int` and become `Float`."""
 
 
 def render() -> str:
@@ -91,7 +91,7 @@ class _Types:
         return f"{_description(schema)}{keyword} {name} {{\n{''.join(fields)}}}\n"
 
     def _model(self, name: str) -> tuple[str, bool]:
-        """The schema of a type, and whether it is an input."""
+        """Return the schema of a type, and whether it is an input."""
         if name in _INPUTS:
             return _INPUTS[name], True
         if name in self._schemas:
@@ -102,7 +102,7 @@ class _Types:
         raise KeyError(f"schema.graphql names {name}, which is no schema of docs/openapi.json")
 
     def kind(self, field: str, schema: dict[str, Any], *, is_input: bool, model: str = "") -> str:
-        """The type of a field, of the named model if it has one; types that it needs are rendered later."""
+        """Return the type of a field, of the named model if it has one; types that it needs are rendered later."""
         if (model, field) in _AS_JSON:
             return "JSON"
         choices = [each for each in _alternatives(schema) if each.get("type") != "null"]
@@ -129,7 +129,7 @@ class _Types:
 
     def _reference(self, model: str, *, is_input: bool) -> str:
         schema = self._schemas[model]
-        if not is_input and model.endswith("Input"):  # An answer that repeats an input.
+        if not is_input and model.endswith("Input"):  # This answer repeats an input.
             return "JSON"
         if "enum" in schema:
             if not all(_NAME.fullmatch(str(each)) for each in schema["enum"]):
@@ -145,7 +145,8 @@ class _Types:
 
 
 def _extended_fields(declared: DocumentNode) -> set[tuple[str, str]]:
-    """Type and name of those that schema.graphql adds; they replace fields of the model with the same name."""
+    """Return type and name of the fields that schema.graphql adds; they replace fields of the model with the same
+    name."""
     extensions = [each for each in declared.definitions if isinstance(each, ObjectTypeExtensionNode)]
     return {(each.name.value, field.name.value) for each in extensions for field in each.fields}
 
@@ -161,7 +162,6 @@ def _is_nullable(schema: dict[str, Any]) -> bool:
 
 
 def _alternatives(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a schema for each type that a value may have."""
     types = schema.get("type")
     if isinstance(types, list):
         return [{**schema, "type": each} for each in types]
@@ -180,7 +180,7 @@ def _defined_names(document: DocumentNode) -> set[str]:
 
 
 def _named_types(document: DocumentNode) -> Iterator[str]:
-    """The types that it names or extends, each once."""
+    """Yield each type that the document names or extends once."""
     found: dict[str, None] = {}
 
     class _Collect(Visitor):

@@ -1,4 +1,4 @@
-"""TypeScript declarations of the GraphQL schema: what its types look like as JSON."""
+"""Writes TypeScript declarations of the JSON of the GraphQL schema's types."""
 
 from collections.abc import Iterator
 

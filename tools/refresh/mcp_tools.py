@@ -1,7 +1,7 @@
-"""The response to `tools/list` of the MCP server, derived from the tools, with a line per tool.
+"""Derives the response to `tools/list` of the MCP server from the tools, with a line per tool.
 
-`python -m tools.generate` writes it to shared/cupel_core/interfaces/mcp_tools.json, and beside it the operations that
-`search_operations` finds, as mcp_operations.json.
+`python -m tools.generate` writes it to shared/cupel_core/interfaces/mcp_tools.json. It also writes the operations that
+`search_operations` finds to mcp_operations.json.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def _described(tool: AnyTool) -> dict[str, Any]:
 
 
 def render_operations() -> bytes:
-    """Render what `search_operations` reads: all operations that models can call."""
+    """Render the file that `search_operations` reads: all operations that models can call."""
     return _lines(
         {
             "id": each.id,

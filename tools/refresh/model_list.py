@@ -19,7 +19,7 @@ MAX_NAME_LENGTH = 80
 
 
 class _Names(NamedTuple):
-    """LiteLLM lists the models of a provider of Cupel under its own `provider`, with `prefix` before their names."""
+    """Maps a provider of Cupel to LiteLLM's `provider`, with `prefix` before the names of its models."""
 
     provider: str
     prefix: str = ""
@@ -43,7 +43,7 @@ _PROVIDERS = {
     "vertex": [_Names("vertex_ai-language-models"), _Names("vertex_ai-anthropic_models", "vertex_ai/")],
 }
 _WITH_SLASHES = frozenset({"fireworks", "groq", "openrouter", "perplexity", "together"})
-"""Providers whose names of models contain slashes; in those of others, LiteLLM names regions in this way."""
+"""Names of models of these providers contain slashes; for others, LiteLLM writes regions in this way."""
 _FLAGS = {
     "image": ("supports_vision", "supports_image_input"),
     "audio": ("supports_audio_input",),
@@ -68,7 +68,6 @@ MODELS = """\\
 
 
 def lines(models: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of the file, sorted."""
     for provider, sources in _PROVIDERS.items():
         found = {name: entry for names in sources for name, entry in _models_of(names, models)}
         for name, entry in sorted(found.items()):
@@ -116,7 +115,7 @@ def _number(value: object) -> str:
 
 
 def main(folder: Path, day: date) -> None:
-    """`folder` is where LiteLLM is installed, and `day` when its newest release was."""
+    """Write the file. LiteLLM is installed in `folder`, and its newest release is from `day`."""
     (version,) = (path.name.split("-")[1].removesuffix(".dist") for path in folder.glob("litellm-*.dist-info"))
     models = json.loads((folder / "litellm" / LIST).read_text())
     header = _HEADER.format(source=f"LiteLLM {version}", day=day)

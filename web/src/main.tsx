@@ -28,7 +28,7 @@ const client: QueryClient = new QueryClient({
 });
 const router = makeRouter(client);
 
-/** After the token has expired or was revoked: what is open stays, and asks to sign in again. */
+/** Ends an expired or revoked session: open screens stay, and ask to sign in again. */
 function endIfRefused(error: Error): void {
   const isRefused = error instanceof ApiError && error.status === 401;
   if (isRefused && router.state.location.pathname !== "/login") endSession();

@@ -37,17 +37,17 @@ const root = createRootRouteWithContext<Context>()({
   notFoundComponent: () => <NotFound what="This page" />,
 });
 
-/** Every route but the login needs a token. */
+/** Requires a token, which every route but the login needs. */
 function requireToken({ location }: { location: { href: string } }): void {
   if (readToken() === null) throw redirect({ to: "/login", search: { to: location.href } });
 }
 
-/** Asks for a run while the script of its screen is loaded; the screen shows what goes wrong. */
+/** Requests a run while the script of its screen is loaded; the screen shows errors. */
 function askForRun(client: QueryClient, id: string): void {
   client.ensureQueryData(runQuery(id)).catch(() => undefined);
 }
 
-/** The same with the figures of its first conversations. */
+/** Does the same with the figures of its first conversations. */
 async function askForFirstBlock(client: QueryClient, id: string): Promise<void> {
   const run = await client.ensureQueryData(runQuery(id)).catch(() => undefined);
   if (run !== undefined && run.progress.total > 0) await client.prefetchQuery(firstBlockQuery(id));
@@ -397,7 +397,7 @@ declare module "@tanstack/react-router" {
   }
   interface HistoryState {
     refusal?: string;
-    /** Another tab has asked for the sign-in, and goes on with it. */
+    /** Another tab has asked for the sign-in, and continues it. */
     isElsewhere?: true;
   }
 }

@@ -1,8 +1,9 @@
-"""Runs code of an assertion in a process of its own; started by cupel/in_process/code_runner.py.
+"""Runs code of an assertion in a separate process; started by cupel/in_process/code_runner.py.
 
-Reads `{code?, file?, function?, arguments, nonce, cpuSeconds, memoryBytes}` from standard input. The last line of its
-output is the nonce and `{result}` or `{error, cause}`; whatever the code prints precedes it. The cause is `answer` if
-the code raised the error on the answer, `load` if its file cannot be loaded, and `limit` if it takes too much memory.
+It reads `{code?, file?, function?, arguments, nonce, cpuSeconds, memoryBytes}` from standard input. The last line of
+its output is the nonce and `{result}` or `{error, cause}`; output of the code itself precedes it. The cause is `answer`
+if the code raised the error on the answer, `load` if its file cannot be loaded, and `limit` if it takes too much
+memory.
 """
 
 import asyncio
@@ -17,7 +18,6 @@ from typing import Any
 
 _INLINE = "<assertion>"
 _LINES_BEFORE = 3
-"""What precedes the author's inline code."""
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _limit(cpu_seconds: int, memory_bytes: int) -> None:
-    """Windows has no such limits; there, the parent's timeout bounds both."""
+    """Set limits. Windows has none; there, the parent's timeout bounds both."""
     try:
         import resource
     except ImportError:
@@ -57,7 +57,7 @@ def _call(function: Any, arguments: list[Any]) -> Any:
 
 
 def _inline(code: str) -> Any:
-    """promptfoo's wrapper: one line is an expression, several are the body of a function."""
+    """Run code as promptfoo does: one line is an expression, several are the body of a function."""
     code = code.rstrip()
     if "\n" in code.strip():
         indented = re.search(r"^(?!\s*$)[ \t]+", code, re.MULTILINE)
@@ -82,7 +82,6 @@ def _module(path: Path) -> Any:
 
 
 def _attribute(module: Any, name: str) -> Any:
-    """`function`, or `Class.method`."""
     value = module
     for part in name.split("."):
         value = getattr(value, part)
@@ -90,7 +89,6 @@ def _attribute(module: Any, name: str) -> Any:
 
 
 def _described(error: BaseException, source: str) -> str:
-    """The error, and where in the author's code it was raised."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source]
     first = _LINES_BEFORE if source == _INLINE else 0
     where = f" (line {(lines[-1] or 0) - first})" if lines else ""

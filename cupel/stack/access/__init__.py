@@ -1,4 +1,5 @@
-"""Who may use the embedded cloud: pages only the API and presigned objects, everybody else only with the access key.
+"""Controls access to the embedded cloud: pages get the API and presigned objects, others only with the access key.
 
-Runs in the emulator's own environment, too (`durability/launcher.py`), so it imports nothing but the standard library.
+It runs in the emulator's own environment, too (`durability/launcher.py`), so it imports nothing but the standard
+library.
 """

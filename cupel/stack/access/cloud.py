@@ -9,11 +9,9 @@ from cupel.stack.access.signatures import AccessKey
 class CloudAccess(NamedTuple):
     endpoint_url: str
     objects_url: str
-    """The origin of stored objects, which no page of Cupel has."""
     key: AccessKey
 
     def variables(self, region: str) -> dict[str, str]:
-        """The environment variables that AWS clients read."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint_url,
             "AWS_ENDPOINT_URL_S3": self.objects_url,
@@ -23,5 +21,4 @@ class CloudAccess(NamedTuple):
         }
 
     def exports(self, region: str) -> list[str]:
-        """Lines with which a shell sets the variables."""
         return [f"export {name}={shlex.quote(value)}" for name, value in self.variables(region).items()]

@@ -1,9 +1,9 @@
-"""The ASGI application in front of everything: it passes on what may be asked, and refuses all else.
+"""Filters all requests as an ASGI application in front of the emulator: listed ones pass, all others are refused.
 
-A browser attaches a page's origin to some requests and not to others, and other programs attach what they like. So
-nothing is refused for how it looks, but everything that is not listed here:
+A browser attaches a page's origin to some requests and not to others, and other programs attach anything. So nothing is
+refused for how it looks, but everything that is not listed here:
 
-- on the first port, the path of the API, whose tokens and CORS rules hold;
+- on the first port, the path of the API, whose tokens and CORS rules apply;
 - on the second port, presigned addresses of objects, with the bucket's CORS rules;
 - on both, requests that are signed with the access key.
 
@@ -39,7 +39,7 @@ _FORWARDED = frozenset(
         *("if-match", "if-none-match", "if-modified-since", "if-unmodified-since"),
     )
 )
-"""Headers of a presigned request that reach the emulator though they are not signed: others could rename the request's
+"""These headers of a presigned request reach the emulator though they are not signed. Others could rename the request's
 service, or copy another object."""
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?:([1-9][0-9]{0,4})")
 _MAX_PORT = 65_535
@@ -48,10 +48,10 @@ _USUAL_PORTS = ("80", "443")
 
 
 class Buckets(Protocol):
-    """The emulator's module of S3."""
+    """Declares the emulator's module of S3."""
 
     def cors_preflight(self, bucket_name: str, key: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-        """The answer to OPTIONS."""
+        """Return the answer to OPTIONS."""
 
     def cors_response_headers(self, bucket_name: str, method: str, headers: dict[str, str]) -> dict[str, str]:
         """Return the headers of the rule that allows the request's origin."""
@@ -59,7 +59,6 @@ class Buckets(Protocol):
 
 class Ports(NamedTuple):
     first: int
-    """It serves the API and all requests that are signed."""
     objects: int
 
 
@@ -106,7 +105,7 @@ class AccessGate:
             await _refuse(send, refusal, headers)
 
     def _is_of_api(self, path: str) -> bool:
-        """The emulator serves something of its own at `@connections`."""
+        """Return whether the path is of the API; the emulator itself serves `@connections`."""
         below = f"{self._api_path}/"
         return path == self._api_path or (path.startswith(below) and not path.startswith(f"{below}@connections/"))
 
@@ -197,7 +196,7 @@ def _to_request(scope: Scope, headers: dict[str, str], query: str) -> SignableRe
 
 
 def _without_cors(send: Send, own: list[tuple[bytes, bytes]] | None = None) -> Send:
-    """The emulator allows all origins to read its responses."""
+    """Remove the emulator's CORS headers, which allow all origins to read its responses."""
 
     async def send_without(message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
@@ -217,7 +216,7 @@ def _encode(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 async def _refuse(send: Send, refusal: RequestRefusal, headers: Mapping[str, str]) -> None:
-    """Answer as the service that was asked does: clients of AWS parse XML of some services, and JSON of the others."""
+    """Answer like the requested service: clients of AWS parse XML of some services, and JSON of the others."""
     if _asks_for_xml(headers):
         error = f"<Error><Code>AccessDenied</Code><Message>{escape(refusal.reason)}</Message></Error>"
         is_s3 = "/s3/" in headers.get("authorization", "")
@@ -230,7 +229,8 @@ async def _refuse(send: Send, refusal: RequestRefusal, headers: Mapping[str, str
 
 
 def _asks_for_xml(headers: Mapping[str, str]) -> bool:
-    """S3 answers in XML, and so do services whose requests are forms, such as CloudFormation and STS."""
+    """Return whether to answer in XML, as S3 does, and services whose requests are forms, such as CloudFormation and
+    STS."""
     is_form = headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
     return is_form or "/s3/" in headers.get("authorization", "")
 

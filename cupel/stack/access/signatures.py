@@ -1,4 +1,4 @@
-"""AWS signature version 4, with nothing but the standard library: requests are signed and verified, addresses verified.
+"""Signs and verifies requests, and verifies addresses, by AWS signature version 4 with the standard library alone.
 
 A signature proves that the secret is known, without sending it. The key's id proves nothing: presigned addresses
 contain it.
@@ -35,33 +35,28 @@ class AccessKey(NamedTuple):
 
     @classmethod
     def create(cls) -> Self:
-        """The id is no number of twelve digits, which the emulator would take for an account."""
+        """Create a key. Its id is no number of twelve digits, which the emulator would take for an account."""
         return cls(f"CUPEL{secrets.token_hex(8).upper()}", secrets.token_hex(32))
 
 
 class SignableRequest(NamedTuple):
-    """A request as it was received."""
-
     method: str
     path: str
-    """Percent-encoded."""
     query: str
     headers: Mapping[str, str]
-    """The names are in lower case."""
 
 
 class Signature(NamedTuple):
     scope: str
-    """Day, region and service."""
+    """It has the day, region and service."""
     service: str
     time: str
     signed_headers: str
-    """Names separated by semicolons."""
+    """The names are separated by semicolons."""
     text: str
 
 
 def read_header_signature(headers: Mapping[str, str]) -> Signature | None:
-    """The signature in the header Authorization. None if there is none in version 4."""
     found = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
     if found is None:
         return None
@@ -71,7 +66,6 @@ def read_header_signature(headers: Mapping[str, str]) -> Signature | None:
 
 
 def read_presigned(query: str) -> Signature | None:
-    """The signature of an address. None if it has none in version 4."""
     parameters = dict(parse_qsl(query, keep_blank_values=True))
     found = _CREDENTIAL.fullmatch(parameters.get("X-Amz-Credential", ""))
     if found is None or parameters.get("X-Amz-Algorithm") != _ALGORITHM:
@@ -81,7 +75,7 @@ def read_presigned(query: str) -> Signature | None:
 
 
 def is_expired(query: str, now: datetime) -> bool:
-    """Whether a presigned address is no longer valid; also if it does not say for how long it is."""
+    """Return whether a presigned address is no longer valid, or does not say for how long it is."""
     parameters = dict(parse_qsl(query, keep_blank_values=True))
     try:
         signed_at = datetime.strptime(parameters["X-Amz-Date"], _TIME_FORMAT).replace(tzinfo=UTC)
@@ -92,18 +86,16 @@ def is_expired(query: str, now: datetime) -> bool:
 
 
 def signed_payload_hash(headers: Mapping[str, str], signature: Signature) -> str | None:
-    """The hash of the body if the signature covers the header that states it, as for S3. None: compute it."""
+    """Return the body's hash if the signature covers the header that states it, as for S3, or None to compute it."""
     claimed = headers.get(_PAYLOAD_HEADER)
     return claimed if claimed is not None and _PAYLOAD_HEADER in signature.signed_headers.split(";") else None
 
 
 def is_valid(request: SignableRequest, signature: Signature, payload_hash: str, secret: str) -> bool:
-    """Whether someone who knows the secret has signed the request."""
     return hmac.compare_digest(_sign(request, signature, payload_hash, secret).encode(), signature.text.encode())
 
 
 def sign(key: AccessKey, method: str, url: str, region: str, now: datetime) -> dict[str, str]:
-    """The headers of a request of our own without a body."""
     parts, time = urlsplit(url), now.strftime(_TIME_FORMAT)
     scope = f"{time[:8]}/{region}/{_SERVICE_OF_OWN_REQUESTS}/aws4_request"
     unsigned = Signature(scope, _SERVICE_OF_OWN_REQUESTS, time, "host;x-amz-date", "")
@@ -134,7 +126,7 @@ def _sign(request: SignableRequest, signature: Signature, payload_hash: str, sec
 
 
 def _canonical_query(query: str) -> str:
-    """Decoded first: `+` and `%20` are the same. The signature of an address is not part of what it signs."""
+    """Decode and encode the query: `+` and `%20` are the same. The signature of an address does not sign itself."""
     pairs = parse_qsl(query, keep_blank_values=True)
     encoded = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in pairs)
     return "&".join(f"{name}={value}" for name, value in encoded if name != "X-Amz-Signature")

@@ -1,4 +1,4 @@
-"""The ASGI application around the emulator: a write is answered once it is recorded, or undone and refused.
+"""Answers a write of the emulator once it is recorded, or undoes and refuses it.
 
 A request and its record are one step of the event loop, so no other request sees a write that is not recorded, and
 records are in the order of effect.
@@ -18,7 +18,8 @@ from cupel.stack.durability.services import ServiceStates
 from cupel.stack.durability.tables import ITEM_OPERATIONS, ItemWrite, Tables
 
 SAVED_SERVICES = ("secretsmanager", "scheduler", "ssm")
-"""Saved with every change. The others hold what a deployment created, and are saved by a checkpoint after it."""
+"""They are saved with every change. The others hold the resources of a deployment, and are saved by a checkpoint after
+it."""
 _TARGETS = {"DynamoDB_20120810": "dynamodb", "secretsmanager": "secretsmanager", "AmazonSSM": "ssm"}
 _READS = ("Get", "BatchGet", "Query", "Scan", "Describe", "List", "TransactGet", "Search")
 _WHOLE_TABLE = ("Execute", "BatchExecute", "Restore", "Import")
@@ -28,7 +29,7 @@ logger = logging.getLogger("cupel.durability")
 
 
 class DurableApplication:
-    """`emulator` is its module `ministack.app`, `responses` the one with the request's account and region."""
+    """Wraps the emulator's module `ministack.app`; `responses` is the module with the request's account and region."""
 
     def __init__(
         self, emulator: Any, responses: Any, tables: Tables, journal: Journal, services: ServiceStates
@@ -59,7 +60,7 @@ class DurableApplication:
             await self._application(scope, receive, send)
 
     async def maintain(self) -> None:
-        """Once a second: sync to the disk, save what the Scheduler changed itself, and take a snapshot when due."""
+        """Sync to the disk once a second, save the Scheduler's own changes, and take a snapshot when due."""
         while True:
             await asyncio.sleep(_MAINTENANCE_SECONDS)
             try:
@@ -120,7 +121,6 @@ class DurableApplication:
         return None
 
     async def _record_tables(self, operation: str) -> OSError | None:
-        """Of an operation on tables instead of items."""
         try:
             self._journal.append(self._tables.definitions())
             self._tables.mark_recorded()
@@ -144,7 +144,7 @@ class DurableApplication:
         await self._forward(send, messages, failure)
 
     async def _write_object(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """The emulator writes objects to files itself, but reports success even if it could not."""
+        """Write an object. The emulator writes objects to files itself, but reports success even if it could not."""
         messages = await self._call(scope, await read_body(receive), receive)
         bucket_name, _, key = scope["path"].removeprefix("/").partition("/")
         bucket = self._emulator._get_module("s3")._buckets.get(bucket_name) or {"objects": {}}
@@ -153,7 +153,6 @@ class DurableApplication:
         await self._forward(send, messages, OSError("the object's file could not be written") if is_lost else None)
 
     def _checkpoint(self) -> OSError | None:
-        """Save every service: all that a deployment created."""
         try:
             for service in self._emulator._build_persistence_save_dict():
                 self._services.save(service)
@@ -164,7 +163,6 @@ class DurableApplication:
         return None
 
     async def _call(self, scope: MutableMapping[str, Any], body: bytes, receive: Receive) -> list[AsgiMessage]:
-        """The emulator's response."""
         messages: list[AsgiMessage] = []
 
         async def collect(message: AsgiMessage) -> None:
@@ -192,7 +190,6 @@ class DurableApplication:
 
 
 def _identify(scope: MutableMapping[str, Any]) -> tuple[str, str, list[str]]:
-    """The service, the operation if a header names it, and the credential: key, date, region, service."""
     target = authorization = ""
     for name, value in scope["headers"]:
         if name == b"x-amz-target":

@@ -1,4 +1,4 @@
-"""Reads that other threads leave whole."""
+"""Reads data that other threads change at the same time."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,7 +7,7 @@ _ATTEMPTS = 10
 
 
 def read_consistently[T](read: Callable[[], T]) -> T:
-    """Threads of the emulator change its dictionaries; a read that raises RuntimeError is repeated."""
+    """Repeat a read that raises RuntimeError because threads of the emulator change its dictionaries."""
     for _ in range(_ATTEMPTS - 1):
         with suppress(RuntimeError):
             return read()

@@ -1,4 +1,4 @@
-"""A folder of numbered journal files: the last `<n>.snapshot` and the logs from `<n>.log` on are what is stored.
+"""Stores a journal as numbered files: the last `<n>.snapshot` and the logs from `<n>.log` on are the stored data.
 
 A record is in the kernel's hands when `append` returns, so no kill of processes loses it; `sync` makes it survive a
 power failure. Records are effects (an item after a write), not requests: applying one twice changes nothing, so a
@@ -18,12 +18,12 @@ from typing import BinaryIO, NamedTuple
 from zlib import crc32
 
 _SNAPSHOT_BYTES = 64_000_000
-"""Of logs, which take about a second to replay; a larger snapshot is replaced when the logs are as large."""
+"""Logs of this size take about a second to replay; a larger snapshot is replaced when the logs are as large."""
 _SNAPSHOT_SECONDS = 12 * 3_600
 """Deleted texts leave the journal with the next snapshot, within a day of their deletion."""
 MAGIC = b"cupel journal 1\n"
-_PREFIX = Struct("<II")  # the payload's length and checksum
-_CHECKSUM = Struct("<I")  # of the prefix: a damaged length must not look like a torn record
+_PREFIX = Struct("<II")  # It has the payload's length and checksum.
+_CHECKSUM = Struct("<I")  # It covers the prefix: a damaged length must not look like a torn record.
 _HEADER_BYTES = _PREFIX.size + _CHECKSUM.size
 
 
@@ -32,7 +32,7 @@ class JournalError(Exception):
 
 
 class Journal:
-    """Open in one process at a time. Consume `replay` before the first `append`."""
+    """Holds a journal, which one process at a time may open. Consume `replay` before the first `append`."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -54,18 +54,17 @@ class Journal:
         self._snapshot_at = self._find_snapshot_time()
 
     def is_snapshot_due(self, failed_bytes: int = 0) -> bool:
-        """Whether the logs are large or old; `failed_bytes` is their size when a snapshot last failed, or 0."""
+        """Return whether the logs are large or old; `failed_bytes` is their size when a snapshot last failed, or 0."""
         is_large = self.log_bytes > max(_SNAPSHOT_BYTES, self.snapshot_bytes)
         is_old = time.time() - self._snapshot_at > _SNAPSHOT_SECONDS
         return (is_large or is_old) and self.log_bytes > 1.5 * failed_bytes
 
     @property
     def log_bytes(self) -> int:
-        """The size of all logs, which the next snapshot replaces."""
         return self._older_log_bytes + self._size
 
     def replay(self) -> Iterator[bytes]:
-        """Every payload in order. Then the last log is open for `append`, without a torn record at its end."""
+        """Yield every payload in order. Then the last log is open for `append`, without a torn record at its end."""
         if (snapshot := self._path(self._first, "snapshot")).exists():
             self.snapshot_bytes = yield from _read_complete(snapshot)
         for number in range(self._first, self._number):
@@ -91,12 +90,12 @@ class Journal:
         self._size += len(record)
 
     def start_log(self) -> int:
-        """Append to a new log from now on. Returns its number, which the snapshot that follows must have.
+        """Append to a new log from now on. Return its number, which the snapshot that follows must have.
 
-        After an OSError, the log is the one before.
+        After an OSError, the previous log stays in use.
         """
         number = self._number + 1
-        # Before another log exists: a torn record is damage in any log but the last.
+        # This precedes another log: a torn record is damage in any log but the last.
         self._drop_torn_tail()
         os.fsync(self._log)
         try:
@@ -110,13 +109,13 @@ class Journal:
         return number
 
     def _drop_torn_tail(self) -> None:
-        """Truncating needs no space on the disk."""
+        """Truncate the log, which needs no space on the disk."""
         if self._has_torn_tail:
             os.ftruncate(self._log, self._size)
             self._has_torn_tail = False
 
     def write_snapshot(self, number: int, payloads: Iterable[bytes]) -> None:
-        """Write a snapshot, which then replaces all files before log `number`. May run beside `append`."""
+        """Write a snapshot, which then replaces all files before log `number`. This may run beside `append`."""
         unfinished, snapshot = self._path(number, "snapshot.tmp"), self._path(number, "snapshot")
         try:
             with unfinished.open("wb") as file:
@@ -135,7 +134,6 @@ class Journal:
         self._delete_before(number)
 
     def sync(self) -> None:
-        """Make everything appended so far survive a power failure."""
         os.fsync(self._log)
 
     def close(self) -> None:
@@ -145,7 +143,8 @@ class Journal:
         os.close(self._lock)
 
     def _find_snapshot_time(self) -> float:
-        """Without a snapshot, the age of the logs is not known: a journal that is not new gets one soon."""
+        """Return the time of the snapshot. Without one, the logs' age is unknown: a journal that is not new gets one
+        soon."""
         if (snapshot := self._path(self._first, "snapshot")).exists():
             return snapshot.stat().st_mtime
         return time.time() if self.is_new else 0.0
@@ -177,7 +176,7 @@ def _numbers(folder: Path, suffix: str) -> list[int]:
 
 
 def _read(path: Path) -> Generator[bytes, None, int]:
-    """Yields the file's payloads; returns the size of its complete records."""
+    """Yield the file's payloads; return the size of its complete records."""
     end = min(len(MAGIC), path.stat().st_size)
     with path.open("rb") as file:
         try:
@@ -190,7 +189,8 @@ def _read(path: Path) -> Generator[bytes, None, int]:
 
 
 def _read_complete(path: Path) -> Generator[bytes, None, int]:
-    """Only the last log may end in a torn record: the others were complete before the next one was begun."""
+    """Read a log that is not the last, which must not end in a torn record: it was complete before the next one
+    began."""
     end = yield from _read(path)
     if end < path.stat().st_size:
         raise JournalError(_explain(path, end))
@@ -214,7 +214,7 @@ def _write(file: int, data: bytes, offset: int) -> None:
 
 
 def _lock(path: Path) -> int:
-    """Taken by one process; the kernel releases it when that process ends, however it ends."""
+    """Take the lock, which one process has; the kernel releases it when that process ends, however it ends."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -238,7 +238,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 class Damaged(Exception):
-    """The bytes at `offset` are not what was written there."""
+    """The bytes at `offset` are not those that were written there."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -248,7 +248,6 @@ class Damaged(Exception):
 class JournalRecord(NamedTuple):
     payload: bytes
     end: int
-    """The offset in the file after this record."""
 
 
 def encode(payload: bytes) -> bytes:
@@ -257,7 +256,7 @@ def encode(payload: bytes) -> bytes:
 
 
 def read_records(file: BinaryIO) -> Iterator[JournalRecord]:
-    """The complete records of a file, up to its end or a torn record. Damaged if something else is in the way."""
+    """Yield the complete records of a file, up to its end or a torn record. Raises Damaged for anything else."""
     magic = file.read(len(MAGIC))
     if not MAGIC.startswith(magic):
         raise Damaged(0)
@@ -279,5 +278,6 @@ def read_records(file: BinaryIO) -> Iterator[JournalRecord]:
 
 
 def _is_zero(header: bytes, file: BinaryIO) -> bool:
-    """Some file systems extend a file before they write its data: after a power failure, it ends in zeros."""
+    """Return whether the rest is zero: some file systems extend a file before they write its data, and power may
+    fail."""
     return not any(header) and not any(chunk.strip(b"\0") for chunk in iter(lambda: file.read(1 << 20), b""))

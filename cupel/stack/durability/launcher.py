@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-sys.path.append(str(Path(__file__).parents[3]))  # Last: the emulator's packages take precedence.
+sys.path.append(str(Path(__file__).parents[3]))  # The emulator's packages take precedence.
 
 from cupel.stack.access.gate import AccessGate, Ports, read_hosts
 from cupel.stack.durability import FAILURE_MARK, NOTICE_MARK
@@ -29,7 +29,7 @@ from cupel.stack.durability.tables import Tables
 _KEEP_ALIVE_SECONDS = 75
 _LOG_QUIET_SECONDS = 0.001
 _EXECUTION_DELAY_SECONDS = 0.15
-"""Seconds that the emulator waits before it begins an execution of a state machine."""
+"""The emulator waits so long before it begins an execution of a state machine."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 async def _serve(data: Path) -> None:
     state = Path(os.environ["STATE_DIR"])
-    journal = Journal(data / "journal")  # Locks the data before anything reads it.
+    journal = Journal(data / "journal")  # This locks the data before anything reads it.
     check_files(state)
     application = await _load(journal, state)
     _raise_file_limit()
@@ -61,8 +61,11 @@ async def _serve(data: Path) -> None:
 
 
 def _end() -> NoReturn:
-    """Everything is stored by now. Python would wait for calls of functions, and repeat those whose worker is killed:
-    they are cut off like by a crash, and continue with the next start."""
+    """End the process at once, since everything is stored by now.
+
+    Python would wait for calls of functions, and repeat those whose worker is killed. They are cut off like by a crash,
+    and continue with the next start.
+    """
     logging.shutdown()
     os._exit(0)
 
@@ -85,7 +88,7 @@ async def _load(journal: Journal, state: Path) -> DurableApplication:
 
 
 def _close(application: DurableApplication) -> AccessGate:
-    """Let nothing reach it but what may be asked. Its functions have the secret from this process's environment."""
+    """Pass only permitted requests on. The emulator's functions have the secret from this process's environment."""
     hosts_file = Path(os.environ["ALLOWED_HOSTS_FILE"])
     return AccessGate(
         application,
@@ -110,18 +113,21 @@ def _configuration() -> Any:
 
 
 def _shorten_log_wait(worker: Any) -> None:
-    """After each call of a function, the emulator waits until its log has been quiet for 5 ms: a third of a short read,
-    which is two calls. The functions write a line or two, before they return; a later one would be in the next log."""
+    """Shorten the wait after each call of a function until its log has been quiet for 5 ms.
+
+    That is a third of a short read, which is two calls. The functions write a line or two before they return; a later
+    one would be in the next log.
+    """
     worker._drain_stderr_bounded = partialmethod(worker._drain_stderr_bounded, idle_confirm=_LOG_QUIET_SECONDS)
 
 
 def _begin_executions_at_once(step_functions: Any) -> None:
-    """A run that needs no summaries is over after one tenth of a second; the emulator would wait longer before that."""
+    """Begin executions at once, so that a run that needs no summaries is over after one tenth of a second."""
     step_functions.time = _TimeWithoutDelay()
 
 
 class _TimeWithoutDelay:
-    """The module `time`, in which an execution's delay takes no time."""
+    """Wraps the module `time` so that an execution's delay takes no time."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(time, name)

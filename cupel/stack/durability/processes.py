@@ -1,4 +1,4 @@
-"""The processes of the functions in the embedded cloud: how many there are, and the unpacked code that they share.
+"""Limits the processes of the functions in the embedded cloud, and shares their unpacked code.
 
 The emulator starts a process for every call that finds none free. Sixty requests at once started sixty of the
 authorizer, each of which needs half a second of a processor, and no other request was answered meanwhile. Here, calls
@@ -26,14 +26,14 @@ from typing import Any
 MAX_WAITING_REQUESTS = 8
 """All workspaces share this limit. Each waiting request takes a process of about 80 MB."""
 _PATIENCE_SECONDS = 0.25
-"""A call waits this long for a busy process before another process is started: half as long as such a start takes,
-and as long as ten short requests take."""
+"""A call waits this long for a busy process before another process is started: half as long as such a start takes, and
+as long as ten short requests take."""
 _MAX_SECONDS = 25.0
 """The gateway gives up after 30 s."""
 _START_SECONDS = 10.0
 """A process that takes longer to start has failed."""
 _SHORT_CALLS = 4
-"""Processes for requests that do not wait: twice the processors of a small machine."""
+"""So many processes serve requests that do not wait: twice the processors of a small machine."""
 MAX_PROCESSES = {
     "authorize": _SHORT_CALLS,
     "api": MAX_WAITING_REQUESTS + _SHORT_CALLS,
@@ -44,19 +44,16 @@ MAX_PROCESSES = {
 """The keys are functions. All other functions are called by queues and state machines, which bound them."""
 type Acquired = tuple[Any, str]
 _group: ContextVar[str] = ContextVar("group", default="")
-"""It is the group of the call that this thread carries out."""
 _LAYER_PREFIX = "layer_"
-"""How the emulator names the archive of a layer, and the folder beside it in which the layer belongs."""
+"""The emulator's archive of a layer, and the folder beside it for the layer, have this prefix."""
 _CODE = "code.zip"
 """The emulator gives this name to the archive of a function's code, which is the same for most functions."""
 _STARTED = "started"
-"""The modification time of this file is when the last emulator that needed anything in the folder first did."""
+"""The modification time of this file is when the last emulator first needed the folder."""
 _UNFINISHED, _DELETED = ".new", ".deleted"
 
 
 class Line:
-    """The calls of a function that wait for a process, by the group that they belong to. The first group is next."""
-
     def __init__(self) -> None:
         self.groups: OrderedDict[str, deque[object]] = OrderedDict()
         self.moved = threading.Condition()
@@ -67,7 +64,6 @@ class Line:
         self.groups.setdefault(group, deque()).append(call)
 
     def remove(self, group: str, call: object) -> None:
-        """Remove a call that was served or gave up; its group is the last now."""
         self.groups[group].remove(call)
         self.groups.move_to_end(group)
         if not self.groups[group]:
@@ -77,13 +73,15 @@ class Line:
         return next(iter(self.groups)) == group and self.groups[group][0] is call
 
     def is_starting(self, now: float) -> bool:
-        """Whether the process that was started last has not begun its first call. On a busy machine that takes long,
-        and longer the more processes start."""
+        """Return whether the process that was started last has not begun its first call.
+
+        On a busy machine that takes long, and longer the more processes start.
+        """
         return self.starting is not None and self.starting._cold and now < self.started_at + _START_SECONDS
 
 
 class BoundedProcesses:
-    """Takes the place of `acquire_worker` and `release_worker` of the emulator, to which it passes what it permits."""
+    """Replaces `acquire_worker` and `release_worker` of the emulator, and passes permitted calls to them."""
 
     def __init__(
         self,
@@ -97,7 +95,7 @@ class BoundedProcesses:
         self._lines: dict[str, Line] = defaultdict(Line)
 
     def acquire(self, func_name: str, config: dict[str, Any], code_zip: bytes, qualifier: str = "$LATEST") -> Acquired:
-        """A process and whether it is a new one; None and `func_cap` if all were busy for too long."""
+        """Return a process and whether it is a new one, or None and `func_cap` if all were busy for too long."""
         limit = self._limits.get(func_name.rpartition("-")[2])
         if limit is None:
             return self._acquire(func_name, config, code_zip, qualifier=qualifier)
@@ -144,7 +142,6 @@ class BoundedProcesses:
 
 
 def bound_processes(lambda_service: Any) -> None:
-    """Bound those of the emulator's module `lambda_svc`."""
     bounded = BoundedProcesses(lambda_service.acquire_worker, lambda_service.release_worker)
     lambda_service.acquire_worker, lambda_service.release_worker = bounded.acquire, bounded.release
     execute = lambda_service._execute_function_warm
@@ -160,12 +157,11 @@ def bound_processes(lambda_service: Any) -> None:
 
 
 def current_group() -> str:
-    """The group of the call that this thread carries out."""
     return _group.get()
 
 
 def group_of(event: Any) -> str:
-    """The workspace that a request belongs to; for the authorizer, which finds that out, its token."""
+    """Return the workspace that a request belongs to; for the authorizer, which identifies it, return the token."""
     if not isinstance(event, dict):
         return ""
     authorizer = (event.get("requestContext") or {}).get("authorizer") or {}
@@ -174,10 +170,10 @@ def group_of(event: Any) -> str:
 
 
 class SharedLayers:
-    """The module `zipfile`, as seen by the emulator's module that starts workers."""
+    """Replaces the module `zipfile` in the emulator's module that starts workers."""
 
     def __init__(self, folder: Path) -> None:
-        """Delete what no worker has needed since the last start: the layers and the code of earlier deployments."""
+        """Delete the layers and the code of earlier deployments that no worker has needed since the last start."""
         folder.mkdir(exist_ok=True)
         _delete_unused(folder)
         self._folder = folder
@@ -198,14 +194,14 @@ class SharedLayers:
 
 
 class _SharedArchive(zipfile.ZipFile):
-    """An archive that is extracted to a shared folder, the entries of which are linked to."""
+    """Extracts an archive to a shared folder, and links to its entries."""
 
     def __init__(self, path: str, folder: Path, lock: Lock) -> None:
         super().__init__(path)
         self._shared, self._one_at_a_time = folder / _digest(self), lock
 
     def namelist(self) -> list[str]:
-        """Return what `extractall` creates. The emulator checks these paths; `ZipFile` checks all others."""
+        """Return the paths that `extractall` creates. The emulator checks these paths; `ZipFile` checks all others."""
         return sorted({each.filename.partition("/")[0] for each in self.infolist()})
 
     def extractall(self, path: Any = None, *_: Any) -> None:
@@ -218,11 +214,11 @@ class _SharedArchive(zipfile.ZipFile):
             os.utime(self._shared)
         for entry in self._shared.iterdir():
             (Path(path) / entry.name).symlink_to(entry)
-        Path(str(self.filename)).unlink()  # 20 MB for each worker, which nobody reads again.
+        Path(str(self.filename)).unlink()  # Each worker's 20 MB are not read again.
 
 
 def _delete_unused(folder: Path) -> None:
-    """Rename what is deleted first, so that a start that is killed leaves nothing that looks complete."""
+    """Rename folders before deleting them, so that a killed start leaves nothing that looks complete."""
     started = folder / _STARTED
     last_start = started.stat().st_mtime if started.exists() else 0.0
     for unpacked in [path for path in folder.iterdir() if path.is_dir()]:
@@ -234,7 +230,6 @@ def _delete_unused(folder: Path) -> None:
 
 
 def _digest(archive: zipfile.ZipFile) -> str:
-    """Return a digest of the names and checksums of the archive's files, which determine what is extracted."""
     digest = sha256()
     for each in archive.infolist():
         digest.update(f"{each.filename}\0{each.CRC}\0{each.file_size}\n".encode())

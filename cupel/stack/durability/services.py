@@ -10,7 +10,7 @@ from cupel.whole_files import remove_unfinished, replace_file
 
 
 class ServiceStates:
-    """`emulator` is its module `ministack.app`, `persistence` the one that reads and writes its files."""
+    """Saves states; `emulator` is the module `ministack.app`, `persistence` the one that reads and writes its files."""
 
     def __init__(self, folder: Path, emulator: Any, persistence: Any) -> None:
         self._folder, self._emulator, self._persistence = folder, emulator, persistence
@@ -19,7 +19,6 @@ class ServiceStates:
         remove_unfinished(folder)
 
     def encode(self, service: str) -> str:
-        """The content of the service's file at this moment."""
         content = {
             "__ministack_format__": self._persistence._state_format_version(service),
             "payload": read_consistently(self._module(service).get_state),
@@ -27,7 +26,7 @@ class ServiceStates:
         return json.dumps(content, default=self._persistence._json_default)
 
     def save(self, service: str) -> None:
-        """Write the file if the state has changed. OSError if it cannot be written; the file is then as before."""
+        """Write the file if the state has changed. After an OSError, the file is as before."""
         text = self.encode(service)
         if text == self._saved.get(service):
             return
@@ -35,7 +34,6 @@ class ServiceStates:
         self._saved[service] = text
 
     def load(self, service: str, text: str) -> None:
-        """Replace the service's state in memory."""
         content = json.loads(text, object_hook=self._persistence._json_object_hook)
         self._module(service).reset()
         self._module(service).load_persisted_state(content["payload"])
@@ -45,7 +43,7 @@ class ServiceStates:
 
 
 def check_files(folder: Path) -> None:
-    """The emulator starts without what it cannot read; JournalError instead."""
+    """Raise JournalError for an unreadable file, without which the emulator would start."""
     for path in folder.glob("*.json"):
         try:
             json.loads(path.read_bytes())

@@ -1,7 +1,7 @@
-"""The emulator's DynamoDB tables as journal records: table definitions, and items as they are after a write.
+"""Converts the emulator's DynamoDB tables to journal records: table definitions, and items as they are after a write.
 
-Effects are recorded, not requests: replaying a conditional request would need everything it depended on, including what
-TTL removed meanwhile, and would cost as much as the request did.
+Effects are recorded, not requests: replaying a conditional request would need everything it depended on, including
+items that TTL removed meanwhile, and would cost as much as the request did.
 """
 
 import json
@@ -13,25 +13,23 @@ from cupel.json_types import Json
 from cupel.stack.durability.files import read_consistently
 
 type TableKey = tuple[str, str, str]
-"""Account, region and name."""
+"""It has the account, region and name."""
 type Effect = tuple[str, str, Json | None]
-"""Partition, sort key, and the item or None if it was deleted."""
+"""It has the partition, the sort key, and the item or None if it was deleted."""
 
 ITEM_OPERATIONS = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _DEFINITIONS, _EFFECTS = b"D", b"E"
 _ITEMS_PER_RECORD = 200
-"""In a snapshot: about a millisecond of work, in which no request is answered."""
+"""In a snapshot, these take about a millisecond, in which no request is answered."""
 _STORES = (
     *("tags", "ttl_settings", "pitr_settings", "kinesis_destinations", "contributor_insights"),
     *("backups", "resource_policies", "exports", "imports"),
 )
-"""What the emulator's module stores about tables, by its key in the saved state."""
+"""In the saved state, the emulator's module stores data about tables under these keys."""
 _NOT_DEFINED = ("items", "_index_members")
 
 
 class Place(NamedTuple):
-    """Where an item is stored, or would be."""
-
     table_key: TableKey
     table: Json
     partition: str
@@ -39,7 +37,8 @@ class Place(NamedTuple):
 
     @property
     def item(self) -> Json | None:
-        """The emulator replaces items and never changes one in place, so this object shows an earlier state."""
+        """Return the item. The emulator replaces items and never changes one in place, so this shows an earlier
+        state."""
         found: Json | None = self.table["items"].get(self.partition, {}).get(self.sort)
         return found
 
@@ -50,17 +49,19 @@ class ItemWrite(NamedTuple):
 
 
 class Tables:
-    """`dynamodb`, `persistence` and `responses` are the emulator's modules."""
+    """Reads and writes tables; `dynamodb`, `persistence` and `responses` are the emulator's modules."""
 
     def __init__(self, dynamodb: Any, persistence: Any, responses: Any) -> None:
         self._dynamodb, self._persistence, self._responses = dynamodb, persistence, responses
         self._generations: dict[TableKey, tuple[int, Json]] = {}
-        """Of every table, how many tables of its name there have been, and the table itself."""
+        """It has for every table the table itself, and how many tables of its name there have been."""
         self._recorded: dict[TableKey, int] = {}
-        """The generation of each table that the journal defines."""
 
     def prepare(self, operation: str, request: Json, account: str, region: str) -> list[ItemWrite]:
-        """What the request may write, as it is before. KeyError, TypeError or AttributeError if it is malformed."""
+        """Return the items that the request may write, as they are before it.
+
+        Raises KeyError, TypeError or AttributeError if it is malformed.
+        """
         places = (
             self._place((account, region, self._dynamodb._normalize_table_name(name)), attributes)
             for name, attributes in _written_keys(operation, request)
@@ -68,7 +69,6 @@ class Tables:
         return [ItemWrite(place, place.item) for place in places if place]
 
     def effects(self, writes: Iterable[ItemWrite]) -> bytes | None:
-        """The record of what these writes changed; None if nothing."""
         by_table: dict[TableKey, list[Effect]] = defaultdict(list)
         for place, before in writes:
             if (item := place.item) is not before:
@@ -76,7 +76,8 @@ class Tables:
         return _EFFECTS + _to_json(list(by_table.items())) if by_table else None
 
     def undo(self, writes: list[ItemWrite], token: str | None) -> None:
-        """Restore the items as they were; the transaction's idempotency token must not promise that it happened."""
+        """Restore the items, and forget the transaction's idempotency token, which must not promise that it
+        happened."""
         for place, before in reversed(writes):
             if place.item is before:
                 continue
@@ -89,13 +90,11 @@ class Tables:
                 self._dynamodb._txn_idempotency.pop_scoped(*scope, token, None)
 
     def are_recorded(self, writes: Iterable[ItemWrite]) -> bool:
-        """Whether the journal defines the tables that these writes belong to."""
         return all(
             self._recorded.get(place.table_key) == self._generation(place.table_key, place.table) for place, _ in writes
         )
 
     def definitions(self) -> bytes:
-        """The record of everything but the items."""
         return read_consistently(self._definitions)
 
     def _definitions(self) -> bytes:
@@ -107,11 +106,10 @@ class Tables:
         return _DEFINITIONS + json.dumps(content, default=self._persistence._json_default).encode()
 
     def mark_recorded(self) -> None:
-        """The journal has the present definitions."""
         self._recorded = self._current_generations()
 
     def snapshot(self) -> Iterator[bytes]:
-        """All items. Writes may happen meanwhile: each item is recorded as it is at some moment until the end."""
+        """Yield all items. Writes may happen meanwhile: each item is recorded as it is at some moment until the end."""
         for table_key, table in self._dynamodb._tables.all_items():
             effects: list[Effect] = []
             for partition in list(table["items"]):
@@ -123,7 +121,6 @@ class Tables:
             yield _EFFECTS + _to_json([(table_key, effects)])
 
     def restore(self, payloads: Iterable[bytes]) -> None:
-        """Load what the records of a journal describe into the emulator, which has no tables yet."""
         definitions: Json = {"generations": [], "state": {}}
         items: dict[TableKey, dict[str, dict[str, Json]]] = defaultdict(lambda: defaultdict(dict))
         for payload in payloads:
@@ -166,7 +163,6 @@ class Tables:
 
 
 def _written_keys(operation: str, request: Json) -> Iterator[tuple[str, Json]]:
-    """Table names with attributes that include the key."""
     if operation == "TransactWriteItems":
         for action in request["TransactItems"]:
             for kind, parameters in action.items():
@@ -191,7 +187,6 @@ def _apply(items: dict[TableKey, dict[str, dict[str, Json]]], groups: list[tuple
 
 
 def _drop_deleted(items: dict[TableKey, dict[str, dict[str, Json]]], before: Json, after: Json) -> None:
-    """The items of tables that were deleted, and perhaps created again under their name."""
     remaining = _generations(after)
     for table_key, generation in _generations(before).items():
         if remaining.get(table_key) != generation:

@@ -1,4 +1,4 @@
-"""Loads and updates a workspace's provider accounts: settings that override the provider's defaults, and API keys."""
+"""A workspace's provider accounts: settings that override the provider's defaults, and API keys."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -27,11 +27,12 @@ from cupel_core.store import governor, providers, secrets
 from cupel_core.store.settings import settings
 
 MAX_OWN_SERVERS = 30
-"""A workspace has at most this many servers of its own: each may have a secret, and listing the providers reads all."""
+"""A workspace has at most this many own servers, because each may have a secret, and listing the providers reads
+all."""
 
 
 def load_account(workspace: str, provider: str) -> Account:
-    """Return the account as it is now; only its key is cached, by version. Raises NotFound for an unknown provider."""
+    """Return the account as it is now. Only its key is cached, by version. Raise NotFound for an unknown provider."""
     stored = providers.get(workspace, provider)
     view = _view(_registered(provider), stored)
     return Account(
@@ -55,7 +56,7 @@ def load_accounts(
     own_prices: Prices | None = None,
     load: Callable[[str, str], Account] = load_account,
 ) -> dict[str, Account]:
-    """Return the accounts of these models' providers, by provider; `own_prices` replace the present ones if given."""
+    """Return the accounts of these models' providers, by provider. `own_prices` replace the present ones if given."""
     names = sorted({model.partition("/")[0] for model in models})
     return {provider: with_prices(load(workspace, provider), own_prices) for provider in names}
 
@@ -71,7 +72,7 @@ def load_own_prices(workspace: str) -> Prices:
 
 
 def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
-    """Return the key; None if there is none, or if it is being deleted or was just written: later calls look again."""
+    """Return the key, or None if there is none, or it is being deleted or was just written. Later calls look again."""
     if version is None:
         return None
     try:
@@ -82,7 +83,7 @@ def _find_key(workspace: str, provider: str, version: str | None) -> str | None:
 
 @lru_cache(maxsize=256)
 def _get_key(workspace: str, provider: str, version: str) -> str:
-    """Return the stored key. Raises NotFound, which is not cached."""
+    """Return the stored key. Raise NotFound, which is not cached."""
     key = secrets.get(workspace, provider, version)
     if key is None:
         raise NotFound(f"the key of provider {provider} is not stored")
@@ -90,12 +91,11 @@ def _get_key(workspace: str, provider: str, version: str) -> str:
 
 
 def clear_key_cache() -> None:
-    """Forget the API keys cached in this process."""
     _get_key.cache_clear()
 
 
 def get_provider(workspace: str, name: str) -> ProviderView:
-    """Return a provider with the workspace's settings. Raises NotFound for an unknown one."""
+    """Return a provider with the workspace's settings. Raise NotFound for an unknown one."""
     return _view(_registered(name), providers.get(workspace, name))
 
 
@@ -104,10 +104,10 @@ def update_provider(
 ) -> ProviderView:
     """Update the workspace's settings for a provider.
 
-    Raises NotFound for an unknown provider, and Conflict if a new address is written while anything else changes.
-    Raises Invalid for a URL or key of the provider `connector`: each connector has its own, only the limits are shared;
-    for a new server of the workspace's own without an address; and for a new address without a key, because a stored
-    key is sent to no other address than the one it was set for.
+    Raise NotFound for an unknown provider, and Conflict if a new address is written while anything else changes. Raise
+    Invalid for a URL or key of the provider `connector`, because each connector has its own and only the limits are
+    shared. Raise Invalid for a new server of the workspace's own without an address, and for a new address without a
+    key, because a stored key is sent to no other address than the one it was set for.
     """
     provider = _registered(name)
     if name == PROVIDER and (changes.get("base_url") or changes.get("api_key")):
@@ -137,7 +137,7 @@ def update_provider(
 
 
 def _check_new_server(workspace: str, name: str, changes: ProviderChanges) -> None:
-    """Concurrent requests may exceed the limit by one each."""
+    """Raise Invalid for one server too many. Concurrent requests may exceed the limit by one each."""
     if "base_url" not in changes:
         raise Invalid.field("baseUrl", f"is required: there is no server {name} yet")
     if changes["base_url"] and len(_own_servers(providers.list_providers(workspace))) >= MAX_OWN_SERVERS:
@@ -145,10 +145,10 @@ def _check_new_server(workspace: str, name: str, changes: ProviderChanges) -> No
 
 
 def _forget_lost_key(workspace: str, name: str) -> None:
-    """The removal wins over a key that was set at the same time, and then deleted with the earlier one."""
+    """Remove the reference to a key that a concurrent removal has deleted. The removal takes precedence."""
     stored = providers.get(workspace, name)
     if stored.key_version is not None and secrets.get(workspace, name, stored.key_version) is None:
-        with suppress(Conflict):  # It was set once more.
+        with suppress(Conflict):  # The key was set once more.
             providers.update(workspace, name, {"key_version": None}, stored)
 
 
@@ -168,12 +168,11 @@ def list_providers(workspace: str) -> tuple[ProviderView, ...]:
 
 
 def provider_names(workspace: str) -> tuple[str, ...]:
-    """Return the names of the providers that `list_providers` lists."""
     return (*PROVIDERS, *_own_servers(providers.list_providers(workspace)))
 
 
 def _own_servers(stored: Mapping[str, providers.StoredProvider]) -> tuple[str, ...]:
-    """A server exists as long as it has an address."""
+    """Return the names of the servers, each of which exists as long as it has an address."""
     return tuple(name for name, settings in sorted(stored.items()) if _is_own_server(name) and settings.base_url)
 
 
@@ -182,7 +181,7 @@ def _is_own_server(name: str) -> bool:
 
 
 def list_models(workspace: str, provider: str | None = None) -> tuple[ModelView, ...]:
-    """List the models with a price, of every provider or of one. Raises Invalid for an unknown provider."""
+    """List the models with a price, of every provider or of one. Raise Invalid for an unknown provider."""
     if provider is not None and find_provider(provider) is None:
         raise Invalid.field("provider", unknown_provider_message(provider))
     views = [view for view in list_providers(workspace) if provider in (None, view.name)]
@@ -203,7 +202,7 @@ def _models_of(view: ProviderView) -> Iterator[ModelView]:
 def _model_view(
     model: str, name: str, view: ProviderView, price: ModelPrice | prices.KnownModel, context_length: int | None = None
 ) -> ModelView:
-    """`context_length` is that of the price list, which knows more models of gateways."""
+    """Build the view. `context_length` is that of the price list, which knows more models of gateways."""
     metadata = metadata_of(model)
     if _is_open_to_role(view.name) and not view.has_key:
         view = replace(view, usable=view.usable and settings().may_call_as_role(model.partition("/")[2]))
@@ -221,15 +220,13 @@ def _model_view(
 
 
 class ModelChecks:
-    """Checks whether a workspace can call models: each check returns the reason why not, or None.
-
-    The account of each provider is read once. With `tolerates_missing_access`, a key or an address that the workspace
-    has not set yet is noted in `missing_access` instead of being an error: what calls would cost is known without them.
-    """
+    """Checks whether a workspace can call models. Each check returns the reason why not, or None. The account of each
+    provider is read once. With `tolerates_missing_access`, a missing key or address is recorded in `missing_access`
+    instead of being an error: the cost of calls is known without them."""
 
     def __init__(self, workspace: str, *, tolerates_missing_access: bool = False) -> None:
         self.missing_access: dict[str, str] = {}
-        """It says why providers cannot be called yet, by their names."""
+        """The reasons why providers cannot be called yet, by provider."""
         self._tolerates_missing_access = tolerates_missing_access
         self._account = cache(partial(load_account, workspace))
 
@@ -238,10 +235,8 @@ class ModelChecks:
         return self.account_error(model) or simulated_model_error(model)
 
     def account_error(self, model: str) -> str | None:
-        """Return why the workspace's account cannot call this model, or None if it can.
-
-        A model of the provider `sim` may have any name, because simulated models of any name make vectors.
-        """
+        """Return why the workspace's account cannot call this model, or None if it can. A model of the provider `sim`
+        may have any name, because simulated models of any name make vectors."""
         provider = model.partition("/")[0]
         if error := model_name_error(model):
             return error
@@ -264,17 +259,14 @@ class ModelChecks:
 
 
 def model_error(workspace: str, model: str) -> str | None:
-    """Return why this model cannot answer messages, or None if it can."""
     return ModelChecks(workspace).model_error(model)
 
 
 def account_error(workspace: str, model: str) -> str | None:
-    """Return why the workspace's account cannot call this model, or None if it can."""
     return ModelChecks(workspace).account_error(model)
 
 
 def _access_error(account: Account) -> str | None:
-    """Return what the account lacks to call models, or None if it lacks nothing."""
     provider, name = _registered(account.provider), account.provider
     if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"

@@ -1,6 +1,6 @@
-"""Checks whether a workspace can call the models that definitions, scenarios and rescores name themselves.
+"""A check of whether a workspace can call the models that definitions, scenarios and rescores name themselves.
 
-These are called besides those of a run's configuration. Without this check, every result that needs such a model would
+They are called besides those of a run's configuration. Without this check, every result that needs such a model would
 be an error.
 """
 
@@ -32,10 +32,8 @@ class UncallableModel(NamedTuple):
 def check_named_models(
     checks: ModelChecks, content: Content, manifest: Manifest, positions: Sequence[int], field: str = "definitionId"
 ) -> None:
-    """Raise Invalid if the definition or its scenarios at these positions name models that cannot be called.
-
-    The errors are of this field. The account of each provider is read once, and only the pages with such scenarios.
-    """
+    """Raise Invalid if the definition or its scenarios at these positions name models that cannot be called. The errors
+    name `field`. The account of each provider is read once, and only the pages with such scenarios."""
     found = find_uncallable(checks, content_models(content), manifest, positions)
     if found:
         raise Invalid.fields(FieldError(field, each.message) for each in found)
@@ -51,7 +49,6 @@ def find_uncallable(
 
 
 def list_uncallable(workspace: str, uses: Iterable[ModelUse]) -> list[UncallableModel]:
-    """Return each uncallable model once, with its first use."""
     return _first_of_each(uses, _find_error(ModelChecks(workspace)))
 
 

@@ -1,1 +1,1 @@
-"""Figures computed from the results of runs."""
+"""Computes figures from the results of runs."""

@@ -1,4 +1,4 @@
-"""Figures over several runs: of groups of them, from their counts, and of one target in all of them."""
+"""Aggregates figures over several runs, either by groups of runs or for one target across all of them."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,17 +17,19 @@ from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.store import analyses, definitions, runs
 
 MAX_CELLS = 200_000
-"""Combinations of scenario, target and prompt of all runs: about 3 s of processor time."""
+"""Limits the combinations of scenario, target and prompt of all runs: these take about 3 s of processor time."""
 
 
 MAX_EXAMINED_RUNS = 500
-"""The newest ones of the workspace, or of the definition."""
 _READERS = 8
 
 
 def aggregate(workspace: str, spec: AggregateSpec) -> list[AggregateRow]:
-    """A row per group that has probes. Raises NotFound for an unknown run, Conflict for one that goes on, and Invalid
-    for runs that are too large, or if no run has a target, prompt or dimension that is named."""
+    """Return a row for each group that has probes.
+
+    Raises NotFound for an unknown run, Conflict for a run that has not ended, and Invalid if the runs are too large or
+    no run has a named target, prompt or dimension.
+    """
     found = _read_runs(workspace, spec)
     _check(spec, found)
     aggregation = Aggregation(spec)
@@ -47,7 +49,6 @@ def aggregate(workspace: str, spec: AggregateSpec) -> list[AggregateRow]:
 
 
 def _read_runs(workspace: str, spec: AggregateSpec) -> list[Run]:
-    """In the order in which they are named."""
     by_ref = runs.get_many(RunRef(workspace, run_id) for run_id in spec.run_ids)
     found = {ref.run_id: run for ref, run in by_ref.items()}
     for run_id in spec.run_ids:
@@ -74,11 +75,10 @@ class ProfiledRun(NamedTuple):
     run: Run
     is_stale: bool
     document: bytes
-    """The figures as JSON."""
 
 
 def list_profiled_runs(workspace: str, target: str, definition_id: str | None, limit: int) -> list[ProfiledRun]:
-    """The newest runs with an analysis that had this target, by its id or its model; newest first.
+    """Return the newest runs that have an analysis and this target, given by its id or its model.
 
     Raises Invalid for a definition that the workspace never had.
     """
@@ -96,7 +96,6 @@ def _read(run: Run, newest: NewestAnalysis) -> ProfiledRun:
 
 
 def _runs_of(workspace: str, target: str, definition_id: str | None) -> Iterator[Run]:
-    """Return the runs that have ended."""
     cursor: str | None = None
     for _ in range(MAX_EXAMINED_RUNS // MAX_LIMIT):
         page = runs.list_runs(workspace, definition_id=definition_id, limit=MAX_LIMIT, cursor=cursor)

@@ -1,4 +1,4 @@
-"""Computes the basic analysis of a run from its count files and scenarios, and stores it."""
+"""Computes and stores the basic analysis of a run from its count files and scenarios."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,10 +21,7 @@ ALGORITHM_VERSIONS = {AnalysisKind.BASIC: ALGORITHM_VERSION, AnalysisKind.DEEP: 
 
 
 def analyze_run(inputs: CountedInputs, now: datetime, *, force: bool = False) -> AnalysisRecord:
-    """The analysis of these outcomes: the stored one if nothing has changed since, unless `force`.
-
-    The outcomes of a run are final once they are all summarized.
-    """
+    """Return the stored analysis if nothing has changed since, or analyze again; `force` always analyzes again."""
     newest = analyses.find_newest(inputs.ref, inputs.rescore_id)
     if newest is not None and not force and is_current(newest, inputs):
         return newest
@@ -40,18 +37,17 @@ def analyze_run(inputs: CountedInputs, now: datetime, *, force: bool = False) ->
 
 
 def _has_same_figures(record: AnalysisRecord, inputs_hash: str) -> bool:
-    """Such as after a correction that was removed again."""
+    """Return whether a new analysis would have the same figures, as after a correction that was removed again."""
     return record.inputs_hash == inputs_hash and record.algorithm_version == ALGORITHM_VERSION
 
 
 def is_current(record: AnalysisRecord, inputs: CountedInputs) -> bool:
-    """Whether the analysis is what would be computed now."""
+    """Return whether the analysis is completed and its outcomes and algorithm have not changed since."""
     is_stale = record.stale_reason(inputs.revision, ALGORITHM_VERSIONS[record.kind]) is not None
     return record.status is AnalysisStatus.COMPLETED and not is_stale
 
 
 def record_failure(inputs: CountedInputs, where: str, why: str, now: datetime) -> AnalysisRecord:
-    """Record that the analysis failed; an earlier one that is current stays."""
     newest = analyses.find_newest(inputs.ref, inputs.rescore_id)
     if newest is not None and is_current(newest, inputs):
         return newest
@@ -61,19 +57,17 @@ def record_failure(inputs: CountedInputs, where: str, why: str, now: datetime) -
 
 
 def analyze_counts(run: Run, counts: RunCounts) -> BasicAnalysis:
-    """The figures of a run from its counts."""
     content = Content.from_json(snapshots.get(run.snapshot_key).definition)
     matrix = read_matrix(run, counts, content)
     return analyze(AnalysisInput.of(counts, matrix, run.plan.columns, content, read_sample(run)))
 
 
 def read_rows(run: Run, counts: RunCounts) -> list[ScenarioRow]:
-    """The scenarios of a run in the order of its counts."""
     return list(read_matrix(run, counts).scenarios)
 
 
 def read_matrix(run: Run, counts: RunCounts, content: Content | None = None) -> CellMatrix:
-    """The cells with the names and scores of their scenarios, of which each page is read once."""
+    """Return the cells with the names and scores of their scenarios. Each page of scenarios is read once."""
     snapshot = snapshots.get(run.snapshot_key)
     content = content or Content.from_json(snapshot.definition)
     found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in counts.scenarios]))
@@ -85,7 +79,7 @@ def read_matrix(run: Run, counts: RunCounts, content: Content | None = None) -> 
 def _rows(
     listed: Sequence[ScenarioCases], found: Mapping[int, ScenarioSummary], dimensions: Sequence[str]
 ) -> Iterator[ScenarioRow]:
-    """Equal scores are one object, as many scenarios have the same."""
+    """Yield the rows. Equal scores share one object because many scenarios have the same."""
     known: dict[DimensionScores, DimensionScores] = {}
     for scenario in listed:
         summary = found[scenario.position]
@@ -96,7 +90,7 @@ def _rows(
 def read_sample(run: Run) -> RunSample:
     """Return which part of the scenarios the run has.
 
-    Scenarios of a run of all, or of those that an eval names, were not drawn.
+    A run has no sample if it includes all scenarios or those that an eval names.
     """
     if run.sample_percentage == 100:
         return RunSample(run.scenario_count, run.scenario_total, run.sample_seed, is_drawn=False)

@@ -1,4 +1,4 @@
-"""A run's figures by group: read, and computed from its counts when they are asked for."""
+"""Computes a run's figures by group from its counts on request."""
 
 from cupel_core.analysis.tabulate import read_counts, read_inputs
 from cupel_core.base.errors import Invalid
@@ -8,12 +8,15 @@ from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
 MAX_CELLS = 500_000
-"""Combinations of case, target and prompt: about three seconds of processor time."""
+"""Limits the combinations of case, target and prompt: these take about 3 s of processor time."""
 
 
 def get_breakdown(workspace: str, run_id: str, by: str | None, rescore_id: str | None) -> Breakdown:
-    """Raises NotFound for an unknown run or rescore, and Invalid for a run that is too large, or for a name that its
-    cases cannot be grouped by."""
+    """Return the figures by group.
+
+    Raises NotFound for an unknown run or rescore, and Invalid for a run that is too large or a field that its cases
+    cannot be grouped by.
+    """
     inputs = read_inputs(RunRef(workspace, run_id), rescore_id)
     run = inputs.run
     if (cells := run.plan.total // run.plan.repeats) > MAX_CELLS:
@@ -27,7 +30,6 @@ def get_breakdown(workspace: str, run_id: str, by: str | None, rescore_id: str |
 
 
 def case_properties(snapshot: Snapshot) -> list[CaseProperties]:
-    """Return the properties of each case. Personas are called by their names."""
     positions = snapshot.scenario_positions
     found = dict(scenarios.read_properties(snapshot.manifest, set(positions)))
     names = [persona.name for persona in snapshot.personas]

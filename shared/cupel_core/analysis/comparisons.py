@@ -1,7 +1,8 @@
-"""Comparisons as they are asked for, computed and read: everything is validated before anything is written.
+"""Requests, computes and reads comparisons. Everything is validated before anything is written.
 
 A comparison's id is the hash of its request and of the revisions of both sides' outcomes, and the id of its job follows
-from it, so asking twice is one comparison and one job. One that is deleted while it is computed leaves no figures.
+from it. Asking twice therefore creates one comparison and one job. A comparison that is deleted while it is computed
+leaves no figures.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,29 +31,26 @@ from cupel_core.store import comparisons, definitions, jobs, queues, runs
 from cupel_core.store.settings import settings
 
 _MAX_GENERATIONS = 100
-"""Forks of forks that are followed."""
+"""Limits how many forks of forks are followed."""
 STAGES = ("reading", "comparing", "storing")
 
 
 class ComparisonView(NamedTuple):
-    """A comparison with its job and, once it is completed, its figures."""
-
     comparison: ComparisonRecord
     job: Job | None
-    """None once the job is over and no longer listed."""
+    """It is None once the job is over and no longer listed."""
     figures: dict[str, Any] | None
     is_stale: bool
-    """It is set if a retry, an expansion or a correction has changed the outcomes of a side since then."""
+    """It is true if a retry, an expansion or a correction has since changed the outcomes of a side."""
 
 
 class RequestedComparison(NamedTuple):
     view: ComparisonView
     is_queued: bool
-    """It is set if this request has queued the comparison, and not if the comparison existed."""
 
 
 def request(workspace: str, spec: ComparisonSpec, now: datetime) -> RequestedComparison:
-    """Queue a comparison, unless the same one of the same outcomes exists.
+    """Queue a comparison, unless the same comparison of the same outcomes exists.
 
     Raises Invalid for unknown runs and rescores, for targets and prompts that a run does not have and for runs without
     common scenarios, and Conflict while a run is going on.
@@ -82,7 +80,6 @@ def _check(workspace: str, spec: ComparisonSpec) -> tuple[LoadedSide, LoadedSide
 
 
 def refusal(workspace: str, spec: ComparisonSpec) -> str | None:
-    """Return why a request for this comparison is refused; None if it is not."""
     try:
         _check(workspace, spec)
     except ClientError as error:
@@ -91,13 +88,14 @@ def refusal(workspace: str, spec: ComparisonSpec) -> str | None:
 
 
 def find_current(workspace: str, spec: ComparisonSpec) -> ComparisonRecord | None:
-    """The comparison of the outcomes as they are now; None if it was not requested. NotFound for unknown runs."""
+    """Return the comparison of the present outcomes, or None if nobody requested it. Raises NotFound for unknown
+    runs."""
     compared = [runs.get(RunRef(workspace, run_id)) for run_id in spec.run_ids]
     return comparisons.find(workspace, comparison_id(spec, _revisions(spec, compared)))
 
 
 def get(workspace: str, comparison_id_: str) -> ComparisonView:
-    """NotFound for an unknown comparison, and if one of its runs was deleted."""
+    """Return a comparison. Raises NotFound if it is unknown or one of its runs was deleted."""
     comparison = comparisons.get(workspace, comparison_id_)
     compared = [runs.get(RunRef(workspace, run_id)) for run_id in comparison.spec.run_ids]
     is_completed = comparison.status is JobStatus.COMPLETED
@@ -114,9 +112,9 @@ def delete(workspace: str, comparison_id_: str) -> None:
 def list_scenarios(
     workspace: str, comparison_id_: str, *, row: int | None, change: str | None, cursor: str | None
 ) -> Iterator[Entry[dict[str, Any]]]:
-    """Return the changed scenarios of a row, or of all rows together, most changed first.
+    """Yield the changed scenarios of a row, or of all rows together, most changed first.
 
-    Conflict for a comparison without figures.
+    Raises Conflict for a comparison without figures.
     """
     view = get(workspace, comparison_id_)
     if view.figures is None:
@@ -179,13 +177,13 @@ def _revisions(spec: ComparisonSpec, compared: list[Run]) -> tuple[str, str]:
 
 
 def compute(job: Job, note_stage: Callable[[str], None]) -> None:
-    """Compute and store it. Raises NotFound if a run was deleted, and Invalid if the sides cannot be compared.
+    """Compute the comparison and store it. Repeating this stores the same as long as the outcomes are the same.
 
-    Repeating it computes and stores the same, as long as the runs have the same outcomes.
+    Raises NotFound if a run was deleted, and Invalid if the sides cannot be compared.
     """
     workspace, comparison_id = job.workspace, job.result_id
     comparison = comparisons.get(workspace, comparison_id)
-    if comparison.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
+    if comparison.status is JobStatus.COMPLETED:  # The previous worker was interrupted after this.
         _announce(comparison)
         return
     note_stage("reading")
@@ -234,7 +232,7 @@ def _load_side(workspace: str, spec: SideSpec) -> LoadedSide:
 
 
 def _path(workspace: str, first: str, second: str) -> tuple[str, ...]:
-    """Return the path from one definition up to the common ancestor and down to the other; empty if there is none."""
+    """Return the path from one definition up to the common ancestor and down to the other, or an empty path."""
     up, down = _lineage(workspace, first), _lineage(workspace, second)
     common = next((each for each in up if each in down), None)
     if common is None:

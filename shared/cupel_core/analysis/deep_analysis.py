@@ -1,4 +1,4 @@
-"""The job that computes the deep analysis of a run, from the same counts as the basic one."""
+"""Computes the deep analysis of a run by a job, from the same counts as the basic one."""
 
 import asyncio
 import json
@@ -39,11 +39,9 @@ from cupel_core.store import analyses, runs
 
 STAGES = ("reading", "components", "outliers", "effects", "narrative", "storing")
 _SEED_DIGITS = 16
-"""Of the inputs' hash: 8 bytes."""
 
 
 _SECONDS = 900.0
-"""Of a worker, unless it says otherwise."""
 
 
 def compute(
@@ -52,10 +50,10 @@ def compute(
     seconds_left: Callable[[], float] = lambda: _SECONDS,
     attempt: Attempt = complete,
 ) -> None:
-    """Raises NotFound if the run was deleted, and Conflict if it has been resumed since.
+    """Compute and store the deep analysis.
 
-    Repeating it computes and stores the same, as long as the run has the same outcomes; a model that has written the
-    narrative is not asked again.
+    Raises NotFound if the run was deleted, and Conflict if it has been resumed since. Repeating it stores the same, as
+    long as the run has the same outcomes, and asks no model again that has written the narrative.
     """
     ref = RunRef(job.workspace, job.run_ids[0])
     stored = analyses.find(ref, _record(job, AnalysisStatus.COMPLETED, ""))
@@ -84,13 +82,12 @@ def compute(
         record = replace(record, narrator=None if narrative.error else narrative.model)
         document = DeepAnalysisFigures.of(figures, columns, narrative).to_json()
     note_stage("storing")
-    runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
+    runs.get(ref)  # Nothing is written for a run that was deleted meanwhile.
     analyses.save(record, document)
     _announce(ref, record)
 
 
 def fail(job: Job, failure: RunFailure) -> None:
-    """Record that the analysis failed; nothing of a run that was deleted."""
     ref = RunRef(job.workspace, job.run_ids[0])
     run = runs.find(ref)
     if run is not None:
@@ -106,7 +103,6 @@ def _final_inputs(ref: RunRef, rescore_id: str | None) -> CountedInputs:
 
 
 def _find_same(record: AnalysisRecord, narrator: str | None) -> AnalysisRecord | None:
-    """The newest analysis if it was computed from the same, such as before a correction that was removed again."""
     newest = analyses.find_newest(RunRef(record.workspace, record.run_id), record.rescore_id, AnalysisKind.DEEP)
     if newest is None or newest.status is not AnalysisStatus.COMPLETED or not newest.has_same_figures(record):
         return None
@@ -114,7 +110,7 @@ def _find_same(record: AnalysisRecord, narrator: str | None) -> AnalysisRecord |
 
 
 def _announce(ref: RunRef, record: AnalysisRecord) -> None:
-    """Before the job is ended: a crash in between repeats the event instead of losing it."""
+    """Append the event before the job is ended: a crash in between repeats the event instead of losing it."""
     data: dict[str, object] = {"analysisId": record.id, "kind": record.kind}
     runs.append_event(ref, RunEventType.ANALYSIS_FINISHED, utc_now(), data)
 
@@ -127,7 +123,7 @@ def _record(
     inputs_hash: str | None = None,
     failure: RunFailure | None = None,
 ) -> AnalysisRecord:
-    """Created with the job, so that a repeated delivery stores the same one."""
+    """Return a record with the job's time of creation, so that a repeated delivery stores the same record."""
     return AnalysisRecord(
         id=job.result_id,
         workspace=job.workspace,
@@ -146,7 +142,8 @@ def _record(
 def narrative_by(
     model: str, run: Run, material: Material, seconds_left: Callable[[], float], attempt: Attempt = complete
 ) -> Narrative:
-    """What rules write, with `error`, if the model cannot be called or gives no usable reply."""
+    """Return the model's narrative. If the model cannot be called or gives no usable reply, rules write it with
+    `error`."""
     draft = NarrativeDraft.of(model, material)
     interrupted: list[Spend] = []
     try:
@@ -164,7 +161,6 @@ def _reply(
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> tuple[NarrativeReply, Spend]:
-    """The stored reply to these figures, or a new one."""
     ref, made_from = RunRef(run.workspace, run.id), [PROMPT_VERSION, model, figures]
     key = sha256(json.dumps(made_from).encode()).hexdigest()[:24]
     stored = analyses.find_narrative(ref, key)
@@ -177,7 +173,7 @@ def _reply(
 
 def _store(run: Run, key: str, asked: GraderReply[NarrativeReply]) -> None:
     ref = RunRef(run.workspace, run.id)
-    runs.get(ref)  # Nothing is written of a run that was deleted meanwhile.
+    runs.get(ref)  # Nothing is written for a run that was deleted meanwhile.
     document = {"reply": asked.value.model_dump(mode="json", by_alias=True), "spend": encode(asked.spend)}
     analyses.save_narrative(ref, key, json.dumps(document).encode())
 
@@ -191,7 +187,7 @@ async def _ask(
     attempt: Attempt,
     interrupted: list[Spend],
 ) -> GraderReply[NarrativeReply]:
-    """A new reply. It is stored before its budget is settled, so that nothing that fails then has it paid for again."""
+    """Ask the model. The reply is stored before its budget is settled, so that no later failure pays for it again."""
     async with (
         slice_leases(seconds_left, run.priority) as leases,
         charged_calls(run, attempt, seconds_left, leases) as charged,

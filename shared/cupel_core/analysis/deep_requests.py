@@ -1,4 +1,4 @@
-"""Deep analyses as they are asked for: a job each, whose id follows from the outcomes and from what it replaces."""
+"""Queues deep analyses. Each has a job whose id follows from the outcomes and from the analysis that it replaces."""
 
 import json
 from datetime import datetime
@@ -21,7 +21,7 @@ _SIMULATED = "sim/"
 
 
 class RequestedDeepAnalysis(NamedTuple):
-    """The stored analysis if it is current; otherwise the job that computes it."""
+    """Holds the stored analysis if it is current, or else the job that computes it."""
 
     record: AnalysisRecord | None
     job: Job | None
@@ -32,7 +32,7 @@ def request(
 ) -> RequestedDeepAnalysis:
     """Queue a deep analysis of a run that has ended, unless nothing has changed since the last one.
 
-    Its narrative is written by the workspace's model for it, unless `narrative` is false.
+    The workspace's model for narratives writes one unless `narrative` is false.
 
     Raises NotFound for an unknown run, Invalid for an unknown rescore, and Conflict while the run goes on, or if
     nothing completed.
@@ -56,7 +56,6 @@ def request(
 
 
 def find_job(inputs: CountedInputs) -> Job | None:
-    """The job of the first deep analysis of these outcomes."""
     workspace = inputs.run.workspace
     for narrator in dict.fromkeys((None, _narrator(workspace))):
         if job := jobs.find(workspace, job_id_of(_analysis_id(inputs, None, narrator))):
@@ -65,7 +64,6 @@ def find_job(inputs: CountedInputs) -> Job | None:
 
 
 def _narrator(workspace: str) -> str | None:
-    """The model that writes narratives; simulated ones have nothing to say about figures."""
     model = get_settings(workspace).analysis_model
     return None if model is None or model.startswith(_SIMULATED) else model
 
@@ -87,7 +85,7 @@ def _job(
 
 
 def _analysis_id(inputs: CountedInputs, newest: AnalysisRecord | None, narrator: str | None) -> str:
-    """The same for the same request about the same outcomes, as long as nothing newer has been computed."""
+    """Return the same id for the same request about the same outcomes until a newer analysis is computed."""
     replaced = newest.id if newest else None
     made_from = [ALGORITHM_VERSION, inputs.run.id, inputs.revision, inputs.rescore_id, replaced, narrator]
     return f"ana_{sha256(json.dumps(made_from).encode()).hexdigest()[:24]}"

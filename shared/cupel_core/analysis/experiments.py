@@ -1,4 +1,4 @@
-"""The runs of an experiment, their comparisons with its baseline, and what they say about its hypothesis.
+"""Compares the runs of an experiment with its baseline, and summarizes what that says about its hypothesis.
 
 Each run of an experiment has an item in the experiment's partition, written in the transaction that starts or moves the
 run. When a run ends, the finishing task queues its comparison with the baseline; when the baseline ends, or another run
@@ -30,42 +30,36 @@ from cupel_core.store import experiment_runs, resources, runs
 from cupel_core.store.resources import ResourceKind
 
 MAX_RUNS = 100
-"""Per experiment: a summary reads them all."""
+"""An experiment has at most so many runs because a summary reads them all."""
 
 
 _MAX_EXPLAINED = 10
-"""Runs without a comparison whose scenarios are read to tell why."""
+"""The scenarios of at most so many runs are read to say why they have no comparison."""
 
 
 _QUEUED_WITHIN = timedelta(minutes=5)
-"""After the end of both runs. A comparison that is not queued by then is queued only if somebody asks for it."""
+"""The end of both runs queues their comparison within this time; after that, it is queued only on request."""
 
 
 class PendingRun(NamedTuple):
-    """A run that goes on, or whose comparison with the baseline is not completed."""
-
     run_id: str
     reason: str
     can_be_requested: bool = False
-    """Whether nothing is in the way of its comparison, but that nobody has requested it."""
     is_in_progress: bool = False
-    """Whether this changes by itself: a run goes on, or the comparison is about to be queued, queued or computed."""
+    """It is true while waiting helps: the run goes on, or its comparison is about to be queued, queued or computed."""
 
 
 class ExperimentSummary(NamedTuple):
     experiment: Experiment
     runs: list[Run]
-    """Oldest first."""
     rows: list[ExperimentRow]
-    """Of the runs whose comparison with the baseline is completed."""
     pending: list[PendingRun]
     varied: list[str]
-    """Aspects that differ between the baseline and any run."""
     suggestion: Conclusion | None
 
 
 def summary(workspace: str, experiment_id: str, now: datetime) -> ExperimentSummary:
-    """NotFound for an unknown or deleted experiment."""
+    """Summarize an experiment. Raises NotFound if it is unknown or deleted."""
     experiment = experiments.get(workspace, experiment_id)
     members = list(_members(workspace, experiment_id))
     compared, varied = list[tuple[str, str, dict[str, Any]]](), dict[str, None]()
@@ -113,7 +107,6 @@ def _explained(
 
 
 def _may_be_queued(baseline: Run, run: Run, now: datetime, *, is_refused: bool) -> bool:
-    """Whether a comparison that was not requested is still queued by the end of either run."""
     if baseline.status not in TERMINAL:
         return True
     ends = [each.completed_at for each in (baseline, run) if each.completed_at is not None]
@@ -121,7 +114,6 @@ def _may_be_queued(baseline: Run, run: Run, now: datetime, *, is_refused: bool) 
 
 
 def _baseline(workspace: str, experiment: Experiment) -> Run | None:
-    """None without one, and if it was deleted."""
     run_id = experiment.design.baseline_run_id
     return None if run_id is None else runs.find(RunRef(workspace, run_id))
 
@@ -133,7 +125,7 @@ def has_runs(workspace: str, experiment_id: str) -> bool:
 def update(
     workspace: str, experiment_id: str, fields: dict[str, Any], now: datetime, precondition: Precondition
 ) -> Experiment:
-    """Another baseline, or other options of the comparisons, queue the comparisons anew."""
+    """Update an experiment. Another baseline or other options of the comparisons queue the comparisons anew."""
     before = experiments.get(workspace, experiment_id)
     updated = experiments.update(workspace, experiment_id, fields, now, precondition)
     if (before.design.baseline_run_id, before.design.options) != (
@@ -145,7 +137,7 @@ def update(
 
 
 def add_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -> None:
-    """Add a run, which leaves the experiment that it belonged to. Conflict if the experiment is full."""
+    """Add a run, which leaves the experiment that it belonged to. Raises Conflict if the experiment is full."""
     experiment = experiments.get(workspace, experiment_id)
     ref = RunRef(workspace, run_id)
     if runs.get(ref).experiment_id == experiment_id:
@@ -157,7 +149,7 @@ def add_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -> N
 
 
 def remove_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -> None:
-    """Remove a run, which stays. Repeating it changes nothing."""
+    """Remove a run from the experiment without deleting it. Repeating this changes nothing."""
     experiments.get(workspace, experiment_id)
     ref = RunRef(workspace, run_id)
     if runs.get(ref).experiment_id == experiment_id:
@@ -165,13 +157,13 @@ def remove_run(workspace: str, experiment_id: str, run_id: str, now: datetime) -
 
 
 def compare_all(workspace: str, experiment: Experiment, now: datetime) -> None:
-    """Queue the comparisons with the baseline that there are not, such as after another run became the baseline."""
+    """Queue the missing comparisons with the baseline, as after another run became the baseline."""
     for run in _members(workspace, experiment.id):
         _compare(workspace, experiment, run, now)
 
 
 def compare_finished(ref: RunRef, now: datetime) -> None:
-    """Queue what the end of a run makes possible: its comparison with the baseline, or, if it is that, all others."""
+    """Queue the comparison of a run that has ended with the baseline, or those of all runs if it is the baseline."""
     run = runs.find(ref)
     if run is None or run.experiment_id is None:
         return
@@ -185,7 +177,6 @@ def compare_finished(ref: RunRef, now: datetime) -> None:
 
 
 def _find_current(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonRecord | None:
-    """None if the run goes on, the baseline was deleted, or no comparison was requested."""
     if run.status not in TERMINAL:
         return None
     try:
@@ -195,7 +186,6 @@ def _find_current(workspace: str, spec: ComparisonSpec, run: Run) -> ComparisonR
 
 
 def _compare(workspace: str, experiment: Experiment, run: Run, now: datetime) -> None:
-    """Queue a comparison unless a side goes on, is deleted, or has nothing in common with the other."""
     spec = _spec(experiment, run)
     if spec is not None and run.status in TERMINAL:
         with suppress(ClientError):
@@ -203,7 +193,6 @@ def _compare(workspace: str, experiment: Experiment, run: Run, now: datetime) ->
 
 
 def _spec(experiment: Experiment, run: Run) -> ComparisonSpec | None:
-    """The comparison of a run with the baseline; None without a baseline, and for the baseline itself."""
     baseline = experiment.design.baseline_run_id
     if baseline is None or run.id == baseline:
         return None

@@ -1,21 +1,21 @@
 """Carries out jobs, one message each.
 
-The job and what it computes are written before the message is sent. A worker takes the lease, computes, stores the
-result and then ends the job, so a crash at any point repeats work and loses nothing. An error is redelivered; after
-MAX_ATTEMPTS the job has failed, and the message stays in the dead letter queue.
+The job and its inputs are written before the message is sent. A worker takes the lease, computes, stores the result and
+then ends the job, so a crash at any point repeats work and loses nothing. An error is redelivered; after MAX_ATTEMPTS
+the job has failed, and the message stays in the dead letter queue.
 
-1. One transaction writes what is to be computed, its links, the job and its entry in the sweeper's list. Ids follow
-   from the inputs, so asking again after a crash creates the same.
+1. One transaction writes the inputs of the computation, its links, the job and its entry in the sweeper's list. Ids
+   follow from the inputs, so asking again after a crash creates the same.
 2. The message is sent. If it is lost, the sweeper sends it after two minutes.
 3. A worker takes the lease and counts the attempt. If it dies, the lease ends 30 s after its invocation, and a
    redelivered message, or the sweeper's, starts the job again. Writes to the job require its attempt number, so a
    worker whose lease was taken records nothing more.
 4. Missing count files and the figures are written to the bucket. A repetition writes the same bytes.
-5. The result is marked as completed. A later worker only repeats what follows.
+5. The result is marked as completed. A later worker only repeats the following steps.
 6. The event of the run is written. Its repetition shows it twice to a reader.
-7. One transaction ends the job and deletes its entry in the list. A redelivered message finds the job over.
+7. One transaction ends the job and deletes its entry in the list. A redelivered message finds that the job is over.
 
-What cannot be computed, such as a comparison with a deleted run, fails the job at once.
+An impossible computation, such as a comparison with a deleted run, fails the job at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,18 +36,13 @@ _MARGIN = timedelta(seconds=30)
 
 
 class Computation(NamedTuple):
-    """How a kind of jobs is carried out."""
-
     compute: Callable[[Job, Callable[[str], None]], None]
-    """Takes the job and a function that notes the stage."""
+    """It takes the job and a function that notes the stage."""
     fail: Callable[[Job, RunFailure], None]
     stages: tuple[str, ...]
-    """In their order."""
 
 
 class JobOutcome(StrEnum):
-    """How a message was dealt with."""
-
     NOTHING = "nothing"
     """The job is over, or another worker has its lease."""
     COMPLETED = "completed"
@@ -60,13 +55,14 @@ COMPUTATIONS: Computations = {
     JobKind.COMPARISON: Computation(comparisons.compute, comparisons.fail, comparisons.STAGES),
     JobKind.DEEP_ANALYSIS: Computation(deep_analysis.compute, deep_analysis.fail, deep_analysis.STAGES),
 }
-"""Those of this capability; a worker of the queue adds those of others."""
+"""A worker of the queue adds the computations of other capabilities."""
 
 
 def run_job(request: JobRequest, seconds_left: float, computations: Computations = COMPUTATIONS) -> JobOutcome:
-    """Carry out a job. What cannot be computed fails it; any other error is raised, for the message to be redelivered.
+    """Carry out a job.
 
-    Raises NotFound for an unknown job.
+    An impossible computation fails the job; any other error is raised, so that the message is redelivered. Raises
+    NotFound for an unknown job.
     """
     now = utc_now()
     until = now + timedelta(seconds=seconds_left) + _MARGIN
@@ -94,7 +90,7 @@ def run_job(request: JobRequest, seconds_left: float, computations: Computations
 
 
 def _give_back(job: Job, computation: Computation) -> None:
-    """After an internal error: fail a job without further attempts, and leave any other to the next delivery."""
+    """Fail a job without further attempts after an internal error, or leave it to the next delivery."""
     if job.attempts >= MAX_ATTEMPTS:
         _fail(job, computation, job.stage or "start", "an internal error, five times in a row")
     else:

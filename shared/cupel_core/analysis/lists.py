@@ -1,4 +1,4 @@
-"""Jobs and comparisons are listed for a run or an experiment, and a request may wait for the end of a job."""
+"""Lists jobs and comparisons of a run or an experiment, and waits for the end of a job."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,6 @@ POLL_SECONDS = 0.5
 def list_jobs(
     workspace: str, *, run_id: str | None, status: JobStatus | None, limit: int, cursor: str | None
 ) -> Page[Job]:
-    """Newest first. Raises Invalid for an unknown run."""
     page = jobs.list_jobs(workspace, run_id=run_id, status=status, limit=limit, cursor=cursor)
     if not page.items:
         _check_filters(workspace, run_id, None)
@@ -27,7 +26,6 @@ def list_jobs(
 def list_comparisons(
     workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
 ) -> Page[ComparisonRecord]:
-    """Newest first; without those of deleted runs. Raises Invalid for an unknown run or experiment."""
     page = comparisons.list_comparisons(
         workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
     )
@@ -42,7 +40,7 @@ def list_comparisons(
 
 
 def _check_filters(workspace: str, run_id: str | None, experiment_id: str | None) -> None:
-    """Only of an empty page, so that other lists cost no further read."""
+    """Check the filters of an empty page; other pages cost no further read."""
     errors = []
     if run_id is not None and runs.find(RunRef(workspace, run_id)) is None:
         errors.append(FieldError("runId", f"there is no run {run_id}"))
@@ -60,7 +58,7 @@ def wait_for_job(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Job:
-    """The job as it is when it is over, or after that time. NotFound for an unknown job."""
+    """Return the job when it is over, or after `seconds`. Raises NotFound for an unknown job."""
     deadline = clock() + seconds
     while not (job := jobs.get(workspace, job_id)).status.is_over and clock() + POLL_SECONDS <= deadline:
         sleep(POLL_SECONDS)

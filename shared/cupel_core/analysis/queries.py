@@ -1,4 +1,4 @@
-"""Analyses as they are asked for and read."""
+"""Requests and reads analyses."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import analyses, corrections, executions, runs
 
 MAX_PROBES_IN_REQUEST = 10_000
-"""Of a larger run, an execution counts the outcomes."""
+"""A Step Functions execution counts the outcomes of a larger run."""
 _READERS = 8
 
 
@@ -31,7 +31,7 @@ class AnalysisView(NamedTuple):
     record: AnalysisRecord
     stale_reason: StaleReason | None
     document: bytes | None
-    """The figures as JSON; None if the analysis failed."""
+    """It has the figures as JSON, or is None if the analysis failed."""
 
 
 class NewestAnalysis(NamedTuple):
@@ -42,7 +42,7 @@ class NewestAnalysis(NamedTuple):
 def get_analysis(
     workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
 ) -> AnalysisView:
-    """The newest analysis of a run. NotFound, with the reason, if there is none."""
+    """Return the newest analysis of a run. Raises NotFound, with the reason, if there is none."""
     record, stale_reason = get_head(workspace, run_id, rescore_id, kind)
     return AnalysisView(record, stale_reason, read_figures(record))
 
@@ -50,7 +50,6 @@ def get_analysis(
 def get_head(
     workspace: str, run_id: str, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC
 ) -> NewestAnalysis:
-    """The same without its figures."""
     inputs = read_inputs(RunRef(workspace, run_id), rescore_id)
     record = analyses.find_newest(inputs.ref, rescore_id, kind)
     if record is None:
@@ -59,14 +58,13 @@ def get_head(
 
 
 def read_figures(record: AnalysisRecord) -> bytes | None:
-    """Return the figures as JSON; None if the analysis failed. The figures of an id never change."""
     return analyses.read_document(record) if record.status is AnalysisStatus.COMPLETED else None
 
 
 def get_newest(found: Sequence[Run], kind: AnalysisKind = AnalysisKind.BASIC) -> list[NewestAnalysis | None]:
-    """The newest analysis of each run's own scoring, without its figures; None where there is none.
+    """Return the newest analysis of each run's own scoring, without its figures, or None where there is none.
 
-    A query per run, eight at a time, because an analysis is found by its time; what else is read is read together.
+    An analysis is found by its time, which takes one query per run; eight run at a time. Other items are read together.
     """
     corrected = corrections.get_counts([RunRef(run.workspace, run.id) for run in found])
 
@@ -111,7 +109,7 @@ class ListedAnalysis(NamedTuple):
 
 
 def list_analyses(workspace: str, run_id: str, limit: int, cursor: str | None) -> Page[ListedAnalysis]:
-    """Deep ones first; of the run's own scoring and of its rescores; each newest first."""
+    """Return analyses of the run's own scoring and of its rescores: deep ones first, each kind newest first."""
     run = runs.get(RunRef(workspace, run_id))
     ref = RunRef(workspace, run_id)
 
@@ -126,9 +124,10 @@ def list_analyses(workspace: str, run_id: str, limit: int, cursor: str | None) -
 def request_analysis(
     workspace: str, run_id: str, rescore_id: str | None, now: datetime, *, force: bool
 ) -> AnalysisRecord | None:
-    """The analysis of a run that has ended, computed now unless nothing has changed since the last one.
+    """Return the analysis of a run that has ended, computed now unless nothing has changed since the last one.
 
-    None for a large run: an execution computes it. Raises Conflict while the run goes on, or if nothing completed.
+    The result is None for a large run, which an execution analyzes. Raises Conflict while the run goes on, or if
+    nothing completed.
     """
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
@@ -148,7 +147,7 @@ def request_analysis(
             f"is analyzed for up to {MAX_PROBES_IN_REQUEST:,} probes; GET /v1/runs/{run.id}/scores has its rates",
         )
     if newest is not None and is_current(newest, inputs):
-        # The execution, which may be one that is running, computes it again.
+        # The execution computes it again, even if it is already running.
         analyses.save(newest.voided())
     executions.start_analysis(inputs.ref, run.fencing_token, inputs.revision)
     return None
@@ -163,12 +162,9 @@ class ScenarioSort(StrEnum):
 
 @dataclass(frozen=True)
 class ScenarioQuery:
-    """Selects scenarios and their order."""
-
     sort: ScenarioSort = ScenarioSort.VARIANCE
     ascending: bool = False
     model: str | None = None
-    """A target by its id or model; of others, no cells are shown."""
     prompt_id: str | None = None
     dimension: str | None = None
     level: float | None = None
@@ -194,7 +190,7 @@ class AnalyzedScenario(NamedTuple):
 def list_scenarios(
     workspace: str, run_id: str, rescore_id: str | None, query: ScenarioQuery, *, limit: int, cursor: str | None
 ) -> Iterator[Entry[AnalyzedScenario]]:
-    """The scenarios of a run with what its columns made of them. Raises Conflict while the run goes on."""
+    """Yield the scenarios of a run with the results of its columns. Raises Conflict while the run goes on."""
     run = runs.get(RunRef(workspace, run_id))
     if run.status not in TERMINAL:
         raise Conflict(f"the run is {run.status}; its scenarios are listed when it has ended")
@@ -210,14 +206,12 @@ def list_scenarios(
 
 
 def _restrict(matrix: CellMatrix, run: Run, query: ScenarioQuery) -> CellMatrix:
-    """The cells of the chosen columns."""
     columns = run.plan.columns_of(query.model, query.prompt_id)
     variations = None if matrix.variations is None else [matrix.variations[number] for number in columns]
     return replace(matrix, columns=[matrix.columns[number] for number in columns], variations=variations)
 
 
 def _ordered(matrix: CellMatrix, query: ScenarioQuery) -> list[int]:
-    """The numbers of the matching scenarios; those without a value last."""
     numbers = [number for number in range(len(matrix.scenarios)) if _matches(matrix, number, query)]
     if query.sort is ScenarioSort.ID:
         return sorted(numbers, key=lambda number: matrix.scenarios[number].id, reverse=not query.ascending)
@@ -249,7 +243,6 @@ def _sort_values(matrix: CellMatrix, sort: ScenarioSort) -> list[float | None]:
 
 
 def _within(matrix: CellMatrix, number: int) -> float | None:
-    """The largest of the columns."""
     variances = [each for column in matrix.variations or () if (each := column[number].variance) is not None]
     return max(variances, default=None)
 

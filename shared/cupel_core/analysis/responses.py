@@ -1,4 +1,4 @@
-"""What is found of analyses and experiments, as it is responded with."""
+"""Defines the responses for analyses and experiments."""
 
 from cupel_core.analysis.experiments import ExperimentSummary
 from cupel_core.analysis.queries import AnalyzedScenario
@@ -18,7 +18,7 @@ from cupel_core.contract.experiments import (
 from cupel_core.domain.analysis.jobs import Job
 
 MAX_ROWS = 5_000
-"""Of a summary: with 100 runs of 100 targets, it would exceed the 6 MB of a response."""
+"""A summary has at most so many rows: 100 runs of 100 targets would exceed the 6 MB of a response."""
 
 
 def scenario_response(found: AnalyzedScenario) -> AnalyzedScenarioResponse:

@@ -1,4 +1,4 @@
-"""Tables of what a run achieved, also while it goes on: results by target and prompt, scores, and probes as columns."""
+"""Reads tables of a run's results, also while it goes on: by target and prompt, scores, and probes as columns."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,19 +27,17 @@ from cupel_core.runs.probe_ranges import check_column
 from cupel_core.store import counted_outcomes, outcomes, rescore_results, runs, snapshots
 
 MAX_EXAMPLES = 50
-"""Errors whose message is read."""
 
 
 MAX_UNSCORED_EXAMPLES = 50
-"""Unscored answers whose error is read."""
 
 
 _FORMAT = "1"
-"""The format of the columns; it is part of their revision, so that a browser's cache has no other format."""
+"""The format of the columns is part of their revision, so that a browser's cache never mixes formats."""
 
 
 def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> RunResults:
-    """The results so far. Without time, what is not counted yet is left to the next request."""
+    """Return the results so far. If time is short, the next request counts the rest."""
     run = runs.get(RunRef(workspace, run_id))
     inputs = counted_inputs(run)
     available = read_available(inputs, has_time)
@@ -60,7 +58,10 @@ def _column(run: Run, counts: RunCounts, number: int, sample: RunSample | None) 
 
 
 def _messages(ref: RunRef, columns: tuple[ColumnResults, ...], now: datetime) -> dict[int, str]:
-    """Messages may quote a conversation, so they are not in the counts; a deleted one says so."""
+    """Read messages of errors, which are not in the counts because they may quote a conversation.
+
+    A deleted message is replaced by a text that says so.
+    """
     examples = sorted({error.first_index for each in columns for error in each.totals.errors.values()})
     found = outcomes.get_many(ref, islice(examples, MAX_EXAMPLES))
     errors = {index: readable_at(error, now).message for index, error in found.items() if isinstance(error, ProbeError)}
@@ -70,10 +71,10 @@ def _messages(ref: RunRef, columns: tuple[ColumnResults, ...], now: datetime) ->
 def unscored_messages(
     ref: RunRef, totals: Iterable[ColumnTotals], now: datetime, rescore_id: str | None = None
 ) -> dict[int, str]:
-    """The errors by probe index, of the run's own scoring or of a rescore; without those that were erased.
+    """Return errors of checks by probe index, of the run's own scoring or of a rescore, without those that were erased.
 
-    They are those of the checks that left answers unscored, of one example for each cause. They may quote a
-    conversation, so they are not in the counts and are read when they are shown.
+    There is one example for each cause that left answers unscored. Errors may quote a conversation, so they are not in
+    the counts and are read when they are shown.
     """
     causes = (cause for each in totals for cause in each.unscored_causes[:MAX_CAUSES])
     indexes = sorted({cause.first_index for cause in causes})[:MAX_UNSCORED_EXAMPLES]
@@ -103,7 +104,7 @@ def scores_by_column(
     k: int | None,
     has_time: Callable[[], bool],
 ) -> Scores:
-    """Scores by target, then by prompt, or of one of them; `rescore_id` None means the run's own scoring.
+    """Return scores by target, then by prompt, or of one of them; without a `rescore_id`, the run's own scoring counts.
 
     Raises RetryableError if there is no time to count all outcomes; the next call continues.
     """
@@ -130,7 +131,7 @@ def scores_by_scenario(
     cursor: str | None,
     has_time: Callable[[], bool],
 ) -> Iterator[Entry[ScenarioScoresView]]:
-    """By column, then in the order of the run's scenarios; without scenarios that have no transcript."""
+    """Yield scores by column, then in the order of the run's scenarios. Scenarios without a transcript are left out."""
     run = runs.get(RunRef(workspace, run_id))
     check_column(run.plan, model, prompt_id)
     trials, counts, start = _trials(run, k), _read(run, rescore_id, has_time), decode_index(cursor)
@@ -156,14 +157,12 @@ def _trials(run: Run, k: int | None) -> int:
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """A block of a run that exists, not read yet."""
-
     inputs: CountedInputs
     block: int
 
     @property
     def revision(self) -> str | None:
-        """Identifies the columns without reading them; None while the run goes on."""
+        """Identify the columns without reading them; the result is None while the run goes on."""
         inputs = self.inputs
         is_final = inputs.is_final
         return f"{_FORMAT}-{self.block}-{inputs.revision}-{inputs.run.plan.total}" if is_final else None
@@ -175,7 +174,7 @@ class ColumnBlock:
 
 
 def find_block(workspace: str, run_id: str, block: int) -> ColumnBlock:
-    """Raises NotFound for an unknown run, and Invalid for a block that it does not have."""
+    """Find a block. Raises NotFound for an unknown run, and Invalid for a block that it does not have."""
     run = runs.get(RunRef(workspace, run_id))
     last = (run.plan.total - 1) // PROBES_PER_BLOCK
     if block > last:

@@ -1,4 +1,4 @@
-"""The sides of a comparison, read from the store."""
+"""Reads the sides of a comparison from the store."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,12 +15,9 @@ from cupel_core.store import scenarios, snapshots
 from cupel_core.store.snapshots import Snapshot
 
 _MAX_CHECKED = 2_000
-"""Scenarios of either side that a request looks at."""
 
 
 class LoadedSide(NamedTuple):
-    """`name` is that of the side in the request."""
-
     name: str
     spec: SideSpec
     inputs: CountedInputs
@@ -32,7 +29,6 @@ class ReadSide(NamedTuple):
 
 
 def side_columns(side: LoadedSide) -> tuple[SideColumn, ...]:
-    """The columns of the run that belong to the side, in the order of the plan."""
     plan = side.inputs.run.plan
     targets, prompts = side.spec.targets or (None,), side.spec.prompts or (None,)
     numbers = {number for target in targets for prompt in prompts for number in plan.columns_of(target, prompt)}
@@ -40,9 +36,9 @@ def side_columns(side: LoadedSide) -> tuple[SideColumn, ...]:
 
 
 def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
-    """Raise Invalid if no scenario of one side can belong to one of the other.
+    """Raise Invalid if no scenario of one side can match one of the other.
 
-    Of larger runs only the first scenarios are read; whether any others match is then found out by the job.
+    Only the first scenarios of larger runs are read; the job finds out whether any others match.
     """
     first, second = _known_scenarios(before), _known_scenarios(after)
     if first.ids & second.ids or first.combinations & second.combinations:
@@ -52,13 +48,12 @@ def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
 
 
 def not_matchable(before: Run, after: Run) -> str:
-    """Why these runs cannot be compared."""
     names = " and ".join(f"{run.definition_name} ({run.definition_id})" for run in (before, after))
     return f"NOT_MATCHABLE: the scenarios of {names} share neither ids nor dimension scores"
 
 
 def read_side(side: LoadedSide) -> ReadSide:
-    """The counts and scenarios of a run, and what describes it. Counts what is not counted yet."""
+    """Read the counts, scenarios and description of a run. Outcomes that are not counted yet are counted now."""
     run = side.inputs.run
     counts = read_counts(side.inputs)
     snapshot = snapshots.get(run.snapshot_key)
@@ -101,7 +96,6 @@ def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: 
 
 
 def side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
-    """Yield the scenarios of a run in the order of `listed`, with the case of each persona."""
     found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in listed]))
     for each in listed:
         scenario = found[each.position]

@@ -1,6 +1,6 @@
-"""Counting a run's outcomes into count files: one pass over their digests, 10,000 probes at a time.
+"""Counts a run's outcomes into count files in one pass over their digests, 10,000 probes at a time.
 
-All statistics are computed from these files, and no outcome is read again. `read_counts` is what they call.
+All statistics are computed from these files through `read_counts`, and no outcome is read again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,25 +19,23 @@ from cupel_core.store import barrier, corrections, counted_outcomes, rescores, r
 from cupel_core.store.barrier import Tree
 
 LEAVES_PER_FILE = 100
-"""10,000 probes: a third of a second of processor time."""
+"""A file covers 10,000 probes, which take a third of a second of processor time."""
 _READERS = 8
 _FORMAT = "counts-1"
-"""Of what is hashed."""
+"""It is part of the hash, so a new format changes every hash."""
 
 
 @dataclass(frozen=True)
 class CountedInputs:
-    """A run, and which of its outcomes are counted."""
+    """Names a run and which of its outcomes are counted."""
 
     run: Run
     recorded: int
-    """Probes with an outcome."""
     corrections: int
-    """How often users have corrected results."""
     rescore_id: str | None = None
-    """The rescore whose results count; the run's own scoring if None."""
+    """The results of this rescore count, or those of the run's own scoring if it is None."""
     is_final: bool = True
-    """Whether the outcomes stay as they are unless the revision changes: not while probes or summaries are missing."""
+    """It is true if the outcomes cannot change without another revision: no probe and no summary is missing."""
 
     @property
     def ref(self) -> RunRef:
@@ -45,31 +43,35 @@ class CountedInputs:
 
     @property
     def revision(self) -> str:
-        """Identifies the outcomes: another one after a retry, an expansion or a correction."""
+        """Identify the outcomes. A retry, an expansion or a correction gives another revision."""
         own = f"{self.run.fencing_token}-{self.corrections}-{self.recorded}"
         return own if self.rescore_id is None else f"{own}-{self.rescore_id}"
 
     @property
     def partial_revision(self) -> str:
-        """Of leaves whose probes all have an outcome while the run goes on; summaries may still be missing."""
+        """Identify complete leaves of a run that goes on. Their probes all have an outcome, but summaries may be
+        missing."""
         own = f"{self.run.retry_round}-{self.corrections}-partial"
         return own if self.rescore_id is None else f"{own}-{self.rescore_id}"
 
 
 def read_inputs(ref: RunRef, rescore_id: str | None = None) -> CountedInputs:
-    """What is to be counted of a run as it is now. Raises NotFound for an unknown run or rescore."""
+    """Return which outcomes of the run are to be counted now. Raises NotFound for an unknown run or rescore."""
     run, corrected = runs.get_with_corrections(ref)
     return inputs_of(run, rescore_id, corrected)
 
 
 def counted_inputs(run: Run, rescore_id: str | None = None) -> CountedInputs:
-    """The same of a run that was read before. Raises NotFound for an unknown rescore."""
+    """Return the same for a run that was read before. Raises NotFound for an unknown rescore."""
     return inputs_of(run, rescore_id, corrections.get_count(RunRef(run.workspace, run.id)))
 
 
 def inputs_of(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs:
-    """The number of corrections was read before that of the outcomes: one that is made in between makes another
-    revision, counted or not."""
+    """Return the inputs of a run.
+
+    `corrected` must be read before the outcomes: a correction in between then makes another revision, whether it was
+    counted or not.
+    """
     ref = RunRef(run.workspace, run.id)
     is_final = run.status in TERMINAL
     if rescore_id is not None:
@@ -80,12 +82,10 @@ def inputs_of(run: Run, rescore_id: str | None, corrected: int) -> CountedInputs
 
 
 def file_ranges(total: int) -> tuple[LeafRange, ...]:
-    """The leaves of each count file of a run of so many probes."""
     return leaf_ranges(total, LEAVES_PER_FILE)
 
 
 def tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
-    """Count the outcomes of these leaves, and store the file if they are final."""
     run, ref = inputs.run, inputs.ref
     indexes = leaves.indexes(run.plan.total)
     listed = (
@@ -100,9 +100,9 @@ def tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
 
 
 def read_counts(inputs: CountedInputs) -> RunCounts:
-    """All counts of a run, per scenario and column; what is not stored is counted now.
+    """Return all counts of a run, per scenario and column, and count what is not stored.
 
-    Takes 44 bytes of memory per cell, and 33 microseconds of processor time per probe that is counted now.
+    This takes 44 bytes of memory per cell, and 33 microseconds of processor time per probe that is counted now.
     """
     return read_hashed_counts(inputs).counts
 
@@ -110,11 +110,10 @@ def read_counts(inputs: CountedInputs) -> RunCounts:
 class HashedCounts(NamedTuple):
     counts: RunCounts
     inputs_hash: str
-    """The same as long as the run's scenarios and what is counted of its outcomes are the same."""
+    """It stays the same as long as the run's scenarios and the counts of its outcomes are the same."""
 
 
 def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:
-    """The counts, and a hash of everything that figures are computed from."""
     run, digest = inputs.run, sha256()
     for part in (_FORMAT, run.snapshot_key, inputs.rescore_id or ""):
         digest.update(part.encode() + b"\0")
@@ -129,7 +128,7 @@ def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:
 
 
 def _run_counts(run: Run, totals: Counts) -> RunCounts:
-    """Without its snapshot, each case of a run counts as a scenario."""
+    """Return the counts by scenario. Without a snapshot, each case of the run counts as a scenario."""
     try:
         positions: Sequence[int] = snapshots.get(run.snapshot_key).scenario_positions
     except NotFound:
@@ -138,7 +137,6 @@ def _run_counts(run: Run, totals: Counts) -> RunCounts:
 
 
 def _parts(inputs: CountedInputs) -> Iterator[Counts]:
-    """In order. Each file is read while earlier ones are added up."""
     ranges = file_ranges(inputs.run.plan.total)
     if not inputs.is_final:
         yield from (tabulate(inputs, leaves) for leaves in ranges)
@@ -151,21 +149,19 @@ def _parts(inputs: CountedInputs) -> Iterator[Counts]:
 
 
 def find_or_tabulate(inputs: CountedInputs, leaves: LeafRange) -> Counts:
-    """The stored counts of these leaves; counted and stored now if they are not."""
     return counted_outcomes.find_counts(inputs.ref, inputs.revision, leaves.first_leaf) or tabulate(inputs, leaves)
 
 
 class AvailableCounts(NamedTuple):
-    """The counts of a run so far, as far as there was time to count them."""
-
     counts: RunCounts
     is_complete: bool
-    """Whether every outcome is counted that there is."""
 
 
 def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> AvailableCounts:
-    """The counts of a run that may still go on. What was counted for good is stored, so that the next call goes on
-    where this one ends."""
+    """Return the counts of a run that may still go on.
+
+    Final counts are stored, so that the next call continues where this one ends.
+    """
     run, is_complete = inputs.run, True
 
     def parts() -> Iterator[Counts]:
@@ -182,14 +178,15 @@ def read_available(inputs: CountedInputs, has_time: Callable[[], bool]) -> Avail
 
 
 def find_available(inputs: CountedInputs, leaves: LeafRange, has_time: Callable[[], bool]) -> Counts | None:
-    """The counts of these leaves so far; None if they are not stored and there is no time to count them."""
+    """Return the counts of these leaves so far, or None if they are not stored and there is no time to count them."""
     revision = inputs.revision if inputs.is_final else inputs.partial_revision
     found = counted_outcomes.find_counts(inputs.ref, revision, leaves.first_leaf)
     return _tabulate_so_far(inputs, leaves) if found is None and has_time() else found
 
 
 def _tabulate_so_far(inputs: CountedInputs, leaves: LeafRange) -> Counts:
-    """Stored if every probe of these leaves has an outcome; no other outcome counts in the same retry round."""
+    """Count these leaves, and store the counts if every probe has an outcome: no other outcome counts in this retry
+    round."""
     counts = tabulate(inputs, leaves)
     if not inputs.is_final and _outcome_count(counts) == len(leaves.indexes(inputs.run.plan.total)):
         counted_outcomes.save_counts(inputs.ref, inputs.partial_revision, leaves.first_leaf, counts)

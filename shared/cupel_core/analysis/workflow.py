@@ -1,6 +1,6 @@
-"""The tasks of the finishing execution that count a run's outcomes and analyze it, once all of them are summarized.
+"""Implements the tasks of the finishing execution that count a run's outcomes and analyze it once all are summarized.
 
-They also carry out the analysis that is requested of a large run that has ended. Each may be repeated.
+They also carry out the requested analysis of a large run that has ended. Each task may be repeated.
 """
 
 from dataclasses import replace
@@ -23,32 +23,32 @@ class AnalysisFailure(NamedTuple):
 
 
 def file_slices(total: int) -> tuple[LeafRange, ...]:
-    """The leaves that tasks of their own count; none for a run of up to 10,000 probes, which is analyzed in one."""
+    """Return the leaves that separate tasks count; none for a run of up to 10,000 probes, which one task analyzes."""
     return file_ranges(total) if total > LEAVES_PER_FILE * FANOUT else ()
 
 
 def tabulate_slice(ref: RunRef, fencing_token: int, leaves: LeafRange) -> None:
-    """Write the count file of these leaves, unless it exists or the run has moved on."""
     inputs = _inputs(ref, fencing_token)
     if inputs is not None:
         find_or_tabulate(inputs, leaves)
 
 
 def analyze(ref: RunRef, fencing_token: int, now: datetime) -> str:
-    """Analyze the run, unless it has moved on; returns the status of the analysis."""
     inputs = _inputs(ref, fencing_token)
     return "NONE" if inputs is None else analyze_run(inputs, now).status
 
 
 def record_failure(ref: RunRef, fencing_token: int, failure: AnalysisFailure, now: datetime) -> None:
-    """Record that the analysis failed. The run completes anyway."""
     inputs = _inputs(ref, fencing_token)
     if inputs is not None:
         record_analysis_failure(inputs, failure.where, failure.why, now)
 
 
 def _inputs(ref: RunRef, fencing_token: int) -> CountedInputs | None:
-    """None for a run that was deleted or has moved on. Its outcomes are final, as nothing is left to summarize."""
+    """Return the inputs, or None for a run that was deleted or has moved on.
+
+    The outcomes are final, as nothing is left to summarize.
+    """
     run = runs.find(ref)
     if run is None or run.fencing_token != fencing_token:
         return None

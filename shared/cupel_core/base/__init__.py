@@ -1,1 +1,1 @@
-"""Small modules that every other package uses: ids, the clock, errors, paging and messages."""
+"""Contains small modules that every other package uses: ids, the clock, errors, paging and messages."""

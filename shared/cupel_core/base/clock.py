@@ -1,4 +1,7 @@
-"""The clock and its text format. Domain functions take `now`; only handlers and capabilities read the clock."""
+"""Provides the clock and its text format.
+
+Domain functions take `now`; only handlers and capabilities read the clock.
+"""
 
 from datetime import UTC, datetime
 
@@ -8,7 +11,7 @@ def utc_now() -> datetime:
 
 
 def to_iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds and a `Z`; sorts as text."""
+    """Return ISO 8601 in UTC with milliseconds and a `Z`, which sorts as text."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

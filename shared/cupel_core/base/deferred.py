@@ -1,9 +1,9 @@
-"""`dataclass` with methods that are generated when they are first needed, and a faster `replace`.
+"""Provides `dataclass` with methods that are generated when they are first needed, and a faster `replace`.
 
 `dataclasses.dataclass` writes and compiles the methods of a class while its module is imported. That was a fifth of a
-function's cold start, which imports 120 to 190 data classes and makes objects of a tenth of them.
+function's cold start, which imports 120 to 190 data classes and creates objects of a tenth of them.
 
-`dataclasses.replace` gives every field to `__init__`, which assigns them one by one: 4 µs for 11 fields and 7 for 23,
+`dataclasses.replace` passes every field to `__init__`, which assigns them one by one: 4 µs for 11 fields and 7 for 23,
 where this one takes 1. A conversation with an operation profile does that 18 times.
 """
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, kw_only=False):
-        """Like `dataclasses.dataclass`. A class that needs another option, or has its own `__init__`, uses that one.
+        """Work like `dataclasses.dataclass`, which must be used for other options or a class with its own `__init__`.
 
-        The methods are generated with the first object of the class, or when its fields are first asked for (by
+        The methods are generated with the first object of the class, or when its fields are first read (by
         `dataclasses.fields`, pydantic, or a data class derived from it). So the decorator reports a mistake in the
         class then, and not when its module is imported.
         """
@@ -33,7 +33,7 @@ else:
         return cls
 
     def replace(instance, /, **changes):
-        """Like `dataclasses.replace`, for classes whose objects are no more than what `__init__` is given."""
+        """Work like `dataclasses.replace`, for classes whose objects only have what is passed to `__init__`."""
         cls = type(instance)
         names = _field_names(cls)
         if not changes.keys() <= names:
@@ -78,7 +78,7 @@ def _defer(cls: Any, *, frozen: bool, eq: bool, kw_only: bool) -> None:
 
 
 class _UnknownFields:
-    """Stands for the fields of a data class until they are asked for."""
+    """Replaces the fields of a data class until they are first read."""
 
     def __init__(self, cls: Any, generate: Callable[[], None]) -> None:
         self._cls = cls
@@ -90,7 +90,7 @@ class _UnknownFields:
 
 
 def _generated_init(cls: type, *, frozen: bool) -> Any:
-    """The `__init__` of a data class: that of a class derived from it, because `dataclasses` replaces no `__init__`."""
+    """Return the `__init__` of a derived data class, because `dataclasses` does not replace an existing `__init__`."""
     names = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
     derived: Any = type(cls.__name__, (cls,), names)
     return dataclasses.dataclass(derived, frozen=frozen, repr=False, eq=False).__init__

@@ -1,4 +1,5 @@
-"""The base of pydantic models that are built when they are first used: most processes use only a few of them."""
+"""Provides the base of pydantic models that are built when they are first used, because most processes use few of
+them."""
 
 import threading
 from collections.abc import Mapping
@@ -10,10 +11,10 @@ _building = threading.RLock()
 
 
 class DeferredModel(BaseModel):
-    """Several threads may use a model for the first time at once.
+    """Lets several threads use a model for the first time at once.
 
     Pydantic before 2.14 may then use the validator of the base class, which knows no fields, so that values are lost
-    without an error (https://github.com/pydantic/pydantic/pull/13438). One thread at a time builds models here.
+    without an error (https://github.com/pydantic/pydantic/pull/13438). Here, one thread at a time builds models.
     """
 
     model_config = ConfigDict(defer_build=True)

@@ -38,14 +38,14 @@ _MAX_FIELDS_IN_DETAIL = 5
 
 @dataclass(frozen=True)
 class FieldError:
-    """One rule the input breaks: the field (a path such as `models.1`), and what it must be."""
+    """Describes one rule that the input breaks: the field (a path such as `models.1`), and what it must be."""
 
     field: str
     message: str
 
 
 class AppError(Exception):
-    """An internal error, unless a subclass says otherwise: HTTP 500. `detail` is for the caller to read."""
+    """It is an internal error, HTTP 500, unless a subclass says otherwise. `detail` is for the caller to read."""
 
     status = 500
     title = "Internal error"
@@ -88,7 +88,7 @@ class InProgress(Conflict):
 
 
 class ConfirmationRequired(Conflict):
-    """It is expected to cost more than its budget. Nothing was written."""
+    """The request is expected to cost more than its budget. Nothing was written."""
 
     title = "Confirmation required"
 
@@ -128,18 +128,17 @@ class Invalid(ClientError):
 
     @classmethod
     def field(cls, field: str, message: str) -> "Invalid":
-        """One invalid field."""
         return cls.fields([FieldError(field, message)])
 
     @classmethod
     def fields(cls, errors: Iterable[FieldError]) -> "Invalid":
-        """Several invalid fields: `errors` has all of them, `detail` the first five joined with "; "."""
+        """Return an error about several fields: `errors` has all of them, `detail` the first five joined with "; "."""
         every_error = tuple(errors)
         named = every_error[:_MAX_FIELDS_IN_DETAIL]
         return cls("; ".join(f"{error.field}: {error.message}" for error in named), every_error)
 
     def with_fields(self, rename: Callable[[str], str]) -> "Invalid":
-        """The same errors, with the fields as another request has them."""
+        """Return the same errors with the fields renamed to those of another request."""
         if not self.errors:
             return self
         return Invalid.fields(FieldError(rename(each.field), each.message) for each in self.errors)
@@ -147,7 +146,7 @@ class Invalid(ClientError):
 
 @contextmanager
 def named_in_body(field: str) -> Iterator[None]:
-    """Make what is not found an invalid field: only what the path names is answered with 404."""
+    """Turn NotFound into an invalid field, because only what the path names is answered with 404."""
     try:
         yield
     except NotFound as unknown:
@@ -166,15 +165,11 @@ class RetryableError(AppError):
 
 
 class TooManyCreations(RetryableError):
-    """The workspace has created as much within a day as it may."""
-
     status = 429
     title = "Too many creations"
 
 
 class TooManyRequests(RetryableError):
-    """The caller, or its workspace, exceeds its limit of requests."""
-
     status = 429
     title = "Too many requests"
 

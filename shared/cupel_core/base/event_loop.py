@@ -1,4 +1,4 @@
-"""One event loop per process, so that connections opened in one invocation are reused by the next."""
+"""Runs one event loop per process, so that connections opened in one invocation are reused by the next."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,9 +8,11 @@ from functools import cache
 from typing import Any
 
 MAX_THREADS = 32
-"""Calls of AWS block, so they run in this many threads. asyncio's own number is six on a function: a worker's
-heartbeats would wait behind the checkpoints of its conversations. The clients of `store/clients.py` have as many
-connections."""
+"""Calls of AWS block, so they run in this many threads.
+
+With asyncio's own number, six on a function, a worker's heartbeats would wait behind the checkpoints of its
+conversations. The clients of `store/clients.py` have as many connections.
+"""
 
 
 @cache
@@ -23,8 +25,8 @@ def _runner() -> asyncio.Runner:
 def run[T](coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on the process's event loop, with the context of the caller.
 
-    Without it, every one would have the context of the first, such as the idempotency key of another request.
-    A thread that the loop itself has started, as for a mutation of GraphQL, waits for the loop to run it.
+    Without that context, every coroutine would have the context of the first, such as the idempotency key of another
+    request. A thread that the loop itself has started, as for a mutation of GraphQL, waits for the loop to run it.
     """
     loop = _runner().get_loop()
     if loop.is_running() and not _is_in_a_loop():

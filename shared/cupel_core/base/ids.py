@@ -1,4 +1,4 @@
-"""Identifiers. Most sort by creation time: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
+"""Makes identifiers. Most sort by creation time: a prefix, 48 bits of milliseconds, 80 random bits (ULID layout)."""
 
 import secrets
 import time
@@ -10,17 +10,17 @@ _SHORT_LENGTH = 12
 
 
 def new_id(prefix: str) -> str:
-    """`new_id("run")` → `run_01jd3v6k0q8f7w2m5xz9c4htbn`."""
+    """Return an id such as `run_01jd3v6k0q8f7w2m5xz9c4htbn` for `new_id("run")`."""
     return f"{prefix}_{_encode((time.time_ns() // 1_000_000) << 80 | secrets.randbits(80), _LENGTH)}"
 
 
 def content_id(prefix: str, content: bytes) -> str:
-    """The same for the same content, in the form of other ids."""
+    """Return the same id for the same content, in the form of other ids."""
     return f"{prefix}_{_encode(int.from_bytes(sha256(content).digest()[:17]) >> 6, _LENGTH)}"
 
 
 def new_short_id() -> str:
-    """60 random bits, for what few others have to be told apart from: `m5xz9c4htbn0`."""
+    """Return 60 random bits, to distinguish few things: `m5xz9c4htbn0`."""
     return _encode(secrets.randbits(5 * _SHORT_LENGTH), _SHORT_LENGTH)
 
 

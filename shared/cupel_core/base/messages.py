@@ -1,4 +1,4 @@
-"""Messages on the queues, and the error that Step Functions passes to a failure handler.
+"""Defines messages on the queues, and the error that Step Functions passes to a failure handler.
 
 A message only refers to work; the record of what is done is the barrier.
 """
@@ -13,15 +13,13 @@ from cupel_core.base.deferred_models import DeferredModel
 
 
 class RunRef(NamedTuple):
-    """A run and its workspace: every key of a run's items starts with both."""
+    """Identifies a run and its workspace: every key of a run's items starts with both."""
 
     workspace: str
     run_id: str
 
 
 class ChatRef(NamedTuple):
-    """A chat and its workspace."""
-
     workspace: str
     chat_id: str
 
@@ -34,7 +32,7 @@ class QueueMessage(DeferredModel):
 
 
 class RunMessage(QueueMessage):
-    """A message about one run; void once the run's fencing token has advanced."""
+    """A message about one run is void once the run's fencing token has advanced."""
 
     workspace: str
     run_id: str
@@ -46,7 +44,7 @@ class RunMessage(QueueMessage):
 
 
 class Cause(DeferredModel):
-    """The error of a failed state, as Step Functions reports it."""
+    """Describes the error of a failed state, as Step Functions reports it."""
 
     model_config = ConfigDict(frozen=True, alias_generator=str.capitalize)
 
@@ -59,52 +57,45 @@ class Cause(DeferredModel):
 
 
 class DispatchRequest(RunMessage):
-    """Send slices for the probes that the run's barrier is missing."""
+    """Requests slices for the probes that the run's barrier is missing."""
 
     attempts_without_room: Annotated[int, Field(ge=0)] = 0
     """It counts consecutive attempts in which no queue had room for a slice."""
 
 
 class ProbeSlice(RunMessage):
-    """Carry out up to 100 probes of one leaf and one provider."""
+    """Requests up to 100 probes of one leaf and one provider."""
 
     leaf: Annotated[int, Field(ge=0)]
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     handoffs: int = 0
-    """These probes were requeued so often because a provider asked for a longer wait than an invocation can take."""
+    """The probes were requeued this often because a provider asked for a longer wait than an invocation can take."""
     failures: int = 0
-    """It counts how often in a row an internal error stopped these probes."""
     begun: list[int] = Field(default_factory=list)
-    """The conversations of these `indexes` have begun already."""
 
 
 class GenerationRequest(QueueMessage):
-    """Continue writing the scenarios of one generation."""
-
     workspace: str
     definition_id: str
     generation_id: str
 
 
 class JobRequest(QueueMessage):
-    """Carry out a job."""
-
     workspace: str
     job_id: str
 
 
 class TurnOrder(QueueMessage):
-    """Carry out a turn of a chat."""
-
     workspace: str
     chat_id: str
     turn_id: str
     waits: Annotated[int, Field(ge=0)] = 0
-    """It counts how often in a row the turn was postponed because its workspace has enough turns in progress."""
+    """It counts how many consecutive times the turn was postponed because its workspace has enough turns in
+    progress."""
 
 
 class RunCallback(QueueMessage):
-    """Call the workspace's webhook with the run's events that it has not received yet."""
+    """Requests a call of the workspace's webhook with the run's events that it has not received yet."""
 
     workspace: str
     run_id: str
@@ -115,13 +106,13 @@ class RunCallback(QueueMessage):
 
 
 class ProbeCallback(RunCallback):
-    """Call the workspace's webhook with the outcomes of these probes. `id` identifies the call in all its attempts."""
+    """Requests a call of the workspace's webhook with the outcomes of these probes. `id` identifies the call in all its
+    attempts."""
 
     id: str
     indexes: Annotated[list[int], Field(min_length=1, max_length=100)]
     created_at: str
     attempts: Annotated[int, Field(ge=0)] = 0
-    """It counts the failed attempts."""
 
 
 @cache

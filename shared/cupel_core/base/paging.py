@@ -1,4 +1,4 @@
-"""Pages of lists: `{items, nextCursor}`. A cursor is a position in the caller's own partition, never a partition."""
+"""Pages lists as `{items, nextCursor}`. A cursor is a position in the caller's own partition, never a partition."""
 
 import base64
 import binascii
@@ -12,12 +12,12 @@ from cupel_core.base.errors import Invalid
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 _MAX_INDEX_DIGITS = 18
-"""More do not fit a machine's integer, which slices require."""
+"""An index with more digits does not fit a machine's integer, which slices require."""
 
 
 @dataclass(frozen=True)
 class Page[T]:
-    """Part of a list; `next_cursor` is None on the last page."""
+    """Contains a part of a list; `next_cursor` is None on the last page."""
 
     items: tuple[T, ...]
     next_cursor: str | None = None
@@ -28,7 +28,7 @@ class Page[T]:
         return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
 
     def entries(self) -> "Iterator[Entry[T]]":
-        """The page as entries of a list, from which a shorter page can be filled."""
+        """Yield the page as entries of a list, from which a shorter page can be filled."""
         for cursor, item in zip(self.cursors, self.items, strict=True):
             yield Entry(cursor, item)
         if self.next_cursor is not None:
@@ -40,9 +40,7 @@ class Creation:
     """Selects items of a list that is sorted by creation time, and their order."""
 
     after: datetime | None = None
-    """Selects items created then or later."""
     before: datetime | None = None
-    """Selects items created earlier."""
     oldest_first: bool = False
 
     def __post_init__(self) -> None:
@@ -54,12 +52,10 @@ ANY_TIME = Creation()
 
 
 class Entry[T](NamedTuple):
-    """An item of a list that is read lazily."""
-
     cursor: str
-    """Continues the list at this item; empty for the first one."""
+    """It continues the list at this item, and is empty for the first one."""
     item: T | None
-    """None ends a page here: enough was read without finding a matching item."""
+    """None ends a page here, because enough was read without finding a matching item."""
 
     def map[R](self, change: Callable[[T], R]) -> "Entry[R]":
         return Entry(self.cursor, None if self.item is None else change(self.item))
@@ -68,7 +64,7 @@ class Entry[T](NamedTuple):
 def fill_page[T](
     entries: Iterable[Entry[T]], limit: int, size: Callable[[T], int] = lambda _: 0, max_size: int = 0
 ) -> Page[T]:
-    """Entries until there are `limit`, or until their sizes together exceed `max_size`; always at least one."""
+    """Collect at least one entry, until there are `limit`, or until their sizes together exceed `max_size`."""
     items: list[T] = []
     cursors: list[str] = []
     total = 0
@@ -82,7 +78,6 @@ def fill_page[T](
 
 
 def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]:
-    """A page of a list that is in memory as a whole."""
     start = decode_index(cursor)
     more = start + limit < len(items)
     shown = tuple(items[start : start + limit])
@@ -91,12 +86,11 @@ def slice_page[T](items: Sequence[T], limit: int, cursor: str | None) -> Page[T]
 
 
 def encode_cursor(position: str) -> str:
-    """The opaque cursor for a position."""
     return base64.urlsafe_b64encode(f"c1:{position}".encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str) -> str:
-    """The position that a cursor encodes. Raises Invalid (field `cursor`) for anything that is not a cursor."""
+    """Return the position that a cursor encodes. Raises Invalid (field `cursor`) for anything that is not a cursor."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -112,7 +106,7 @@ def decode_index(cursor: str | None) -> int:
 
 
 def parse_index(text: str) -> int:
-    """The index in a decoded cursor. Raises Invalid (field `cursor`) for other text."""
+    """Return the index in a decoded cursor. Raises Invalid (field `cursor`) for other text."""
     if not text.isascii() or not text.isdigit() or len(text) > _MAX_INDEX_DIGITS:
         raise Invalid.field("cursor", "must be the nextCursor of an earlier page of the same list")
     return int(text)

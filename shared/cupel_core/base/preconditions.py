@@ -1,4 +1,4 @@
-"""Entity tags and `If-Match`: a change that its sender bases on a state is refused if that is no longer the state.
+"""Handles entity tags and `If-Match`: a change based on a state is refused if that is no longer the state.
 
 The check is part of the write: what was read and checked is written on condition that it is still what is stored.
 """
@@ -17,30 +17,29 @@ _TAG_LENGTH = 32
 
 
 def etag(revision: int | str) -> str:
-    """The strong entity tag of a revision."""
     return f'"{revision}"'
 
 
 def content_etag(content: object) -> str:
-    """The strong entity tag of JSON content that has no revision."""
+    """Return the strong entity tag of JSON content that has no revision."""
     text = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
     return etag(hashlib.sha256(text).hexdigest()[:_TAG_LENGTH])
 
 
 def bytes_etag(content: bytes) -> str:
-    """The strong entity tag of a response without a revision."""
+    """Return the strong entity tag of a response without a revision."""
     return etag(hashlib.sha256(content).hexdigest()[:_TAG_LENGTH])
 
 
 @dataclass(frozen=True)
 class Precondition:
-    """The tags of an `If-Match` header; None for a request without it."""
+    """Contains the tags of an `If-Match` header; None for a request without it."""
 
     tags: frozenset[str] | None = None
 
     @classmethod
     def parse(cls, header: str | None) -> "Precondition":
-        """Weak tags and other text match nothing."""
+        """Parse the header; weak tags and other text match nothing."""
         return cls(None if header is None else frozenset(tag.strip() for tag in header.split(",")))
 
     @property

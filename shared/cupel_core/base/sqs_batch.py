@@ -1,4 +1,5 @@
-"""SQS batches, record by record: a failed one is logged with its reason and redelivered, the others are deleted."""
+"""Processes SQS batches by record: a failed record is logged with its reason and redelivered, the others are
+deleted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,6 @@ class _Processor(BatchProcessor):
 def process(
     event: dict[str, Any], context: LambdaContext, handle: Callable[[SQSRecord], None]
 ) -> PartialItemFailureResponse:
-    """Call `handle` with each record; an exception fails that record alone. Returns the partial batch response."""
+    """Call `handle` with each record and return the partial batch response; an exception fails only its record."""
     processor = _Processor(EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event, handle, processor, context)

@@ -1,4 +1,4 @@
-"""Where the account of a budget is: in the table, or in the memory of the only process that spends from it."""
+"""Accounts of budgets, in the table or in the memory of the only process that spends from them."""
 
 import asyncio
 from dataclasses import replace
@@ -10,37 +10,33 @@ from cupel_core.domain.budgets.periods import BudgetScope
 
 
 class BudgetGrant(NamedTuple):
-    """What a worker may spend beyond what it has reported as reserved."""
+    """The amount that a worker may spend in addition to its reported reservations."""
 
     amount: int
     exhausted: BudgetScope | None = None
-    """The limit that will not allow what the worker needs; None if it may, or if the worker needs nothing."""
+    """The limit that will not allow the worker's need. It is None if the limit may allow it, or nothing is needed."""
     account: BudgetAccount = BudgetAccount()
-    """Of the run; empty if the run has no budget."""
+    """The account of the run. It is empty if the run has no budget."""
 
     @classmethod
     def of(cls, account: BudgetAccount, limit: int, report: BudgetReport) -> "BudgetGrant":
-        """From the account of a run after a worker's report."""
+        """Build the grant from the account of a run after a worker's report."""
         amount = account.leases[report.worker_id].reserved - report.reserved
         is_exhausted = report.needed > amount and account.is_exhausted(limit, report.needed)
         return cls(amount, BudgetScope.RUN if is_exhausted else None, account)
 
 
 class AccountStore(Protocol):
-    """The account of one budget. Raises what the store raises; a report may then have arrived or not."""
+    """The account of one budget. It raises what the store raises; a report may then have arrived or not."""
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
-        """Apply a worker's report and answer what it is granted. `limit` is that of the run."""
+        """Apply a worker's report and return its grant. `limit` is that of the run."""
         ...
 
-    async def leave(self, report: BudgetReport, now: float) -> None:
-        """Apply a worker's last report."""
-        ...
+    async def leave(self, report: BudgetReport, now: float) -> None: ...
 
 
 class MemoryAccount:
-    """For evaluations in one process."""
-
     def __init__(self, account: BudgetAccount | None = None) -> None:
         self.account = account or BudgetAccount()
 
@@ -54,11 +50,9 @@ class MemoryAccount:
 
 @dataclass
 class JointAccount:
-    """Two accounts that must both grant what a worker spends: that of the workspace's period, and that of the run.
-
-    All figures are absolute, so no transaction is needed: a worker that dies between the two reports has reserved too
-    much in the first account until its lease expires, and never too little in either.
-    """
+    """Two accounts that must both grant a worker's spending: that of the workspace's period, and that of the run. All
+    figures are absolute, so no transaction is needed. If a worker dies between the two reports, its reservation in the
+    first account is too high until its lease expires. No reservation is ever too low."""
 
     first: AccountStore
     second: AccountStore
@@ -72,7 +66,7 @@ class JointAccount:
         return BudgetGrant(second.amount, first.exhausted or second.exhausted, second.account)
 
     async def leave(self, report: BudgetReport, now: float) -> None:
-        """Both, although one fails."""
+        """Report to both accounts, even if one fails."""
         leaving = (account.leave(report, now) for account in (self.first, self.second))
         for result in await asyncio.gather(*leaving, return_exceptions=True):
             if result is not None:
@@ -80,7 +74,7 @@ class JointAccount:
 
 
 def _within(report: BudgetReport, amount: int) -> BudgetReport:
-    """The same report, asking for no more than this; for nothing if that is too little for a call."""
+    """Return the report with at most this amount requested, or nothing if that is too little for a call."""
     if amount < report.needed:
         return replace(report, needed=0, wanted=0)
     return replace(report, wanted=min(report.wanted, amount))

@@ -1,8 +1,8 @@
 """The part of a budget that one worker may spend: drawn for many calls with one request, and divided among them here.
 
-Before a call, what it costs at most is reserved; afterwards, what it has cost is deducted and the rest is free again.
-Both happen at once and in memory. The account is told at least once a minute, so that a dead worker's lease may expire
-soon. What a worker has drawn and not spent is uncertain when it dies, so it never draws much more than it needs.
+Before a call, its maximum cost is reserved; afterwards, its cost is deducted and the rest is free again. Both happen at
+once and in memory. The worker reports to the account at least once a minute, so that a dead worker's lease may expire
+soon. Drawn and unspent money is uncertain when a worker dies, so it never draws much more than it needs.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from cupel_core.domain.conversations.roles import ModelRole
 
 LEASE_SECONDS = 150.0
 IDLE_SECONDS = 5.0
-"""After which a worker without work for the run gives back what it has drawn."""
+"""A worker without work for the run returns its unspent grant after this time."""
 EXHAUSTION_SECONDS = 5.0
-"""For which a report that finds a budget used up counts: a limit may be raised, and a period ends."""
+"""A report that a budget is used up is trusted for this time, because limits can be raised and periods end."""
 LOW_FRACTION = 0.25
-"""Of the last draw: with less than this left, a worker draws again before it needs more."""
+"""With less than this share of the last draw left, a worker draws again in advance."""
 
 
 REPORT_SECONDS = 60.0
-"""A worker that has drawn or spent anything reports at least as often."""
+"""A worker that has drawn or spent anything reports at least this often."""
 _MIN_INTERVAL_SECONDS = 0.2
 _FIRST_RETRY_SECONDS, _MAX_DOUBLINGS = 1.0, 3
 
@@ -37,18 +37,17 @@ class Allowance:
     """One worker's part of one budget. Amounts are in billionths of a USD."""
 
     def __init__(self, worker_id: str, account: AccountStore, clock: Callable[[], float], ends_at: float = inf) -> None:
-        """`ends_at` is when the worker ends at the latest: then its lease expires."""
+        """`ends_at` is when the worker ends at the latest. Its lease expires then."""
         self.limit = 0
         self.demand = Demand()
         self.outputs = OutputLengths()
         self.account = BudgetAccount()
-        """As of the last report."""
         self.exhausted_for: int | None = None
-        """What the calls that wait need at least, if the budget will never have it; None while it may."""
+        """The minimum need of the waiting calls, if the budget will never allow it; otherwise None."""
         self.exhausted: BudgetScope | None = None
-        """Which limit does not allow it."""
+        """The limit that does not allow it."""
         self.is_short = False
-        """Whether the last report was granted less than the calls that wait need."""
+        """This is true if the last report was granted less than the waiting calls need."""
         self._worker_id = worker_id
         self._store = account
         self._clock = clock
@@ -65,27 +64,26 @@ class Allowance:
         self._had_calls_when_refused = False
 
     def requeue_delay_seconds(self) -> float | None:
-        """After how long pending conversations should be tried again; None if they may start, or waiting is worth it.
-
-        A conversation of this worker that ends may leave enough for another one.
-        """
+        """Return the seconds after which pending conversations should be retried. It is None if they may start, or
+        waiting is worth it: a conversation of this worker that ends may leave enough for another one."""
         is_refused = self.is_short and self.exhausted_for is None and not self._is_refusal_outdated
         is_waiting = is_refused and not self.demand.open_conversations
         return SHORTAGE_SECONDS if is_waiting and self._ledger.balance < self.demand.first_call else None
 
     def set_limit(self, limit: int) -> None:
-        """A worker learns of a raised limit with the run, and asks again at once."""
+        """Set the limit. A worker learns of a raised limit with the run, and draws again at once."""
         if limit > self.limit:
             self.forget_exhaustion()
         self.limit = limit
 
     def forget_exhaustion(self) -> None:
-        """The next call that needs more than is left asks again."""
+        """Make the next call that needs more than is left draw again."""
         self._times.reset()
         self.exhausted_for, self.exhausted, self.is_short = None, None, False
 
     def start_conversation(self, amount: int) -> OpeningReservation | None:
-        """Set aside what its first call needs; None if there is too little, or other calls wait for it."""
+        """Reserve the cost of a conversation's first call. Return None if there is too little, or other calls wait for
+        it."""
         self._used_at = self._clock()
         if self._waiting or self._ledger.balance < amount:
             return None
@@ -101,17 +99,13 @@ class Allowance:
 
     @property
     def _is_refusal_outdated(self) -> bool:
-        """Whether the last draw was refused while calls of this worker might still leave enough, and none may now.
-
-        The next report tells whether the budget is used up; to requeue its conversations would only delay that.
-        """
+        """Return whether the last draw was refused while this worker's calls might have left enough, and none may now.
+        The next report shows whether the budget is used up; requeuing its conversations would only delay that."""
         return self.is_short and self._had_calls_when_refused and not self._ledger.in_flight
 
     async def reserve(self, amount: int) -> float:
-        """Set aside what a call costs at most; returns for how many seconds it has waited.
-
-        Raises BudgetShortage if the budget does not allow it now.
-        """
+        """Reserve the maximum cost of a call. Return for how many seconds it has waited. Raise BudgetShortage if the
+        budget does not allow it now."""
         started_at = self._used_at = self._clock()
         self.demand.note_reserved(amount)
         if self._ledger.balance >= amount:
@@ -134,7 +128,7 @@ class Allowance:
         return self._clock() - started_at
 
     def settle(self, reserved: int, cost: int, role: ModelRole, *, is_certain: bool = True) -> None:
-        """Deduct what a call has cost; the rest of what was reserved for it is free again."""
+        """Deduct the cost of a call. The rest of its reservation is free again."""
         self._used_at = self._clock()
         self._ledger.settle(reserved, cost, role, is_certain=is_certain)
         self._serve_waiting()
@@ -151,8 +145,7 @@ class Allowance:
                 call.turn.set_result(None)
 
     def is_exhausted_for(self, amount: int) -> bool:
-        """Whether the budget will not allow a call that may cost so much, unless its limit is raised or its period
-        ends."""
+        """Return whether the budget will not allow a call of this cost until its limit is raised or its period ends."""
         is_recent = self._clock() - self._exhausted_at < EXHAUSTION_SECONDS
         return is_recent and self.exhausted_for is not None and self.exhausted_for <= amount
 
@@ -183,12 +176,11 @@ class Allowance:
         return not has_work and self._clock() - self._used_at > IDLE_SECONDS
 
     def report(self) -> "asyncio.Task[None]":
-        """Start a report to the account, for all calls that begin to wait at this time."""
         self._report = asyncio.create_task(self._send_report())
         return self._report
 
     def _new_report(self) -> BudgetReport:
-        """What is too little for any call is given back first: others may need it, and the response may be lost."""
+        """Build a report. A balance that is too small for any call is returned first: others may need it."""
         needed = self._smallest_need()
         if self._ledger.balance >= needed and not self._is_idle:
             needed = 0
@@ -200,7 +192,7 @@ class Allowance:
         )
 
     def _smallest_need(self) -> int:
-        """Of the calls that wait. No conversation starts before them, so the cheapest one counts only if none waits."""
+        """Return the smallest need of the waiting calls. Without any, that of the cheapest conversation counts."""
         if self._waiting:
             return min(call.amount for call in self._waiting)
         return self.demand.first_call if self.demand.pending else 0
@@ -212,12 +204,12 @@ class Allowance:
         except RetryableError:
             self.is_short = bool(report.needed)
             self._times.retry_later(now)
-        except BaseException:  # Also CancelledError: no call may wait for a report that has ended.
+        except BaseException:  # This includes CancelledError: no call may wait for a report that has ended.
             self._postpone_waiting()
             raise
         else:
             self._note_grant(grant, report, now)
-            if self.limit > limit:  # It was raised meanwhile: ask again for what was refused.
+            if self.limit > limit:  # It was raised meanwhile, so the refused calls draw again.
                 self.forget_exhaustion()
         self._serve_waiting()
         if self.is_short:
@@ -245,10 +237,10 @@ class Allowance:
                 call.turn.set_exception(self._shortage(call.amount))
 
     async def leave(self) -> None:
-        """Give back what is left, so that nobody waits for the lease to expire."""
+        """Return the rest, so that no worker waits for the lease to expire."""
         if self._report is not None:
             await self._report
-        if self._ledger.used and not self._has_lease:  # By calls for which nothing was reserved.
+        if self._ledger.used and not self._has_lease:  # Calls without a reservation have used it.
             await self.report()
         if self._has_lease:
             self._ledger.empty()
@@ -257,8 +249,6 @@ class Allowance:
 
 
 class ReportTimes:
-    """They say when a worker reports to the account of a budget."""
-
     def __init__(self) -> None:
         self._reported_at = -inf
         self._next_at = -inf
@@ -268,7 +258,6 @@ class ReportTimes:
         return now >= self._next_at
 
     def is_due(self, now: float) -> bool:
-        """Return whether the lease must be renewed."""
         return now - self._reported_at >= REPORT_SECONDS
 
     def note_report(self, now: float) -> None:
@@ -278,7 +267,7 @@ class ReportTimes:
         self._next_at, self._retries = now + _MIN_INTERVAL_SECONDS, 0
 
     def retry_later(self, now: float) -> None:
-        """Nothing was granted: ask again after 1, 2, 4, 8, 8, … seconds."""
+        """Schedule another draw after 1, 2, 4, 8, 8, … seconds, because nothing was granted."""
         self._next_at = now + _FIRST_RETRY_SECONDS * (1 << self._retries)
         self._retries = min(_MAX_DOUBLINGS, self._retries + 1)
 

@@ -24,8 +24,7 @@ from cupel_core.store import evaluation_settings, rescores, runs
 from cupel_core.store.budgets import GenerationRef, RescoreRef
 
 GENERATION_WAIT_SECONDS = 1.0
-"""A call for which too little is left waits this many seconds for what other calls of the same worker give back: nobody
-else calls for the generation."""
+"""A call with too little left retries after this time. Only calls of the same worker can free money for it."""
 
 
 @asynccontextmanager
@@ -36,11 +35,9 @@ async def charged_calls(
     leases: LeasePool,
     rescore: Rescore | None = None,
 ) -> AsyncIterator[GraderCalls]:
-    """Yield the calls that follow the probes of a run; they may use all that is left of its budget, and have slots of
-    these leases.
-
-    The calls of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used up.
-    """
+    """Yield the calls that follow the probes of a run. They may use the rest of its budget, and use slots of these
+    leases. The calls of a rescore with a budget of its own use that one, and raise BudgetShortage once it is used
+    up."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, run.workspace)
     key, max_usd = key_of_run(run, limits, time.time()), run.budget.max_usd if run.budget else None
     has_own = rescore is not None and rescore.max_budget_usd is not None
@@ -63,7 +60,6 @@ async def charged_calls(
 
 
 def _read_max_usd(run: Run, rescore: Rescore | None) -> float | None:
-    """Return the budget of the run or of the rescore as it is now, or None if it was deleted."""
     ref = RunRef(run.workspace, run.id)
     try:
         if rescore is not None:
@@ -92,7 +88,7 @@ async def generation_calls(
     ref: GenerationRef, max_usd: float, leases: LeasePool, *, seconds_left: Callable[[], float]
 ) -> AsyncIterator[Attempt]:
     """Yield the calls of a generation of scenarios with a budget of its own, with slots of these leases. They wait for
-    what those before them give back, and raise BudgetShortage once that budget is used up."""
+    the unused reservations of earlier calls, and raise BudgetShortage once that budget is used up."""
     limits = await asyncio.to_thread(evaluation_settings.get_budgets, ref.workspace)
     key = BudgetKey(ref.workspace, None, ref, limits.day_at(time.time()) if limits.is_set else None)
     recheck = partial(leases.recheck, ref.workspace)
@@ -110,7 +106,6 @@ async def generation_calls(
 async def _charged(
     key: BudgetKey | None, limit: int, attempt: Attempt, seconds_left: Callable[[], float], recheck: Recheck
 ) -> AsyncIterator[ChargedCalls | None]:
-    """Yield the calls charged to the budgets of this key, or None if there is no key."""
     if key is None:
         yield None
         return

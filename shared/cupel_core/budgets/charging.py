@@ -1,4 +1,4 @@
-"""Calls that are paid from an allowance: what one costs at most is reserved before it, and settled after it."""
+"""Calls that are paid from an allowance: the maximum cost of one is reserved before it, and settled after it."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,19 +18,17 @@ from cupel_core.providers.reservations import bound_of_call, bound_of_embedding,
 from cupel_core.providers.wire_format import Embeddings
 
 RECHECK_SECONDS = 0.5
-"""After a longer wait for its reservation, what has allowed a call is checked again: a pause may have come since."""
+"""After a longer wait for its reservation, a call is checked again, because a pause may have come since."""
 
 type Recheck = Callable[[Account], Awaitable[None]]
 """Raises to prevent a call to the account."""
 
 
-async def allow(account: Account) -> None:
-    """For calls that nothing stops."""
+async def allow(account: Account) -> None: ...
 
 
 class _ChargedCall:
-    """One attempt. Nothing is charged before it is made; then it may have cost all that was reserved, until its cost is
-    known."""
+    """One attempt. Nothing is charged before it is made. Then the whole reservation counts, until its cost is known."""
 
     def __init__(self) -> None:
         self.cost = 0
@@ -41,7 +39,7 @@ class _ChargedCall:
 
 
 class ChargedCalls:
-    """The attempts of calls that one allowance pays for."""
+    """Makes the attempts of calls that one allowance pays for."""
 
     def __init__(
         self,
@@ -61,7 +59,7 @@ class ChargedCalls:
         self._allowance.set_limit(limit)
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
-        """Raises BudgetShortage if the call may not be made now, and else what the attempt raises."""
+        """Make an attempt. Raise BudgetShortage if the call may not be made now, and else what the attempt raises."""
         request = _with_limit(request)
         bound = bound_of_call(account, model, request, self._allowance.outputs.mean_tokens(model))
         async with self._charge(account, bound.nano_usd, request.role) as call:
@@ -85,7 +83,7 @@ class ChargedCalls:
             return reply
 
     async def embed(self, account: Account, model: str, texts: tuple[str, ...], timeout_seconds: float) -> Embeddings:
-        """The same for embeddings. Google reports no usage; then the call counts as what it costs at most."""
+        """Make embeddings in the same way. Google reports no usage, so such a call counts with its maximum cost."""
         bound = bound_of_embedding(account, model, texts)
         async with self._charge(account, bound, ModelRole.JUDGE) as call:
             answer = await self._embed_attempt(account, model, texts, timeout_seconds)
@@ -95,7 +93,7 @@ class ChargedCalls:
 
     @asynccontextmanager
     async def _charge(self, account: Account, bound: int, role: ModelRole) -> AsyncIterator[_ChargedCall]:
-        """Whatever ends the attempt without an answer, its provider may bill it, unless it has refused it."""
+        """Charge an attempt. If it ends without an answer, its provider may bill it, unless it has refused it."""
         if self._opening is not None:
             self._opening.release()
         waited_seconds = await self._allowance.reserve(bound)
@@ -105,7 +103,7 @@ class ChargedCalls:
                 await self.recheck(account)
             call.note_cost(bound, is_certain=False)
             yield call
-        except (CallPrevented, CallPostponed):  # It was not made.
+        except (CallPrevented, CallPostponed):  # The call was not made.
             call.note_cost(0)
             raise
         except ProviderError as error:
@@ -117,7 +115,8 @@ class ChargedCalls:
 
 
 def _with_limit(request: ModelRequest) -> ModelRequest:
-    """What a judge or a simulated user may write is limited. A target's answer is not: that would change the result."""
+    """Limit the answer of a judge or a simulated user. A target's answer is not limited: that would change the
+    result."""
     if not request.is_graders or request.parameters.max_output_tokens is not None:
         return request
     return request.with_parameters(max_output_tokens=GRADER_OUTPUT_TOKENS)

@@ -1,6 +1,6 @@
-"""A worker's own account of a run's budget: what it has drawn, what became of it, and how much it draws at a time.
+"""A worker's own account of a run's budget: what it has drawn and spent, and how much it draws at a time.
 
-It draws enough for some time, and little enough to lose when it dies. Amounts are in billionths of a USD.
+It draws enough for some time, but little enough that its death loses little. Amounts are in billionths of a USD.
 """
 
 from collections import Counter
@@ -9,24 +9,23 @@ from cupel_core.domain.budgets.account import BudgetReport
 from cupel_core.domain.conversations.roles import ModelRole
 
 MAX_CONVERSATIONS = 100
-"""A worker draws for at most so many conversations at a time."""
+"""A worker draws for at most this many conversations at a time."""
 _SMOOTHING_FACTOR = 0.1
 
 
 class WorkerLedger:
-    """`balance` plus what is reserved plus what is spent only changes when the worker draws or gives back."""
+    """The sum of `balance`, reservations and spending only changes when the worker draws or returns money."""
 
     def __init__(self) -> None:
         self.balance = 0
-        """What further calls may reserve; negative if calls have cost more than they had reserved."""
+        """The amount that further calls may reserve. It is negative if calls have cost more than they had reserved."""
         self.in_flight = 0
-        """Reserved by calls, and by conversations that start with one."""
+        """The reservations of calls, and of conversations that start with one."""
         self._spent: Counter[ModelRole] = Counter()
         self._uncertain = 0
 
     @property
     def used(self) -> int:
-        """The amount that is used for certain or perhaps."""
         return sum(self._spent.values()) + self._uncertain
 
     def take(self, amount: int) -> None:
@@ -46,8 +45,8 @@ class WorkerLedger:
             self._uncertain += cost
 
     def empty(self) -> None:
-        """Give the balance back with the next report: until then, no call may use it. The report also tells the account
-        of what calls have cost beyond what they had reserved."""
+        """Return the balance with the next report, so that no call uses it until then. The report also has the cost of
+        calls beyond their reservations."""
         self.balance = 0
 
     def report(self, worker_id: str, needed: int, wanted: int, until: float) -> BudgetReport:
@@ -63,18 +62,15 @@ class WorkerLedger:
 
 
 class Demand:
-    """What a worker has to do for a run. Amounts are in billionths of a USD."""
+    """The pending work of a worker for a run. Amounts are in billionths of a USD."""
 
     def __init__(self) -> None:
         self.pending = 0
-        """Conversations that could start."""
         self.first_call = 0
-        """The cheapest of them needs so much to start."""
+        """The amount that the cheapest of them needs to start."""
         self.open_conversations = 0
         self._mean_cost = 0.0
-        """The mean cost of a conversation."""
         self._mean_reserved = 0.0
-        """The mean amount that a call reserves."""
         self._ended = 0
 
     @property
@@ -82,7 +78,6 @@ class Demand:
         return self.pending + self.open_conversations
 
     def forget_pending(self) -> None:
-        """They start with another allowance."""
         self.pending = self.first_call = 0
 
     def note_reserved(self, amount: int) -> None:
@@ -90,25 +85,25 @@ class Demand:
         self._mean_reserved = before + _SMOOTHING_FACTOR * (amount - before)
 
     def end_conversation(self, spent: int) -> None:
-        """One has ended, after which so much was spent on all."""
+        """Record the end of a conversation. `spent` is the sum of all until then."""
         self.open_conversations -= 1
         self._ended += 1
         self._mean_cost = spent / self._ended
 
     def amount(self, waiting_calls: int) -> int:
-        """For the conversations of the next time, and for what their calls reserve beyond their cost."""
+        """Return the amount for the next conversations, and for the reservations of their calls beyond their cost."""
         count = min(MAX_CONVERSATIONS, self.conversations + waiting_calls)
         return round(count * (self._mean_cost + max(self._mean_reserved, self.first_call)))
 
 
 class OutputLengths:
-    """How long answers are, for calls whose answers have no limit."""
+    """The lengths of answers, for calls whose answers have no limit."""
 
     def __init__(self) -> None:
         self._means: dict[str, float] = {}
 
     def mean_tokens(self, model: str) -> float:
-        """0 before the first answer."""
+        """Return the mean, which is 0 before the first answer."""
         return self._means.get(model, 0.0)
 
     def note(self, model: str, tokens: int) -> None:

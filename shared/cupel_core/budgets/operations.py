@@ -1,4 +1,4 @@
-"""The use of the workspace's budgets; their limits are among its settings."""
+"""The use of the workspace's budgets. Their limits are among its settings."""
 
 from cupel_core.budgets.workspace_budgets import get_use
 from cupel_core.contract.operation import VIEWER, AsTool, Call, ToolGroup, operation
@@ -21,5 +21,5 @@ from cupel_core.contract.workspace_budgets import BudgetsResponse
     ),
 )
 def get_budgets(call: Call) -> BudgetsResponse:
-    """Their limits are `budgets` of the settings. Calls are counted while there is a limit."""
+    """The limits are `budgets` of the settings. Calls are counted while there is a limit."""
     return BudgetsResponse.of(*get_use(call.workspace, call.now))

@@ -1,4 +1,4 @@
-"""Calls that wait for what others may give back to a budget, and fail once nobody can."""
+"""Calls that wait until other calls release money of a budget, and fail once none can."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ from cupel_core.providers.wire_format import Embeddings
 
 
 def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> ProviderError:
-    """Of a call that no budget will allow. `max_usd` is the budget of the run, if it has one."""
+    """Return the error of a call that no budget will allow. `max_usd` is the budget of the run, if it has one."""
     of_run = "the budget" if max_usd is None else f"the budget of {limit_text(max_usd)}"
     is_own = shortage.exhausted is None or shortage.exhausted is BudgetScope.RUN
     name = of_run if is_own else f"the workspace's budget for the {shortage.exhausted}"
@@ -29,15 +29,15 @@ def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> Prov
 class PatientCalls:
     charged: ChargedCalls
     max_usd: float | None
-    """The budget of the run, if it has one; the one that was read last."""
+    """The budget of the run as it was last read, if it has one."""
     may_wait: Callable[[], bool] = lambda: True
-    """Whether there is time for it; otherwise BudgetShortage is raised."""
+    """Returns whether there is time to wait. Otherwise BudgetShortage is raised."""
     wait_seconds: float = SHORTAGE_SECONDS
     read_max_usd: Callable[[], Awaitable[float | None]] | None = None
-    """Reads that budget again: before calls give up, and after each wait."""
+    """Reads that budget again, before calls give up, and after each wait."""
     has_own_budget: bool = False
-    """Whether their budget is not that of the run: when it is used up, BudgetShortage is raised, and whoever makes the
-    calls stops."""
+    """This is true if their budget is not the run's. When it is used up, BudgetShortage is raised and the caller
+    stops."""
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         return await self._patiently(account, partial(self.charged.attempt, account, model, request, timeout_seconds))
@@ -55,7 +55,7 @@ class PatientCalls:
             await self.charged.recheck(account)
 
     async def _wait_after(self, shortage: BudgetShortage, attempted_with_usd: float) -> None:
-        """Until the call may be tried again. Raises if that would be in vain, or if there is no time for it."""
+        """Wait until the call may be tried again. Raise if that would be in vain, or if there is no time for it."""
         is_own = shortage.exhausted is BudgetScope.RUN
         if is_own and await self._update_limit() > attempted_with_usd:
             return
@@ -69,7 +69,6 @@ class PatientCalls:
         await self._update_limit()
 
     async def _update_limit(self) -> float:
-        """Read the budget again, if there is one; returns it."""
         now = await self.read_max_usd() if self.read_max_usd is not None and self.max_usd is not None else None
         if now is not None:
             self.max_usd = now

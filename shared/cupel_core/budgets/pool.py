@@ -20,7 +20,7 @@ def _ignore() -> None:
 
 
 class AllowancePool[Budget: Hashable]:
-    """`open_account` makes the account of a budget, which any key identifies."""
+    """Opens the account of each budget with `open_account`. Any value may be its key."""
 
     def __init__(
         self,
@@ -45,14 +45,13 @@ class AllowancePool[Budget: Hashable]:
     async def __aexit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Give back what is left; the leases of a worker that is cancelled expire."""
+        """Return the rest of the allowances. The leases of a worker that is cancelled expire."""
         if self._reports is not None:
             self._reports.cancel()
         if error is None or isinstance(error, Exception):
             await asyncio.gather(*(allowance.leave() for allowance in self._allowances.values()))
 
     def allowance(self, budget: Budget, limit: int) -> Allowance:
-        """The allowance of this budget, whose limit is this now."""
         if budget not in self._allowances:
             account = self._open_account(budget)
             self._allowances[budget] = Allowance(self._new_lease_id(), account, self._clock, self._ends_at)
@@ -62,7 +61,7 @@ class AllowancePool[Budget: Hashable]:
         return allowance
 
     def _new_lease_id(self) -> str:
-        """Two allowances may have leases in the same account, each with figures of its own."""
+        """Return a new id, because two allowances may have leases in the same account, each with figures of its own."""
         number = len(self._allowances)
         return f"{self._worker_id}-{number}" if number else self._worker_id
 

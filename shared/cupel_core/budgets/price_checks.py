@@ -13,13 +13,11 @@ from cupel_core.store import evaluation_settings
 
 
 def is_workspace_limited(workspace: str) -> bool:
-    """Return whether the workspace has a budget for a day or a month."""
     return evaluation_settings.get_budgets(workspace).is_set
 
 
 def needs_prices(run: Run) -> bool:
-    """Return whether a budget limits what is called for the run after its end, and whoever started the run has not
-    agreed to unknown prices."""
+    """Return whether a budget limits calls after the run's end and its starter did not agree to unknown prices."""
     return is_workspace_limited(run.workspace) if run.budget is None else not run.budget.allows_unpriced
 
 
@@ -30,13 +28,12 @@ def has_price(workspace: str, model: str, own_prices: Prices | None = None) -> b
 
 
 def may_cost(workspace: str, model: str) -> bool:
-    """Return whether calls of the model cost something, or may do so; False for a name that is not a model's."""
+    """Return whether calls of the model may cost something. It is False for a name that is not a model's."""
     if model_error(workspace, model):
         return False
     return cost_usd(model, Usage(1, 1), load_account(workspace, model.partition("/")[0])) != 0
 
 
 def refuse_unpriced(models: Iterable[str]) -> None:
-    """Raise Invalid if there are any models."""
     if named := sorted(models):
         raise Invalid.field("allowUnpriced", unpriced_message(named))

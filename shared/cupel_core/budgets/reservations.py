@@ -1,4 +1,4 @@
-"""What conversations and calls set aside of an allowance, and how they learn that there is too little."""
+"""Reservations of conversations and calls in an allowance, and the error that there is too little."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from cupel_core.domain.text.figures import format_usd
 from cupel_core.providers.errors import CallPostponed
 
 SHORTAGE_SECONDS = 10.0
-"""After which a conversation is tried again whose next call the budget does not allow now."""
+"""A conversation whose next call the budget does not allow now is tried again after this time."""
 
 
 class BudgetShortage(CallPostponed):
-    """A budget does not allow the call now; `exhausted` names it if it will not until its limit is raised or its period
-    ends."""
+    """A budget does not allow the call now. `exhausted` names the budget if it will not allow it until its limit is
+    raised or its period ends."""
 
     title = "The budget is used up"
     ends_by_itself = False
@@ -23,7 +23,7 @@ class BudgetShortage(CallPostponed):
     def __init__(self, needed: int, exhausted: BudgetScope | None = None) -> None:
         super().__init__("budget", SHORTAGE_SECONDS)
         self.needed = needed
-        """In billionths of a USD."""
+        """The needed amount in billionths of a USD."""
         self.exhausted = exhausted
         self.detail = f"the budget does not allow a call that may cost {format_usd(needed / 10**9)}"
 
@@ -41,14 +41,13 @@ class CallInQueue:
 
 
 class OpeningReservation:
-    """What a conversation that has started sets aside until it makes its first call."""
+    """The reservation of a started conversation until it makes its first call."""
 
     def __init__(self, amount: int, give_back: Callable[[int], None]) -> None:
         self._amount = amount
         self._give_back = give_back
 
     def release(self) -> None:
-        """Give it back, at the latest when the conversation ends."""
         amount, self._amount = self._amount, 0
         if amount:
             self._give_back(amount)

@@ -10,7 +10,6 @@ from cupel_core.base.messages import RunRef
 from cupel_core.budgets.accounts import BudgetGrant
 from cupel_core.budgets.budget_metrics import publish_used
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
-from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import SHARES, RunBudget, used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType
@@ -21,8 +20,6 @@ from cupel_core.store.clients import AWS_ERRORS
 
 @dataclass
 class TableAccount:
-    """The account of the budget of a run, a rescore or a generation, for one worker."""
-
     owner: BudgetOwner
     _stored: StoredAccount | None = None
 
@@ -41,7 +38,7 @@ class TableAccount:
 
 
 def announce_usage(run: Run, account: BudgetAccount, percent: int, now: datetime) -> Run:
-    """Write the events that say that so much of the budget is used, once per share and limit; returns the run."""
+    """Write the events that this share of the budget is used, once per share and limit. Return the run."""
     for share in SHARES:
         if share <= percent:
             run = _announce_share(run, account, share, now)
@@ -67,7 +64,7 @@ def _announce_share(run: Run, account: BudgetAccount, percent: int, now: datetim
 
 
 class BudgetChanged(RetryableError):
-    """The limit is not the one that was found to be exhausted."""
+    """The limit has changed since the budget was found to be exhausted."""
 
     title = "The budget was changed"
 
@@ -77,10 +74,8 @@ class BudgetChanged(RetryableError):
 
 
 def pause_exhausted_run(run: Run, account: BudgetAccount, needed: int, now: datetime) -> None:
-    """Pause the run, unless another worker or a user was faster. Raises BudgetChanged.
-
-    `needed` is what the cheapest of its calls needs, in billionths of a USD.
-    """
+    """Pause the run, unless another worker or a user was faster. Raise BudgetChanged. `needed` is the cost of the
+    cheapest of its calls, in billionths of a USD."""
     budget, ref = run.budget, RunRef(run.workspace, run.id)
     if budget is None:
         return
@@ -110,6 +105,6 @@ def _figures(run: Run, account: BudgetAccount) -> dict[str, object]:
     return {
         "scope": BudgetScope.RUN,
         "maxBudgetUsd": run.budget.max_usd if run.budget else None,
-        "spentUsd": round(usd(sum(account.spent_by_role.values())), 9),
-        "uncertainUsd": round(usd(account.total_uncertain), 9),
+        "spentUsd": account.spent_usd,
+        "uncertainUsd": account.uncertain_usd,
     }

@@ -20,29 +20,25 @@ from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.store.settings import settings
 
 type OnSpend = Callable[[str | None, Spend], None]
-"""It is called with the configured judge, whose provider the metric names, and the recorded spend."""
+"""Called with the configured judge, whose provider the metric names, and the recorded spend."""
 
 
-def ignore_spend(model: str | None, spend: Spend) -> None:
-    """Do nothing, for tasks whose spend no metric counts."""
+def ignore_spend(model: str | None, spend: Spend) -> None: ...
 
 
 MAX_CONCURRENT = 50
-"""It limits how many transcripts are graded at the same time."""
 MAX_WAIT_SECONDS = 60.0
 RESERVE_SECONDS = 5.0
 """This many seconds at the end of an invocation are reserved for storing results."""
 
 
 class GraderCalls(NamedTuple):
-    """Graders call models and make embeddings with these functions."""
-
     attempt: Attempt = complete
     embed_attempt: EmbedAttempt = embed
 
 
 class TimeIsUp(CallPrevented):
-    """A call might not end before the invocation does: its transcript is left to the next invocation."""
+    """A call might not end before the invocation does. Its transcript is left to the next invocation."""
 
 
 def slice_leases(seconds_left: Callable[[], float], priority: Priority) -> LeasePool:
@@ -51,7 +47,6 @@ def slice_leases(seconds_left: Callable[[], float], priority: Priority) -> Lease
 
 
 def spare_seconds(seconds_left: Callable[[], float]) -> float:
-    """Return how many seconds a call may still wait before it starts."""
     return seconds_left() - settings().call_timeout_seconds - RESERVE_SECONDS
 
 
@@ -64,11 +59,8 @@ def slice_graders(
     calls: GraderCalls = GraderCalls(),  # noqa: B008 - immutable
     prices: Prices | None = None,
 ) -> GraderFactory:
-    """Return a factory whose graders raise TimeIsUp instead of starting a call too late.
-
-    The accounts of `models` and the evaluator's headers are read right away: an event loop must not wait for them
-    later.
-    """
+    """Return a factory whose graders raise TimeIsUp instead of starting a call too late. The accounts of `models` and
+    the evaluator's headers are read right away, because an event loop must not wait for them."""
 
     async def check_time() -> None:
         if spare_seconds(seconds_left) < 0:
@@ -91,7 +83,6 @@ def slice_graders(
 
 
 def grader_models(config: GraderConfig, assertions: Iterable[Assertion]) -> frozenset[str]:
-    """Return the models that grading by this configuration and these assertions may call."""
     named = {config.judge_model, config.embedding_model}
     named.update(assertion.provider for assertion in flatten(tuple(assertions)))
     return frozenset(model for model in named if model is not None)

@@ -1,4 +1,4 @@
-"""The budgets of a workspace for days and months: workers' reports, events, and the pause of a run when one is used up.
+"""The budgets of a workspace for days and months: workers' reports, events, and pauses of runs when one is used up.
 
 They limit the calls of all runs of the workspace together, and those that belong to no run.
 """
@@ -29,20 +29,19 @@ from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 FIELDS = {BudgetScope.DAY: "budgets.dayUsd", BudgetScope.MONTH: "budgets.monthUsd"}
-"""It maps each budget to the field of PUT /v1/settings that sets it."""
+"""The field of PUT /v1/settings that sets each budget."""
 
 
 class BudgetKey(NamedTuple):
-    """It identifies the budgets that limit the calls that a worker makes for one purpose."""
+    """Identifies the budgets that limit a worker's calls for one purpose."""
 
     workspace: str
     run: RunRef | None
-    """It is None for calls that belong to no run."""
+    """This is None for calls that belong to no run."""
     owner: BudgetOwner | None
-    """The calls are limited by the budget of this run, rescore of the run or generation of scenarios; None if it has no
-    budget of its own."""
+    """The run, rescore or generation whose own budget limits the calls. It is None if there is no own budget."""
     day: date | None
-    """The workspace's budgets for this day and its month limit the calls; None if the workspace has no budget."""
+    """The workspace's budgets for this day and its month limit the calls. It is None if the workspace has no budget."""
 
 
 @dataclass
@@ -52,11 +51,11 @@ class PeriodAccount:
     workspace: str
     day: date
     run: RunRef | None = None
-    """An event is written for this run if it is the first to use a certain share of a limit."""
+    """The event is written for this run if it is the first to use a certain share of a limit."""
     _stored: StoredMonth | None = None
 
     async def report(self, limit: int, report: BudgetReport, now: float) -> BudgetGrant:
-        del limit  # That of the run.
+        del limit  # It is the run's limit.
         try:
             return await asyncio.to_thread(self._report, report, now)
         except AWS_ERRORS as error:
@@ -100,13 +99,11 @@ def key_of_run(run: Run, limits: PeriodLimits, now: float) -> BudgetKey | None:
 
 
 def pause_for_period(run: Run, needed: int, now: datetime) -> None:
-    """Pause a run because a budget of the workspace is used up, unless another worker or a user was faster.
-
-    `needed` is what the cheapest of its calls needs. Raises BudgetChanged if there is enough after all: the limit was
-    raised, or another period has begun.
-    """
+    """Pause a run because a budget of the workspace is used up, unless another worker or a user was faster. `needed` is
+    the cost of the cheapest of its calls. Raise BudgetChanged if there is enough after all: the limit was raised, or
+    another period has begun."""
     day, limits, account = get_use(run.workspace, now)
-    scope = account.exhausted_scope(limits, day, needed)  # Another one, if the day has ended since.
+    scope = account.exhausted_scope(limits, day, needed)  # The scope differs if the day has ended since.
     if scope is None:
         raise BudgetChanged(run)
     ref = RunRef(run.workspace, run.id)
@@ -126,8 +123,6 @@ def pause_for_period(run: Run, needed: int, now: datetime) -> None:
 
 
 class BudgetUse(NamedTuple):
-    """It says how much of a workspace's budgets for a day and for its month is used."""
-
     day: date
     limits: PeriodLimits
     account: MonthAccount
@@ -144,8 +139,7 @@ def _read_use(workspace: str, limits: PeriodLimits, now: datetime) -> BudgetUse:
 
 
 def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:
-    """Return the scarcer of the workspace's budgets and what is left of it, which may be negative. Return None without
-    a budget."""
+    """Return the scarcer of the workspace's budgets and its rest, which may be negative, or None without a budget."""
     limits = evaluation_settings.get_budgets(workspace)
     if not limits.is_set:
         return None
@@ -155,8 +149,7 @@ def left(workspace: str, now: datetime) -> tuple[BudgetScope, int] | None:
 
 
 def awaited_scope(workspace: str, run_id: str, now: datetime) -> BudgetScope | None:
-    """Return the workspace's budget for which calls of the run wait, because what is left of it is reserved for
-    others."""
+    """Return the workspace's budget that is reserved for other calls, so that calls of the run wait for it."""
     limits = evaluation_settings.get_budgets(workspace)
     if not limits.is_set:
         return None

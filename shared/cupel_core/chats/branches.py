@@ -20,16 +20,15 @@ MAX_ATTEMPTS = 8
 class ForkRequest(NamedTuple):
     name: str | None
     from_branch_id: str | None
-    """The active one if None."""
     after_exchange_id: str | None
-    """The last exchange that the fork has; the last of the branch if None."""
+    """The last exchange that the fork has. None stands for the last one of the branch."""
     include_answer: bool
-    """It is set if the branch has the answers of that exchange."""
+    """This is true if the branch has the answers of that exchange."""
     carries_artifacts: bool
 
 
 def list_branches(workspace: str, chat_id: str) -> list[ChatBranch]:
-    """Oldest first; 200 at most."""
+    """Return the branches, oldest first. There are 200 at most."""
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     return chat_branches.list_branches(ref)
@@ -42,8 +41,8 @@ def get(workspace: str, chat_id: str, branch_id: str) -> ChatBranch:
 
 
 def create(workspace: str, chat_id: str, request: ForkRequest, now: datetime) -> ChatBranch:
-    """Fork a branch: it has the exchanges of its parent up to one. Raises Invalid for an exchange that the parent does
-    not have, and when the chat has as many branches as it may."""
+    """Fork a branch. It has the exchanges of its parent up to one. Raise Invalid for an exchange that the parent does
+    not have, and when the chat has its maximum of branches."""
     ref = ChatRef(workspace, chat_id)
     child_id = new_id("br")
     for _ in range(MAX_ATTEMPTS):
@@ -77,7 +76,7 @@ def rename(workspace: str, chat_id: str, branch_id: str, name: str, now: datetim
 
 
 def reset_session(workspace: str, chat_id: str, branch_id: str, now: datetime) -> ChatBranch:
-    """Later turns of the branch begin without artifacts. Conflict while a turn is in progress on it."""
+    """Make later turns of the branch begin without artifacts. Raise Conflict while a turn is in progress on it."""
 
     def make(branch: ChatBranch) -> BranchChange:
         check_is_free(branch)
@@ -87,7 +86,7 @@ def reset_session(workspace: str, chat_id: str, branch_id: str, now: datetime) -
 
 
 def delete(workspace: str, chat_id: str, branch_id: str, now: datetime) -> None:
-    """Raises Conflict for the active branch, and while a turn is in progress on it."""
+    """Delete a branch. Raise Conflict for the active one, and while a turn is in progress on it."""
     ref = ChatRef(workspace, chat_id)
     for _ in range(MAX_ATTEMPTS):
         chat, branch = chats.get(ref), chat_branches.get(ref, branch_id)
@@ -102,7 +101,7 @@ def delete(workspace: str, chat_id: str, branch_id: str, now: datetime) -> None:
 def change(
     ref: ChatRef, branch_id: str, make: Callable[[ChatBranch], BranchChange | None], now: datetime
 ) -> ChatBranch:
-    """Apply a change of a branch to what it is now; `make` returns None if there is nothing to change."""
+    """Apply a change to the current branch. `make` returns None if there is nothing to change."""
     for _ in range(MAX_ATTEMPTS):
         chats.get(ref)
         branch = chat_branches.get(ref, branch_id)
@@ -115,7 +114,6 @@ def change(
 
 
 def check_is_free(branch: ChatBranch) -> None:
-    """Raise Conflict while a turn is in progress on the branch."""
     if branch.open_turn is not None:
         raise Conflict(f"turn {branch.open_turn} is in progress on this branch; wait for its end, or abort it")
 
@@ -125,7 +123,7 @@ def changed_too_often() -> Conflict:
 
 
 def sessions_before(ref: ChatRef, branch: ChatBranch, position: int) -> Mapping[str, str]:
-    """By profile session, the turn that stored what the exchange at a position begins with."""
+    """Return, by profile session, the turn that stored the artifacts with which the exchange at a position begins."""
     if position <= 0:
         return {}
     page = chat_branches.get_page(ref, branch.page_of(position - 1))
@@ -138,7 +136,6 @@ def _parent(ref: ChatRef, branch_id: str) -> ChatBranch:
 
 
 def _position(ref: ChatRef, branch: ChatBranch, exchange_id: str) -> int:
-    """Raises Invalid unless the branch has the exchange."""
     exchange = chat_branches.get_exchanges(ref, [exchange_id]).get(exchange_id)
     if exchange is not None and exchange.position < branch.length:
         page = chat_branches.get_page(ref, branch.page_of(exchange.position))
@@ -150,7 +147,7 @@ def _position(ref: ChatRef, branch: ChatBranch, exchange_id: str) -> int:
 def _child(
     child_id: str, parent: ChatBranch, request: ForkRequest, cut_page: Pointers, now: datetime
 ) -> Callable[[int, tuple[PointerPage, ...]], ChatBranch]:
-    """`cut_page` are the pointers of the page of the last exchange."""
+    """Return a function that makes the fork. `cut_page` has the pointers of the last exchange's page."""
     salt = parent.session_salt if request.carries_artifacts else new_short_id()
 
     def make(length: int, pages: tuple[PointerPage, ...]) -> ChatBranch:

@@ -51,7 +51,7 @@ from cupel_core.scoring.grading.graders import GraderFactory
 from cupel_core.store.settings import settings
 
 MAX_SLOT_WAIT_SECONDS = 20.0
-"""For the account's limits: a person waits for the answer."""
+"""A call waits this long for the account's limits, because a person waits for the answer."""
 _REASONS = {
     ProbeErrorCode.RATE_LIMITED: FinishReason.RATE_LIMITED,
     ProbeErrorCode.TIMEOUT: FinishReason.TIMEOUT,
@@ -64,36 +64,33 @@ async def _store_nothing() -> None:
 
 
 class UnansweredCalls:
-    """What calls may have cost at most that were made, and whose answers are not noted: their providers may bill them.
-
-    What a call may cost is stored before it is made, so that it also counts if the worker dies. It counts until the
-    turn has the answer: what is stored always has one of the two.
-    """
+    """The maximum cost of calls whose answers are not recorded. Their providers may bill them. The cost is stored
+    before a call is made, so that it also counts if the worker dies. It counts until the turn has the answer: at every
+    moment, either the cost or the answer is stored."""
 
     def __init__(self) -> None:
         self.nano_usd = 0
         self.store: Callable[[], Awaitable[None]] = _store_nothing
-        """Stores what a worker has noted."""
         self._answered: dict[asyncio.Task[Any] | None, int] = {}
-        """By task: each operation is one, and makes one call at a time."""
+        """The costs by task. Each operation is a task, and makes one call at a time."""
 
     async def begin(self, nano_usd: int, *, is_main: bool) -> None:
-        """Before a call. The main call is always stored, with its prompt."""
+        """Record the cost before a call. The main call is always stored, with its prompt."""
         self.nano_usd += nano_usd
         if nano_usd or is_main:
             await self.store()
 
     def note_refused(self, nano_usd: int) -> None:
-        """The call will not be billed, or was not made."""
+        """Record that the call will not be billed, or was not made."""
         self.nano_usd -= nano_usd
 
     def note_answered(self, nano_usd: int) -> None:
-        """The task that has made the call is about to note the answer."""
+        """Record that the present task is about to record the answer."""
         task = asyncio.current_task()
         self._answered[task] = self._answered.get(task, 0) + nano_usd
 
     def note_stored(self) -> None:
-        """The answers of this task are among the turn's figures from now on."""
+        """Record that the answers of this task are among the turn's figures from now on."""
         self.nano_usd -= self._answered.pop(asyncio.current_task(), 0)
 
 
@@ -117,7 +114,7 @@ async def chat_calls(
     draft: DraftWriter,
     seconds_left: Callable[[], float],
 ) -> AsyncIterator[ChatCalls]:
-    """`accounts` are those of the model and of all operations, by provider."""
+    """Yield the calls. `accounts` are those of the model and of all operations, by provider."""
     leases = LeasePool(priority=Priority.HIGH, is_interactive=True, max_wait_seconds=lambda: MAX_SLOT_WAIT_SECONDS)
     unanswered = UnansweredCalls()
     streaming = partial(_attempt, draft, unanswered, partial(leases.recheck, workspace))
@@ -150,7 +147,7 @@ async def chat_calls(
 
 
 def _with_connector(workspace: str, account: Account, model: str) -> Account:
-    """As it is now; without one if it does not exist any more, which is an error of the call."""
+    """Return the account with the connector as it is now. A call without a connector fails."""
     connector_id = Target(model).connector_id
     connector = connectors.find(workspace, connector_id) if connector_id is not None else None
     return account if connector is None else replace(account, base_url=connector.base_url, connector=connector)
@@ -168,7 +165,7 @@ async def _attempt(
     bound = bound_of_call(account, model, request).nano_usd
     await unanswered.begin(bound, is_main=not request.is_graders)
     try:
-        await recheck(account)  # Storing may have taken a while.
+        await recheck(account)  # The limits may have changed while it was stored.
         reply = await _complete(draft, account, model, request, timeout_seconds)
     except CallPostponed:
         unanswered.note_refused(bound)
@@ -184,7 +181,7 @@ async def _attempt(
 async def _complete(
     draft: DraftWriter, account: Account, model: str, request: ModelRequest, timeout_seconds: float
 ) -> Reply:
-    """Only the main call streams: nobody reads what operations get while it is written."""
+    """Complete a call. Only the main call streams: operations need the whole answer."""
     if request.is_graders:
         return await complete(account, model, request, timeout_seconds)
     draft.begin()
@@ -194,7 +191,7 @@ async def _complete(
 async def perform_or_fail(
     operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
 ) -> StepResult:
-    """An operation whose call cannot be made now has failed: nobody comes back to it later."""
+    """Perform an operation. If its call cannot be made now, the operation fails, because no one retries it later."""
     paid = [caller.answer] if caller.answer is not None else []
 
     def note(answer: PaidAnswer) -> None:
@@ -209,7 +206,6 @@ async def perform_or_fail(
 
 
 def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: str) -> CallFailure:
-    """Why a call has no answer."""
     match error:
         case BudgetShortage():
             why = shortage(workspace, error.needed, utc_now()) or error.detail
@@ -222,8 +218,7 @@ def call_failure(error: ProviderError | RetryLater | CallPostponed, workspace: s
 
 
 def main_request(head: TurnHead, prompt: tuple[Message, ...]) -> tuple[ModelRequest, tuple[RequestParameter, ...]]:
-    """Return the request of the main call, and the parameters that are omitted because the provider does not know
-    them."""
+    """Return the request of the main call, and the parameters omitted because the provider does not know them."""
     target = head.settings.parsed_target
     params = without_unknown(target, target.params)
     omitted = omitted_parameters(target.params.keys() - params.keys(), withholds_headers=False)
@@ -231,7 +226,7 @@ def main_request(head: TurnHead, prompt: tuple[Message, ...]) -> tuple[ModelRequ
         prompt,
         decode(ModelParameters, params),
         SimulationKey(head.exchange_id, repeat=head.answer_variant),
-        # Each turn is a new conversation for an agent, so that edits and forks need nothing of it.
+        # Each turn is a new conversation for an agent, so that it need not support edits and forks.
         thread=AgentThread(str(uuid.uuid5(uuid.NAMESPACE_OID, head.id))),
     )
     return request, omitted
@@ -240,7 +235,7 @@ def main_request(head: TurnHead, prompt: tuple[Message, ...]) -> tuple[ModelRequ
 def answer_fields(
     account: Account, head: TurnHead, answered: Turn, omitted: Iterable[RequestParameter]
 ) -> dict[str, Any]:
-    """Return what the turn's result shows of an answered main call; the reply has the parameters that the model
+    """Return the fields of an answered main call for the turn's result. The reply has the parameters that the model
     refused."""
     reply, duration_ms = answered
     spend = prices.spend_of(account, head.settings.model, reply)

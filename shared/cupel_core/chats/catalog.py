@@ -39,7 +39,7 @@ _FIRST_BRANCH = "main"
 
 
 def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
-    """A chat with one empty branch. Raises Invalid for a target that cannot be called, or an unknown profile, and
+    """Create a chat with one empty branch. Raise Invalid for an uncallable target or unknown profile, and
     QuotaExceeded."""
     _raise([*_new_target_errors(workspace, settings, before={}), *_find_profile(workspace, settings)[1]])
     branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
@@ -56,7 +56,6 @@ def get(workspace: str, chat_id: str) -> Chat:
 
 
 def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
-    """Newest first."""
     return chats.list_chats(workspace, limit, cursor)
 
 
@@ -68,8 +67,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Chat:
-    """Change these settings, and the active branch if one is given. Invalid for those that cannot be used; what stays
-    as it is may have become invalid since, and prevents turns only."""
+    """Change these settings, and the active branch if one is given. Raise Invalid for those that cannot be used.
+    Unchanged settings may have become invalid since. They only prevent turns."""
     ref = ChatRef(workspace, chat_id)
     before = chats.get(ref)
     precondition.check(etag(before.revision))
@@ -86,20 +85,20 @@ def update(
 
 
 def delete(workspace: str, chat_id: str, now: datetime) -> None:
-    """Hide a chat at once and have the sweeper erase it. NotFound if it was deleted before."""
+    """Hide a chat at once and have the sweeper erase it. Raise NotFound if it was deleted before."""
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     deletion_log.record(Deletion(RunRef(*ref), DeletedWhole.CHAT), now)
     chats.request_erasure(ref, now + LAST_WRITE_AFTER)
     if not chats.delete(ref, now):
         raise NotFound(f"there is no chat {chat_id}")
-    for branch in chat_branches.list_branches(ref):  # No turn begins any more.
+    for branch in chat_branches.list_branches(ref):  # No turn can begin any more.
         if branch.open_turn is not None:
             chat_turns.request_abort(ref, branch.open_turn, now)
 
 
 def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Erase a deleted chat, or one that has expired; whether nothing is left to do."""
+    """Erase a deleted chat, or one that has expired. Return whether nothing is left to do."""
     ref = ChatRef(*erasure.ref)
     chat = chats.find(ref)
     if chat is None:
@@ -114,7 +113,7 @@ def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool
 
 
 def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
-    """Everything of a chat, its own item last."""
+    """Erase everything of a chat, its own item last."""
     return (
         blobs.delete_prefix(object_names.chat_blobs(ref), has_time)
         and partitions.erase(keys.chat_turns(ref), has_time=has_time)
@@ -124,8 +123,9 @@ def erase_content(ref: ChatRef, has_time: Callable[[], bool]) -> bool:
 
 
 def check_settings(workspace: str, settings: ChatSettings, model_field: str | None = None) -> Profile | None:
-    """The profile, if the settings have one. Raises Invalid, naming each field: keys and providers change after a chat
-    was created. `model_field` replaces the fields of the target's model and connector."""
+    """Return the profile, if the settings have one. Raise Invalid, naming each field. The check is repeated, because
+    keys and providers change after a chat was created. `model_field` replaces the fields of the target's model and
+    connector."""
     profile, profile_errors = _find_profile(workspace, settings)
     _raise([*_target_errors(workspace, settings, model_field), *profile_errors])
     return profile
@@ -137,8 +137,8 @@ def _raise(errors: Iterable[FieldError]) -> None:
 
 
 def _new_target_errors(workspace: str, settings: ChatSettings, before: ParameterFields) -> Iterator[FieldError]:
-    """Of a target that is being set, also parameters that its provider does not know. Turns leave those out, so those
-    that the chat had `before` may stay."""
+    """Yield the errors of a new target, including parameters that its provider does not know. Turns leave such
+    parameters out, so those that the chat had `before` may stay."""
     yield from _target_errors(workspace, settings)
     target = settings.parsed_target
     new = {name: value for name, value in target.params.items() if name not in before or before[name] != value}

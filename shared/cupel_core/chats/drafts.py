@@ -1,4 +1,4 @@
-"""Writes the text of a main call as it arrives, for readers. Losing it loses nothing: the answer is stored apart."""
+"""Drafts: the text of a main call as it arrives. A lost draft is harmless, because the answer is stored separately."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,14 +15,14 @@ from cupel_core.store.clients import AWS_ERRORS
 
 logger = Logger(child=True)
 WRITE_SECONDS = 0.25
-"""Between two writes; the first text is written at once."""
+"""The time between two writes. The first text is written at once."""
 
 
 class DraftWriter:
     def __init__(
         self, ref: ChatRef, turn_id: str, last_attempt: int, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        """`last_attempt` is the last one of earlier workers."""
+        """Continue after `last_attempt`, the last one of earlier workers."""
         self._ref, self._turn_id = ref, turn_id
         self._attempt, self._offset = last_attempt, 0
         self._pending: list[str] = []
@@ -33,7 +33,7 @@ class DraftWriter:
         self._is_broken = False
 
     def begin(self) -> None:
-        """An attempt at the call begins: the text of earlier ones is void."""
+        """Begin an attempt at the call. The text of earlier ones becomes void."""
         self._attempt, self._offset = self._attempt + 1, 0
         self._pending.clear()
         self._texts.clear()
@@ -50,12 +50,11 @@ class DraftWriter:
 
     @property
     def text(self) -> str:
-        """All that the last attempt has written."""
         return "".join(self._texts)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Write what is added meanwhile; all of it, unless an error ends the call."""
+        """Write text that is added within the block: all of it, unless an error ends the call."""
         task = asyncio.ensure_future(self._write_regularly())
         try:
             yield
@@ -76,7 +75,7 @@ class DraftWriter:
             await self._sleep(WRITE_SECONDS)
 
     async def _write(self) -> None:
-        """A write that has begun is completed, so that no later one overtakes it."""
+        """Write the text. A write that has begun is completed, so that no later one overtakes it."""
         await asyncio.shield(asyncio.ensure_future(self._write_piece()))
 
     async def _write_piece(self) -> None:
@@ -95,6 +94,6 @@ class DraftWriter:
             except AWS_ERRORS:
                 logger.warning("the draft of a turn could not be written", exc_info=True)
                 written = False
-            if not written:  # What follows would not fit what readers have.
+            if not written:  # Another worker writes the text now, and readers have its pieces.
                 self._is_broken = True
                 self._pending.clear()

@@ -1,4 +1,4 @@
-"""What the end of a turn writes: its result, its last events, and the change of its branch."""
+"""The data that the end of a turn writes: its result, its last events, and the change of its branch."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -38,25 +38,21 @@ _FINISH_REASONS = {AbortReason.USER: FinishReason.USER_ABORT, AbortReason.DEADLI
 
 @dataclass(frozen=True)
 class TurnEnding:
-    """What a turn has come to."""
-
     turn: OpenTurn
     main: Mapping[str, Any]
-    """The main call, as the turn's result shows it; with `text` if it was answered."""
+    """The main call, as the turn's result shows it, with `text` if it was answered."""
     started: Collection[tuple[Hook, str]] = ()
-    """The operations that have begun."""
     artifacts: Artifacts = field(default_factory=dict)
-    """Those from before the turn."""
     failure: TurnFailure | None = None
     abort_reason: AbortReason | None = None
     partial_answer: str = ""
-    """What a call without an answer has written."""
+    """The text of a call that ended without an answer."""
     uncertain_nano_usd: int = 0
-    """What calls without an answer may have cost."""
+    """The maximum cost of calls without an answer."""
 
     @property
     def has_variant(self) -> bool:
-        """Whether the exchange gets a message from the call, complete or not."""
+        """Return whether the exchange gets a message from the call, complete or not."""
         return self.answer is not None or bool(self.partial_answer.strip())
 
     @property
@@ -64,11 +60,11 @@ class TurnEnding:
         return self.main.get("text")
 
     def commit(self, plan: PipelinePlan) -> TurnCommit | None:
-        """None without an answer: such a turn changes nothing but its own record."""
+        """Return None without an answer, because such a turn changes nothing but its own record."""
         return None if self.answer is None else commit_of(plan, self.turn, self.artifacts)
 
     def artifacts_after(self, head: TurnHead, plan: PipelinePlan) -> dict[str, Any] | None:
-        """Those that later turns begin with, as they are stored; None without an answer, or any artifact."""
+        """Return the stored artifacts for later turns. It is None without an answer, or without any artifact."""
         commit = self.commit(plan)
         if commit is None:
             return None
@@ -81,14 +77,13 @@ class TurnEnding:
 
 
 def stopped_call(main: Mapping[str, Any], reason: AbortReason | None) -> Mapping[str, Any]:
-    """The main call, with the reason if it was in flight when the turn was stopped."""
+    """Return the main call, with the reason if it was in flight when the turn was stopped."""
     if reason is None or not main["performed"] or "finishReason" in main:
         return main
     return {**main, "finishReason": _FINISH_REASONS[reason]}
 
 
 def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[str, Any]:
-    """What a turn has run, as it is stored with it."""
     commit = ending.commit(plan)
     return {
         "leftOut": [{"operationId": each.operation_id, "reason": each.reason} for each in plan.omitted],
@@ -108,8 +103,8 @@ def result_of(head: TurnHead, plan: PipelinePlan, ending: TurnEnding) -> dict[st
 def ending_events(
     turn: ChatTurn, plan: PipelinePlan, ending: TurnEnding, recorded: Collection[Identity], last_seq: int, now: datetime
 ) -> list[TurnEvent]:
-    """The last events of a turn, numbered from `last_seq` + 1. What the turn has left open ends by one of them,
-    unless `recorded` has it: every planned operation has an end, and so has the main call."""
+    """Return the last events of a turn, numbered from `last_seq` + 1. They include an end for the main call and each
+    planned operation that has none, unless it is `recorded`."""
     failure = ending.failure
     details = {
         "operationId": failure.operation_id if failure else None,
@@ -132,7 +127,6 @@ def ending_events(
 def _left_open(
     head: TurnHead, plan: PipelinePlan, ending: TurnEnding
 ) -> Iterator[tuple[TurnEventType, dict[str, Any]]]:
-    """The ends of the main call and of the operations that have no result."""
     main = ending.main
     if main["performed"] and ending.answer is None:
         ended = {name: main.get(name) for name in ("attempts", "status", "finishReason", "error")}
@@ -152,7 +146,6 @@ def event_fields(hook: Hook, step: ProfileOperation) -> dict[str, Any]:
 
 
 def ended_fields(result: StepResult) -> dict[str, Any]:
-    """Return what an event says of the end of an operation."""
     return {
         "status": result.status,
         "skippedReason": result.skip_reason,
@@ -165,7 +158,7 @@ def ended_fields(result: StepResult) -> dict[str, Any]:
 def failure_of(
     kind: FailedType, steps: Sequence[ProfileOperation], results: Mapping[str, StepResult]
 ) -> TurnFailure | None:
-    """Return the failure of a turn by the first of its operations that has failed; None if none has."""
+    """Return the failure of a turn by the first of its operations that has failed, or None."""
     failed = first_failure(steps, results)
     if failed is None:
         return None
@@ -176,7 +169,7 @@ def failure_of(
 
 
 def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: TurnEnding, now: datetime) -> BranchChange:
-    """The change of the branch as it is now: no turn is in progress any more, and it has the answer if there is one."""
+    """Return the change that ends the turn on the current branch and adds the answer if there is one."""
     branch = chat_branches.get(ref, head.branch_id)
     free = replace(branch, open_turn=None)
     if not ending.has_variant:
@@ -196,7 +189,6 @@ def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: Turn
 def _answered(
     pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, commit: TurnCommit, now: datetime
 ) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
-    """The pointer selects the answer and what operations have rewritten."""
     number, main = head.answer_variant, ending.main
     details = {
         "modelId": main.get("modelVersion") or head.settings.model,
@@ -228,8 +220,8 @@ def _answered(
 def _interrupted(
     pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, now: datetime
 ) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
-    """What a call has written that failed or was stopped is a variant. It is selected where a person has stopped the
-    call, or its time was up, and the branch has no answer."""
+    """Return the text of a failed or stopped call as a variant. It is selected if a person has stopped the call or its
+    time was up, and the branch has no answer."""
     side, number = MessageSide.ANSWER, head.answer_variant
     variant = Variant(
         exchange.id,

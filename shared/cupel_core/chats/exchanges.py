@@ -26,21 +26,20 @@ from cupel_core.store.chat_branches import BranchChange
 
 
 class MessageChange(NamedTuple):
-    """What to change; exactly one of the first three."""
+    """A requested change. Exactly one of the first three fields is set."""
 
     content: str | None = None
-    """An edit: a new variant, which is selected."""
+    """The text of an edit. It becomes a new variant, which is selected."""
     selected: int | None = None
     hidden: bool | None = None
     deleted: bool = False
     revision: int | None = None
-    """Of the branch that the change is based on."""
 
 
 def list_exchanges(
     workspace: str, chat_id: str, branch_id: str, included: frozenset[str], limit: int, cursor: str | None
 ) -> Page[ShownExchange]:
-    """A page of a branch's exchanges, newest first. `included` may have `hidden` and `deleted`."""
+    """Return a page of a branch's exchanges, newest first. `included` may have `hidden` and `deleted`."""
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     branch = chat_branches.get(ref, branch_id)
@@ -53,7 +52,7 @@ def list_exchanges(
 
 
 def read_pointers(ref: ChatRef, branch: ChatBranch, positions: range) -> list[Pointer]:
-    """Those at consecutive positions, oldest first."""
+    """Return the pointers at consecutive positions, oldest first."""
     if not positions:
         return []
     first = positions.start // POINTERS_PER_PAGE
@@ -85,7 +84,7 @@ def show(ref: ChatRef, pointers: Iterable[Pointer], included: frozenset[str]) ->
 
 
 def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cursor: str | None) -> Page[Variant]:
-    """A page of the wordings of a message, in the order in which they were made."""
+    """Return a page of the variants of a message, in the order in which they were made."""
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     message = _parsed(message_id)
@@ -104,8 +103,9 @@ def list_variants(workspace: str, chat_id: str, message_id: str, limit: int, cur
 def update_message(
     workspace: str, chat_id: str, branch_id: str, message_id: str, requested: MessageChange, now: datetime
 ) -> ShownMessage:
-    """Change what a branch has of a message. NotFound if it has none; Conflict while a turn is in progress on
-    it, for another revision, and when others change it all the time; Invalid for an unknown variant, or too many."""
+    """Change a message on a branch. Raise NotFound if the branch does not have it. Raise Conflict while a turn is in
+    progress on it, for another revision, and after too many concurrent changes. Raise Invalid for an unknown variant,
+    or too many."""
     ref, message = ChatRef(workspace, chat_id), _parsed(message_id)
     changed: list[tuple[Pointer, Exchange]] = []
 
@@ -139,7 +139,6 @@ def update_message(
 
 
 def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exchange, tuple[Pointer, ...], Pointer]:
-    """Raises NotFound unless the branch has the message."""
     exchange = chat_branches.get_exchanges(ref, [message.exchange_id]).get(message.exchange_id)
     if exchange is None or exchange.position >= branch.length:
         raise _unknown(f"{message.exchange_id}.{message.side}")
@@ -154,7 +153,6 @@ def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exch
 def _changed(
     pointer: Pointer, exchange: Exchange, side: MessageSide, requested: MessageChange, branch: ChatBranch, now: datetime
 ) -> tuple[Exchange, tuple[Variant, ...]]:
-    """With the new variant of an edit."""
     if requested.selected is not None and requested.selected not in exchange.numbers(side):
         numbers = ", ".join(map(str, exchange.numbers(side)))
         raise Invalid.field("selected", f"must be one of the variants {numbers}")
@@ -175,7 +173,7 @@ def _changed(
 
 
 def with_variant(exchange: Exchange, side: MessageSide, field: str) -> tuple[Exchange, int]:
-    """With the number of another variant. Raises Invalid if there are as many as there may be."""
+    """Return the exchange with the number of a new variant. Raise Invalid if it has its maximum of variants."""
     numbers = exchange.numbers(side)
     if len(numbers) >= MAX_VARIANTS:
         raise Invalid.field(

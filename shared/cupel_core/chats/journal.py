@@ -1,4 +1,4 @@
-"""The events of a turn while a worker has it: they are stored together, at the latest with what must not be lost."""
+"""The events of a turn that a worker collects and stores together, at the latest with results that must not be lost."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from cupel_core.store import chat_turns
 from cupel_core.store.clients import AWS_ERRORS, is_transient
 
 MAX_EVENTS = 90
-"""Of one transaction, which has at most 100 items."""
+"""One transaction stores this many events. It has at most 100 items."""
 
 
 _REPEAT_SECONDS = (0.05, 0.1, 0.2, 0.4)
@@ -27,8 +27,7 @@ class ClaimLost(Exception):
 
 
 async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """A write of the store, made again while it fails because others are writing the same items: all turns of a chat
-    write the chat's own."""
+    """Repeat a write while it fails because of concurrent writes. All turns of a chat write the chat's own item."""
     for seconds in _REPEAT_SECONDS:
         try:
             return await asyncio.to_thread(write, *args, **kwargs)
@@ -42,13 +41,10 @@ async def repeated[**P, R](write: Callable[P, R], *args: P.args, **kwargs: P.kwa
 
 class TurnJournal:
     """Numbers and stores events. An event of an operation that an earlier worker has stored is not stored again.
-
-    What has changed of the turn is stored with the next event, or before it, so no event reports the end of a call that
-    could still be repeated.
-    """
+    Changes of the turn are stored with the next event, or before it, so no event reports the end of a call that could
+    still be repeated."""
 
     def __init__(self, ref: ChatRef, turn_id: str, worker_id: str, earlier: Iterable[TurnEvent], last_seq: int) -> None:
-        """`last_seq` is that of the last event that was stored."""
         self._ref, self._turn_id, self._worker_id = ref, turn_id, worker_id
         self._checkpoint: Callable[[], Mapping[str, Any]] | None = None
         self._pending: list[tuple[TurnEventType, Mapping[str, Any]]] = []
@@ -64,7 +60,7 @@ class TurnJournal:
             self._pending.append((kind, data))
 
     def note_change(self, checkpoint: Callable[[], Mapping[str, Any]]) -> None:
-        """What `checkpoint` returns when it is stored must not be lost."""
+        """Request that the result of `checkpoint` be stored, because it must not be lost."""
         self._checkpoint = checkpoint
 
     def enter(self, phase: TurnPhase, **data: Any) -> None:
@@ -72,7 +68,8 @@ class TurnJournal:
         self.add(TurnEventType.PHASE_CHANGED, {"phase": phase, **data})
 
     async def flush(self, prompt: Sequence[Mapping[str, Any]] | None = None) -> None:
-        """Store what has gathered. A write that has begun is completed, whoever is cancelled. Raises ClaimLost."""
+        """Store the collected events. A write that has begun is completed even if the task is cancelled. Raise
+        ClaimLost."""
         if self._pending or self._checkpoint is not None or prompt is not None:
             await asyncio.shield(asyncio.ensure_future(self._write(prompt)))
 
@@ -84,7 +81,7 @@ class TurnJournal:
                 await self._record(prompt)
 
     async def _record(self, prompt: Sequence[Mapping[str, Any]] | None) -> None:
-        """With the first events that have gathered, and all that has changed; both stay if the write fails."""
+        """Store the first collected events and all changes. Both remain collected if the write fails."""
         now, first = utc_now(), self._pending[:MAX_EVENTS]
         events = [TurnEvent(self.last_seq + n, kind, now, data) for n, (kind, data) in enumerate(first, 1)]
         changed, self._checkpoint = self._checkpoint, None
@@ -108,7 +105,8 @@ def identities(events: Iterable[TurnEvent]) -> set[Identity]:
 
 
 def identity_of(kind: TurnEventType, data: Mapping[str, Any]) -> Identity:
-    """Of events that occur once in a turn; a main call may begin several times, and each ends once."""
+    """Return the identity of an event that occurs once in a turn. A main call may begin several times, and each ends
+    once."""
     if kind in (TurnEventType.OPERATION_STARTED, TurnEventType.OPERATION_FINISHED):
         return kind, data["hook"], data["operationId"]
     if kind is TurnEventType.MAIN_FINISHED:

@@ -1,4 +1,4 @@
-"""The state in which a worker finds a turn: how far it has come, by what workers have stored, and what it needs."""
+"""The state in which a worker finds a turn: the stored progress, and the data to continue it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,16 +25,14 @@ from cupel_core.store.chat_turns import StoredTurn
 
 class TurnProgress(NamedTuple):
     events: list[TurnEvent]
-    """After the first, which says only that the turn was accepted."""
+    """The events after the first, which only says that the turn was accepted."""
     operations: OpenTurn
     main: Mapping[str, Any]
-    """The main call, as the turn's result shows it; with `text` if it was answered."""
+    """The main call, as the turn's result shows it, with `text` if it was answered."""
     started: set[tuple[Hook, str]]
-    """The operations that have begun."""
     artifacts: Artifacts
-    """Those from before the turn."""
     uncertain_nano_usd: int
-    """What calls without an answer may have cost."""
+    """The maximum cost of calls without an answer."""
 
 
 def load_progress(ref: ChatRef, stored: StoredTurn, branch: ChatBranch) -> TurnProgress:
@@ -56,8 +54,7 @@ def load_progress(ref: ChatRef, stored: StoredTurn, branch: ChatBranch) -> TurnP
 
 
 def load_partial_answer(ref: ChatRef, turn_id: str, main: Mapping[str, Any], written: str = "") -> str:
-    """Return what the main call has written if it ended without an answer: `written`, or else as far as it was
-    stored."""
+    """Return the text of a main call that ended without an answer: `written`, or else the part that was stored."""
     if "text" in main or not main["performed"]:
         return ""
     if written:
@@ -67,8 +64,6 @@ def load_partial_answer(ref: ChatRef, turn_id: str, main: Mapping[str, Any], wri
 
 
 class LoadedTurn(NamedTuple):
-    """A turn with all that a worker needs to continue it."""
-
     profile: RunProfile
     accounts: Mapping[str, Account]
     draft: DraftWriter
@@ -77,10 +72,8 @@ class LoadedTurn(NamedTuple):
 
 
 async def load_turn(ref: ChatRef, claimed: StoredTurn) -> LoadedTurn:
-    """Load a turn that was claimed. What a person waits for is read at the same time.
-
-    Raises NotFound if the chat was deleted.
-    """
+    """Load a claimed turn. The reads that a person waits for run concurrently. Raise NotFound if the chat was
+    deleted."""
     head = claimed.turn.head
     _, branch, profile = await asyncio.gather(
         asyncio.to_thread(chats.get, ref),

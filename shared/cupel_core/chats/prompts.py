@@ -1,4 +1,4 @@
-"""What a turn begins with: the messages of its branch, and the artifacts of its profile session."""
+"""The initial data of a turn: the messages of its branch, and the artifacts of its profile session."""
 
 from collections.abc import Iterator
 
@@ -15,11 +15,11 @@ from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.store import chat_branches, chat_texts
 
 _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
-"""200 exchanges of the longest messages would take most of a worker's memory."""
+"""This many exchanges are read at a time: 200 of the longest messages would take most of a worker's memory."""
 
 
 def load_messages(ref: ChatRef, head: TurnHead, branch: ChatBranch) -> tuple[Message, ...]:
-    """The system prompt, the last exchanges of the branch before the turn's, and the user's message."""
+    """Return the system prompt, the last exchanges of the branch before the turn's, and the user's message."""
     first = max(0, head.position - head.settings.history_limit)
     key = head.exchange_id, MessageSide.USER, head.user_variant
     current = chat_branches.get_variants(ref, [key])[key].content
@@ -31,7 +31,7 @@ def load_messages(ref: ChatRef, head: TurnHead, branch: ChatBranch) -> tuple[Mes
 
 
 def template_names(ref: ChatRef, head: TurnHead) -> dict[str, object]:
-    """What templates of operations see of the chat, besides its messages."""
+    """Return the names that templates of operations can use for the chat, besides its messages."""
     return {
         "chat": {"id": ref.chat_id, "title": head.settings.title, "branchId": head.branch_id},
         "exchange": {"id": head.exchange_id, "position": head.position},
@@ -39,7 +39,7 @@ def template_names(ref: ChatRef, head: TurnHead) -> dict[str, object]:
 
 
 def _last_messages(ref: ChatRef, branch: ChatBranch, positions: range, room: int) -> list[Message]:
-    """Those of the last exchanges that have room, in characters, as a whole."""
+    """Return the messages of the last exchanges that fit whole into `room` characters."""
     messages: list[Message] = []
     for exchange in _newest_first(ref, branch, positions):
         added = list(_messages(exchange))
@@ -51,7 +51,7 @@ def _last_messages(ref: ChatRef, branch: ChatBranch, positions: range, room: int
 
 
 def _newest_first(ref: ChatRef, branch: ChatBranch, positions: range) -> Iterator[ShownExchange]:
-    """Some at a time: of long messages, a prompt has room for few."""
+    """Yield exchanges, reading a few at a time: a prompt has room for few long messages."""
     for end in range(positions.stop, positions.start, -_EXCHANGES_AT_A_TIME):
         start = max(positions.start, end - _EXCHANGES_AT_A_TIME)
         yield from reversed(show(ref, read_pointers(ref, branch, range(start, end)), frozenset()))
@@ -64,8 +64,8 @@ def _messages(exchange: ShownExchange) -> Iterator[Message]:
 
 
 def load_artifacts(ref: ChatRef, branch: ChatBranch, session: str, before: int) -> dict[str, StoredArtifact]:
-    """As the last exchange before this position has left them, so that an answer that is generated again sees what
-    the first one saw."""
+    """Return the artifacts as the last exchange before this position has left them. So another answer to the same
+    message begins with the same artifacts as the first one."""
     turn_id = sessions_before(ref, branch, before).get(session)
     if turn_id is None:
         return {}

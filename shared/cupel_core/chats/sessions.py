@@ -1,4 +1,4 @@
-"""Reads profile sessions."""
+"""Profile sessions of a branch."""
 
 import hashlib
 from datetime import datetime
@@ -14,7 +14,7 @@ from cupel_core.store import chat_branches, chats, profiles
 
 
 def get(workspace: str, chat_id: str, branch_id: str, profile_id: str | None, now: datetime) -> ProfileSession:
-    """That of a profile on a branch, by default the chat's. Invalid if neither is given, and for an unknown one."""
+    """Return the session of a profile on a branch, by default the chat's. Raise Invalid for none or an unknown one."""
     ref = ChatRef(workspace, chat_id)
     chat = chats.get(ref)
     resolved_id = profile_id or chat.settings.profile_id
@@ -33,7 +33,7 @@ def get(workspace: str, chat_id: str, branch_id: str, profile_id: str | None, no
 def get_artifact(
     workspace: str, chat_id: str, branch_id: str, tag: str, profile_id: str | None, now: datetime
 ) -> StoredArtifact:
-    """Raises NotFound if there is none, and what `get` raises."""
+    """Return the artifact. Raise NotFound if there is none, and what `get` raises."""
     artifacts = get(workspace, chat_id, branch_id, profile_id, now).artifacts
     if tag not in artifacts:
         known = f"it has {', '.join(artifacts)}" if artifacts else "it has none"
@@ -42,5 +42,5 @@ def get_artifact(
 
 
 def session_name(profile_id: str, session_id: str, branch: ChatBranch) -> str:
-    """By profile, whatever its version: who changes a profile keeps what it has stored."""
+    """Return the name by profile, whatever its version, so that changing a profile does not lose its artifacts."""
     return hashlib.sha256(f"{profile_id}\n{session_id}\n{branch.session_salt}".encode()).hexdigest()[:16]

@@ -9,7 +9,8 @@ _NOTHING = Pipeline(ExecutionMode.CONCURRENT, ())
 
 
 def load_profile(workspace: str, head: TurnHead) -> RunProfile:
-    """Without operations for a turn that has no profile, or one that is not enabled. Versions outlast their profile."""
+    """Return the profile, without operations if the turn has none or it is not enabled. Versions outlast their
+    profile."""
     if head.profile is None or not head.profile.enabled:
         return RunProfile("", "", 0, _NOTHING, head.trigger)
     version = profiles.get_version(workspace, head.profile.id, head.profile.version)

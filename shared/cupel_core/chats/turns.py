@@ -1,9 +1,9 @@
-"""Turns of chats: accepted, read, aborted, and ended where no worker does.
+"""Turns of chats: they are accepted, read and aborted, and ended if no worker does.
 
 One transaction accepts a turn. It writes the turn with everything that must not change later, its first event, the
 branch with the turn's id, the exchange, the user's message, the entry in the sweeper's list and the `clientRequestId`.
-Then the turn's order is sent to the queue; if it is lost, the sweeper sends it again. A turn that nobody works on a
-minute after its deadline is ended by the sweeper, so that no branch stays locked.
+Then the turn's message is sent to the queue; if it is lost, the sweeper sends it again. The sweeper ends a turn that no
+worker processes a minute after its deadline, so that no branch stays locked.
 """
 
 import hashlib
@@ -55,27 +55,26 @@ from cupel_core.store.settings import settings as stack_settings
 class TurnRequest(NamedTuple):
     trigger: Trigger
     content: str | None
-    """The user's message; with the trigger `generate` only."""
+    """The user's message. It is None with the trigger `generate`."""
     branch_id: str | None
-    """The active one if None."""
     profile_id: str | None
     has_profile: bool
-    """If set, `profile_id` replaces that of the chat."""
+    """If this is true, `profile_id` replaces that of the chat."""
     client_request_id: str | None
     deadline_ms: int
     initiator: str
     model: str | None = None
-    """Instead of the chat's target."""
+    """This model replaces the chat's target."""
 
 
 class AcceptedTurn(NamedTuple):
     turn: ChatTurn
     is_new: bool
-    """False for a request that was accepted before."""
+    """This is false for a request that was accepted before."""
 
 
 class _Accepted(NamedTuple):
-    """What a request changes in a branch, and the numbers of the variants that its turn reads and writes."""
+    """The changes of a request in a branch, and the numbers of the variants that its turn reads and writes."""
 
     change: BranchChange
     exchange: Exchange
@@ -84,11 +83,9 @@ class _Accepted(NamedTuple):
 
 
 def start(workspace: str, chat_id: str, request: TurnRequest, now: datetime) -> AcceptedTurn:
-    """Accept a turn and have a worker run it.
-
-    Conflict while a turn is in progress on the branch; Invalid for a model that cannot be called, a branch that is
-    full, and a `clientRequestId` that was used for something else.
-    """
+    """Accept a turn and have a worker run it. Raise Conflict while a turn is in progress on the branch. Raise
+    Invalid for a model that cannot be called, a branch that is full, and a `clientRequestId` that was used for
+    something else."""
     ref, turn_id = ChatRef(workspace, chat_id), new_id("turn")
     body_hash = _body_hash(request)
     for _ in range(MAX_ATTEMPTS):
@@ -121,14 +118,13 @@ def get(workspace: str, chat_id: str, turn_id: str) -> ChatTurn:
 def list_turns(
     workspace: str, chat_id: str, branch_id: str | None, status: TurnStatus | None, limit: int, cursor: str | None
 ) -> Page[ChatTurn]:
-    """Newest first."""
     ref = ChatRef(workspace, chat_id)
     chats.get(ref)
     return chat_turns.list_turns(ref, branch_id, status, limit, cursor)
 
 
 def get_prompt(workspace: str, chat_id: str, turn_id: str) -> TurnPrompt:
-    """Return what the model got. Raise Conflict if it was not called."""
+    """Return the prompt that the model received. Raise Conflict if it was not called."""
     get(workspace, chat_id, turn_id)
     messages = chat_turns.get_prompt(ChatRef(workspace, chat_id), turn_id)
     if messages is None:
@@ -144,8 +140,8 @@ class TurnFeed(NamedTuple):
 
 
 def poll(workspace: str, chat_id: str, turn_id: str, after: FeedPosition) -> TurnFeed:
-    """The turn is read first: if it is over by then, no later event is missed. Text is read last: all of it was stored
-    before the end of its call."""
+    """Return events and text after a position. The turn is read first: if it is over by then, no later event is missed.
+    Text is read last: all of it was stored before the end of its call."""
     ref, turn = ChatRef(workspace, chat_id), get(workspace, chat_id, turn_id)
     events = chat_turns.list_events(ref, turn_id, after.seq)
     if not wants_text(turn, events, after.text):
@@ -154,7 +150,7 @@ def poll(workspace: str, chat_id: str, turn_id: str, after: FeedPosition) -> Tur
 
 
 def abort(workspace: str, chat_id: str, turn_id: str, now: datetime) -> ChatTurn:
-    """Ask a turn's worker to end it, or end it if it has none. One that is over is returned as it is."""
+    """Ask a turn's worker to end it, or end it if it has none. A turn that is over is returned unchanged."""
     ref = ChatRef(workspace, chat_id)
     turn = get(workspace, chat_id, turn_id)
     if turn.status.is_over:
@@ -173,10 +169,8 @@ def end_without_worker(
     failure: TurnFailure | None = None,
     abort_reason: AbortReason | None = None,
 ) -> bool:
-    """End a turn that nobody works on. False if somebody does.
-
-    What its workers have stored lasts: an answer that was paid for, and what operations have made of it.
-    """
+    """End a turn without a worker. Return False if it has one. Stored results are included: an answer that was paid
+    for, and its changes by operations."""
     head, plan = turn.head, load_profile(ref.workspace, turn.head).plan
     for _ in range(MAX_ATTEMPTS):
         chats.get(ref)
@@ -209,7 +203,8 @@ def send_order(ref: ChatRef, turn_id: str) -> None:
 
 
 def _find_earlier(ref: ChatRef, request: TurnRequest, body_hash: str, now: datetime) -> ChatTurn | None:
-    """The turn of the same request. While it is queued, its order is sent again: it may have been lost."""
+    """Return the turn of the same request. If it is queued, its message is sent again, because it may have been
+    lost."""
     if request.client_request_id is None:
         return None
     stored = chat_turns.find_request(ref, request.client_request_id, now)
@@ -230,7 +225,6 @@ def _body_hash(request: TurnRequest) -> str:
 
 
 def _settings(settings: ChatSettings, request: TurnRequest) -> ChatSettings:
-    """The chat's, as the turn has them."""
     if request.has_profile:
         settings = replace(settings, profile_id=request.profile_id)
     if request.model is not None:
@@ -239,7 +233,7 @@ def _settings(settings: ChatSettings, request: TurnRequest) -> ChatSettings:
 
 
 def _check(chat: Chat, model_field: str | None) -> Profile | None:
-    """The profile of the turn, if it has one. Raises Invalid or Conflict for what prevents every call."""
+    """Return the turn's profile, if it has one. Raise Invalid or Conflict for anything that prevents every call."""
     workspace, settings = chat.workspace, chat.settings
     profile = catalog.check_settings(workspace, settings, model_field)
     provider = settings.model.partition("/")[0]
@@ -264,7 +258,6 @@ def _turn_profile(profile: Profile) -> TurnProfile:
 
 
 def _rewrites_user(profile: Profile) -> bool:
-    """Return whether an operation of another answer may rewrite the user's message."""
     if not profile.head.enabled:
         return False
     plan = plan_turn(profile.version.pipeline, Trigger.REGENERATE)
@@ -313,7 +306,8 @@ def _regenerate(ref: ChatRef, branch: ChatBranch, turn_id: str, *, rewrites_user
 
 
 def _written_by_person(ref: ChatRef, exchange: Exchange, number: int) -> int:
-    """The variant from which operations have made this one: rewriting begins with what the person wrote."""
+    """Return the original of a variant that operations have rewritten, because rewriting begins with the person's
+    text."""
     variant_keys = [(exchange.id, MessageSide.USER, each) for each in exchange.user if each <= number]
     variants = {each.number: each for each in chat_branches.get_variants(ref, variant_keys).values()}
     while variants[number].kind is VariantKind.REWRITE and (origin := variants[number].based_on) is not None:

@@ -1,23 +1,22 @@
-"""Runs turns: the operations before the main call, the call, the operations after it, and the end.
+"""A worker that runs turns: the operations before the main call, the call, the operations after it, and the end.
 
-A worker claims a turn and renews the claim each second, by which it also learns of an abort. What was paid for is
-stored before anything follows from it, so another worker that continues a turn repeats at most the calls that were in
-flight.
+A worker claims a turn and renews the claim each second, by which it also learns of an abort. Paid results are stored
+before they are used, so another worker that continues a turn repeats at most the calls that were in flight.
 
-1. The turn is claimed for 20 s. If the worker dies, the claim ends, and the sweeper sends the order again.
+1. The turn is claimed for 20 s. If the worker dies, the claim ends, and the sweeper sends the message again.
 2. After each paid call of an operation, and with every event of an end, the results and events so far are stored. A
-   call that has a result is not made again.
-3. Before the main call, the prompt is stored, and before each call with a price, what it may cost. A call in flight at
-   a crash is made again and counts as uncertain.
+call that has a result is not made again.
+3. Before the main call, the prompt is stored, and before each call with a price, its maximum cost. A call in flight at
+a crash is made again and counts as uncertain.
 4. During the call, pieces of its text are stored four times a second. Another worker begins a new attempt, which voids
-   them.
+them.
 5. The answer is stored with the turn; from then on, the model is not called again.
 6. One transaction writes the end of the turn, its branch, exchange and variants, its artifacts and its last events. It
-   is written completely or not at all, and another worker repeats it.
+is written completely or not at all, and another worker repeats it.
 
 All writes but those of text require the claim, so a worker that has lost it records nothing. A turn begins with the
-artifacts that the pointer of the exchange before it names, so another answer to the same message sees what the first
-one saw.
+artifacts that the pointer of the exchange before it names, so another answer to the same message begins with the same
+artifacts as the first one.
 """
 
 import asyncio
@@ -87,24 +86,20 @@ _RENEW_SLOT_AFTER = timedelta(seconds=5)
 _MAX_WAIT_SECONDS = 8
 """A turn that has to wait for others of its workspace tries again within this time."""
 _FIRST_WATCH_SECONDS = 0.1
-"""The claim is new: the first calls go first."""
+"""The first renewal waits this long. The claim is new then, and the first calls are more urgent."""
 _MAX_END_ATTEMPTS = 8
 
 
 class WorkResult(StrEnum):
-    """How an invocation ended."""
-
     NOTHING = "nothing"
     """The turn is over, its chat was deleted, or another worker has it."""
     ENDED = "ended"
     WAITING = "waiting"
-    """The workspace has enough turns in progress; the order was sent again."""
+    """The workspace has its maximum of turns in progress. The message was sent again."""
 
 
 @dataclass
 class TurnWorker:
-    """One attempt at a turn."""
-
     ref: ChatRef
     worker_id: str
     turn: ChatTurn
@@ -123,7 +118,7 @@ class TurnWorker:
     is_lost: bool = False
     slot_renewed_at: datetime | None = None
     _prompt: list[dict[str, Any]] | None = field(default=None, init=False, repr=False)
-    """What the model is about to get, until it is stored."""
+    """The messages for the model, until they are stored."""
 
     async def run(self) -> WorkResult:
         self.calls.unanswered.store = self._store_before_call
@@ -157,7 +152,7 @@ class TurnWorker:
                 turn = await asyncio.to_thread(self._renew)
                 self.is_lost = turn is None
                 await self.journal.flush()
-            except (*AWS_ERRORS, ClaimLost):  # Tried again, until another worker takes the turn.
+            except (*AWS_ERRORS, ClaimLost):  # It is tried again, until another worker takes the turn.
                 logger.warning("a turn's claim could not be renewed", exc_info=True)
             left = self._stop_if_due(turn)
             if self.is_lost or self.abort_reason is not None:
@@ -166,7 +161,6 @@ class TurnWorker:
             await asyncio.sleep(min(RENEW_SECONDS, left))
 
     def _stop_if_due(self, turn: ChatTurn | None) -> float:
-        """Note an abort, or the deadline; the seconds that are left until it."""
         left = (self.turn.head.deadline_at - self.now()).total_seconds()
         if turn is not None and turn.abort_requested_at is not None:
             self.abort_reason = AbortReason.USER
@@ -177,7 +171,7 @@ class TurnWorker:
     def _renew(self) -> ChatTurn | None:
         if self.slot_renewed_at is None or self.now() - self.slot_renewed_at >= _RENEW_SLOT_AFTER:
             self.slot_renewed_at = self.now()
-            with suppress(*AWS_ERRORS, RetryableError):  # Extended in time by the next ones.
+            with suppress(*AWS_ERRORS, RetryableError):  # The next renewals extend it in time.
                 take_slot(self.ref.workspace, self.worker_id, self.now())
         return chat_turns.renew(self.ref, self.turn.id, self.worker_id, self.now() + CLAIM)
 
@@ -216,7 +210,8 @@ class TurnWorker:
             journal.enter(TurnPhase.COMMIT)
 
     async def _call(self, traced: Iterable[PromptMessage], prompt: tuple[Message, ...]) -> bool:
-        """Whether there is an answer, which is stored then. A call that has failed is not made again."""
+        """Call the model, and store the answer. Return whether there is one. A call that has failed is not made
+        again."""
         head, journal = self.turn.head, self.journal
         if self.main["performed"] and (error := self.main.get("error")) is not None:
             self.failure = TurnFailure.of(FailedType.MAIN_LLM, error["code"], error["message"])
@@ -234,7 +229,7 @@ class TurnWorker:
         except (ProviderError, RetryLater, CallPostponed) as error:
             self._note_failed_call(error)
             return False
-        finally:  # Also if the turn is stopped while the last of the draft is written.
+        finally:  # This runs even if the turn is stopped while the last text is written.
             if answered is not None:
                 self._note_answer(answered, omitted)
         await journal.flush()
@@ -290,7 +285,7 @@ class TurnWorker:
         self._note_change()
 
     async def _save(self, state: ConversationState) -> None:
-        """After a call of an operation that was paid for."""
+        """Store the turn after a paid call of an operation."""
         del state  # Its answers and results were noted as they came.
         await self.journal.flush()
 
@@ -335,7 +330,6 @@ class TurnWorker:
 
 
 async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResult:
-    """Run a turn to its end, whatever that is."""
     ref, worker_id = ChatRef(order.workspace, order.chat_id), uuid.uuid4().hex[:12]
     if not await asyncio.to_thread(take_slot, ref.workspace, worker_id, utc_now()):
         await asyncio.to_thread(_send_again, ref, order, utc_now())
@@ -343,7 +337,7 @@ async def work(order: TurnOrder, seconds_left: Callable[[], float]) -> WorkResul
     try:
         return await _work(ref, worker_id, order, seconds_left)
     finally:
-        with suppress(*AWS_ERRORS, RetryableError):  # It expires.
+        with suppress(*AWS_ERRORS, RetryableError):  # The slot expires.
             await asyncio.shield(asyncio.to_thread(release_slot, worker_id))
 
 
@@ -379,7 +373,7 @@ async def _work(ref: ChatRef, worker_id: str, order: TurnOrder, seconds_left: Ca
                 started=progress.started,
             )
             return await worker.run()
-    except (NotFound, ClaimLost):  # The chat was deleted, or somebody else has ended the turn.
+    except (NotFound, ClaimLost):  # The chat was deleted, or another request has ended the turn.
         return WorkResult.NOTHING
     except BaseException:
         await asyncio.shield(asyncio.to_thread(chat_turns.release, ref, order.turn_id, worker_id))
@@ -387,7 +381,8 @@ async def _work(ref: ChatRef, worker_id: str, order: TurnOrder, seconds_left: Ca
 
 
 def take_slot(workspace: str, worker_id: str, now: datetime) -> bool:
-    """Take a slot, or extend the worker's own, so that no workspace fills the function; return whether it has one."""
+    """Take a slot, or extend the worker's own. Return whether it has one. No workspace may occupy the whole
+    function."""
     slot = Slot(workspace, (now + CLAIM).timestamp())
     room = partial(has_room, quota=settings().workspace_turns)
     changed = slots.change(slots.TURNS, lambda taken: taken.take(worker_id, slot, room, now.timestamp()))

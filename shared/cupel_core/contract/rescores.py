@@ -145,7 +145,9 @@ class RescoreResponse(ResponseModel):
             created_at=rescore.created_at,
             completed_at=rescore.completed_at,
             failure=FailureResponse.from_value(rescore.failure) if rescore.failure else None,
-            budget=None if max_usd is None else RescoreBudgetResponse.of(max_usd, account or BudgetAccount()),
+            budget=None
+            if max_usd is None
+            else RescoreBudgetResponse.from_value(account or BudgetAccount(), max_budget_usd=max_usd),
         )
 
 

@@ -87,7 +87,7 @@ class RunConfigResponse(ResponseModel):
         run = view.run
         own = {
             "models": list(run.models),
-            "targets": [TargetResponse.of(target) for target in run.plan.targets],
+            "targets": run.plan.targets,
             "prompt_ids": list(run.plan.prompt_ids),
             "repeats": run.plan.repeats,
             "temperature": run.params.get("temperature"),
@@ -172,7 +172,7 @@ class RunSpendResponse(ResponseModel):
             lost_usd=spend.lost.priced_usd,
             models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
             budget=budget,
-            estimated_usd=EstimateIntervalResponse.find(estimated),
+            estimated_usd=EstimateIntervalResponse.from_value(estimated) if estimated else None,
             as_of=as_of,
         )
 

@@ -162,7 +162,7 @@ class ScheduledRunResponse(ResponseModel):
     def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
         own = {
             "models": list(dict.fromkeys(target.model for target in spec.targets)),
-            "targets": [TargetResponse.of(target) for target in spec.targets],
+            "targets": spec.targets,
         }
         return cls.model_validate({**_scheduled(cls, spec), **own})
 

@@ -9,12 +9,12 @@ from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.providers.attempt_log import AttemptLog
 
 DELAY_SECONDS = 1.0
-"""A crash loses what changed in this time and during one write."""
+"""A crash loses changes of this time and of one write."""
 
 
 @dataclass
 class DelayedSaver:
-    """Calls `save` at most every `delay_seconds` while there are changes. One call at a time."""
+    """Calls `save` at most every `delay_seconds` while there are changes. One call runs at a time."""
 
     save: Callable[[], Coroutine[Any, Any, None]]
     delay_seconds: float = DELAY_SECONDS
@@ -29,7 +29,7 @@ class DelayedSaver:
             self._timer = asyncio.get_running_loop().call_later(self.delay_seconds, self._start)
 
     async def stop(self) -> None:
-        """Start no further save; wait for the one in progress, whose failure is not raised."""
+        """Start no further save, and wait for the one in progress, whose failure is not raised."""
         self._is_stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -37,7 +37,6 @@ class DelayedSaver:
             await asyncio.wait({self._writing})
 
     async def flush(self) -> None:
-        """Stop, and save what has changed since the last save."""
         await self.stop()
         if self._is_changed:
             await self.save()

@@ -24,7 +24,7 @@ from cupel_core.scoring.grade_log import GradeLog
 from cupel_core.scoring.score import AssertionScores, score
 
 MAX_ERROR_LENGTH = 2_000
-"""The most characters of an error's message, which may quote a provider, an agent or a judge."""
+"""An error's message has at most this many characters. It may quote a provider, an agent or a judge."""
 
 
 async def score_conversation(
@@ -44,7 +44,7 @@ async def score_conversation(
 async def _score_assertions(
     spec: ConversationSpec, state: ConversationState, checkpoints: ResumableState
 ) -> AssertionScores:
-    """Save finished grades while others are being given, and before waiting or halting. Otherwise none are saved."""
+    """Score the assertions. Finished grades are saved while others are pending, and before waiting or halting."""
 
     async def save() -> None:
         spend = state.judge_spend + log.interrupted
@@ -63,7 +63,8 @@ async def _score_assertions(
 
 
 def _unjudged_results(spec: ConversationSpec, state: ConversationState) -> tuple[AssertionResult, ...]:
-    """An error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did not."""
+    """Return an error in place of a missing verdict. A start refuses criteria without a judge, but earlier starts did
+    not."""
     if state.unjudged is not None:
         return (state.unjudged,)
     if not spec.scenario.criteria.is_set or state.verdict is not None:
@@ -121,12 +122,9 @@ def transcript_of(
 async def summarize_without_judge(
     spec: ConversationSpec, messages: tuple[Message, ...], now: datetime
 ) -> Summary | None:
-    """Return the summary by the definition's pattern; None without a decision rule, or if a judge decides by a rubric.
-
-    It is provisional if a judge will write the text of the decision.
-
-    A pattern that cannot be applied within its limits is recorded as the summary's error.
-    """
+    """Return the summary by the definition's pattern, or None without a decision rule or if a judge decides by a
+    rubric. It is provisional if a judge will write the text of the decision. A pattern that cannot be applied within
+    its limits is recorded as the summary's error."""
     method = spec.content.decision
     if method is None:
         return None
@@ -150,10 +148,8 @@ def probe_error(
     retention: timedelta | None,
     state: ConversationState,
 ) -> ProbeError:
-    """The outcome of a probe whose conversation ended with this error, after `state`.
-
-    Its message may quote the conversation.
-    """
+    """Return the outcome of a probe whose conversation ended with this error, after `state`. Its message may quote the
+    conversation."""
     return ProbeError(
         probe_index=spec.index,
         scenario_id=spec.scenario.id,

@@ -56,26 +56,24 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True)
 class TurnOperations:
-    """The operations around the calls of one probe."""
-
     profile: RunProfile
     caller: ModelCaller
     case: Mapping[str, object]
-    """`{scenarioId, dimensions}`, for templates."""
+    """The values `{scenarioId, dimensions}` for templates."""
     variables: Mapping[str, object]
     on_start: OnOperationStart = _ignore
-    """Called when an operation begins."""
     on_answer: OnOperationAnswer = _ignore
     """Called when its model has answered, before the answer is read."""
     on_end: OnOperationEnd = _ignore
     """Called when an operation has ended, also with one that could not begin."""
     perform: Perform = perform_step
     chat: Mapping[str, object] = field(default_factory=dict)
-    """`{chat, exchange}` for templates, in a chat."""
+    """The values `{chat, exchange}` for templates, in a chat."""
     _last_base: list[tuple[ConversationState, HookBase]] = field(default_factory=list, init=False, repr=False)
-    """What operations after the answer see is asked for twice: whether they may take long, and when they run."""
+    """The last context of operations after the answer. It is needed twice: to judge how long they take, and to run
+    them."""
     _last_prompt: list[tuple[str, tuple[Message, ...]]] = field(default_factory=list, init=False, repr=False)
-    """The hash and the messages of the prompt of the last answer, which operations after it see."""
+    """The hash and the messages of the prompt of the last answer, which operations after it can use."""
 
     async def run_before(self, state: ConversationState, save: Save, now: datetime) -> ConversationState:
         """Run the operations before the main call, except for those that a checkpoint has."""
@@ -98,11 +96,10 @@ class TurnOperations:
         return await self._run(base, state, pipeline.with_turn(turn), save)
 
     def prompt(self, state: ConversationState) -> tuple[Message, ...]:
-        """What the target gets. Raises ProviderError if a required operation is not done."""
+        """Return the messages for the target. Raise ProviderError if a required operation is not done."""
         return effective_prompt(*self._prompt_parts(state))
 
     def traced_prompt(self, state: ConversationState) -> tuple[PromptMessage, ...]:
-        """The same with the operations that have added messages."""
         return traced_prompt(*self._prompt_parts(state))
 
     def _prompt_parts(self, state: ConversationState) -> tuple[tuple[Message, ...], list[PromptChange]]:
@@ -112,7 +109,6 @@ class TurnOperations:
         return messages, turn_changes(self.profile.plan, self.profile.ranked, pipeline)
 
     def answered(self, state: ConversationState, prompt: tuple[Message, ...]) -> ConversationState:
-        """Once the answer is complete."""
         pipeline, turn = _open(state)
         name = prompt_hash(prompt)
         self._last_prompt[:] = [(name, prompt)]
@@ -120,7 +116,8 @@ class TurnOperations:
         return replace(state, pipeline=pipeline.with_turn(answered))
 
     async def run_after(self, state: ConversationState, save: Save) -> ConversationState:
-        """Run the operations after the answer. They see the prompt, the answer, and what those before have made."""
+        """Run the operations after the answer. They can use the prompt, the answer, and the values of earlier
+        operations."""
         return await self._run(self._after_base(state), state, _open(state)[0], save)
 
     def _after_base(self, state: ConversationState) -> HookBase:
@@ -147,15 +144,15 @@ class TurnOperations:
         )
 
     def _answered_prompt(self, state: ConversationState, turn: OpenTurn) -> tuple[Message, ...]:
-        """Made again by a worker that resumes after the answer."""
+        """Return the prompt of the answer. A worker that resumes after the answer builds it again."""
         if self._last_prompt and self._last_prompt[0][0] == turn.prompt_hash:
             return self._last_prompt[0][1]
         prompt = self.prompt(state)
         return prompt[: _length_without_answer(prompt)]
 
     def commit(self, state: ConversationState) -> ConversationState:
-        """Apply what lasts: rewritten texts, persisted artifacts, and the record of the turn. Raises ProviderError if
-        a required operation after the answer is not done."""
+        """Apply the lasting changes: rewritten texts, persisted artifacts, and the record of the turn. Raise
+        ProviderError if a required operation after the answer is not done."""
         pipeline, turn = _open(state)
         plan, profile = self.profile.plan, self.profile
         self._check(Hook.AFTER, turn.after, "its answer was not used")
@@ -174,12 +171,12 @@ class TurnOperations:
 
     @property
     def may_have_checkpoint(self) -> bool:
-        """Whether operations may have stored a turn in progress."""
+        """Return whether operations may have stored a turn in progress."""
         return self.profile.calls_models(Hook.BEFORE) or bool(self.profile.plan.steps[Hook.AFTER])
 
     def may_lose_answer(self, state: ConversationState) -> bool:
-        """Whether the operations after the answer may take long, or stop the worker: they call models, or some need the
-        sandbox. Quick ones are done at once, so nothing is stored before them."""
+        """Return whether the operations after the answer may take long, or stop the worker. They do if they call models
+        or need the sandbox. Quick ones are done at once, so nothing is stored before them."""
         steps = self.profile.plan.steps[Hook.AFTER]
         if self.profile.calls_models(Hook.AFTER) or not self._is_quick_after:
             return True
@@ -193,7 +190,7 @@ class TurnOperations:
     async def _run(
         self, base: HookBase, state: ConversationState, pipeline: PipelineState, save: Save
     ) -> ConversationState:
-        """`pipeline` has the turn in progress."""
+        """Run the operations of a hook. `pipeline` has the turn in progress."""
         steps, hook, turn = self.profile.plan.steps[base.hook], base.hook, _turn_of(pipeline)
         share = step_share(pipeline.length, self.profile.plan.step_count)
         seen, answers_by_id = set(turn.results(hook)), dict(turn.answers)
@@ -243,7 +240,6 @@ class TurnOperations:
         raise ProviderError(ProbeErrorCode.OPERATION_ERROR, message, final=True)
 
     def _staged(self, pipeline: PipelineState, turn: OpenTurn) -> Artifacts:
-        """With those of this turn's operations before the answer, whether or not they are persisted."""
         return committed_artifacts(self.profile.plan, replace(turn, after={}), pipeline.artifacts, of_turn=True)
 
     def _rewritten_user(self, messages: tuple[Message, ...], turn: OpenTurn) -> tuple[Message, ...]:
@@ -251,7 +247,7 @@ class TurnOperations:
         return messages if text is None else with_user_text(messages, text)
 
     def _canonical(self, messages: tuple[Message, ...], turn: OpenTurn) -> tuple[tuple[Message, ...], dict[str, str]]:
-        """The messages as later turns, judges and assertions read them, and the texts that were rewritten."""
+        """Return the messages as later turns, judges and assertions read them, and the texts that were rewritten."""
         originals = {}
         rewritten = partial(rewritten_text, self.profile.plan.steps[Hook.AFTER], turn.after)
         user = rewritten(EffectType.REWRITE_USER)

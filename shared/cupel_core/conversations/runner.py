@@ -1,13 +1,13 @@
-"""Runs one probe: a conversation from its scenario to its transcript. Independent of process and storage.
+"""Execution of one probe: a conversation from its scenario to its transcript, independent of process and storage.
 
 The runner saves its progress to a `CheckpointStore` after each call but the last, and the worker that receives the
 probe next resumes there. Grades that models give are saved one by one: a second after a grade if others are still
-missing, and before the probe waits or halts, so that the next worker asks only for the missing ones.
+missing, and before the probe waits or halts, so that the next worker requests only the missing ones.
 
-Judges and simulated users are asked once to repair an unusable reply. A judge's second one leaves the conversation
-without a verdict so far: it continues, and is not scored if its last answer has none. A simulated user's second one is
-the probe's error, as is a judge that cannot be called. Neither is ever a failure of the model under test. Durations are
-those of the answered attempts; waits, failed attempts and the set-up of connections are no part of them.
+Judges and simulated users are asked once to repair an unusable reply. After a judge's second unusable reply the
+conversation has no verdict: it continues, and is not scored if its last answer has none. A simulated user's second
+unusable reply is the probe's error, as is a judge that cannot be called. Neither is ever a failure of the model under
+test. Durations are those of the answered attempts. They exclude waits, failed attempts and the set-up of connections.
 """
 
 import asyncio
@@ -57,11 +57,9 @@ async def run_conversation(
     now: Callable[[], datetime],
     retention: timedelta | None,
 ) -> Outcome:
-    """Run one probe's conversation to its transcript or error, resuming from the last checkpoint.
-
-    `retention` is how long the transcript's content is stored; None means forever. Raises Halted when no further call
-    may start, and RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS.
-    """
+    """Run one probe's conversation to its transcript or error, resuming from the last checkpoint. `retention` is how
+    long the transcript's content is stored; None means forever. Raise Halted when no further call may start, and
+    RetryLater when a provider asks for a longer wait than MAX_WAIT_SECONDS."""
     sandbox.use_workspace(spec.graders.workspace)
     try:
         opening = ConversationState(spec.opening_messages, started_at=now())
@@ -79,15 +77,15 @@ async def run_conversation(
                 await resumable.save(state)
         scoring, state = await score_conversation(spec, state, resumable)
     except ProviderError as error:
-        spent = error.spend or Spend()  # unusable replies
+        spent = error.spend or Spend()  # Its replies were unusable.
         return probe_error(spec, target.model, error, now(), retention, _with_spend(state, step, spent))
     summary = await summarize_without_judge(spec, state.messages, now())
     return transcript_of(spec, target, state, scoring, summary, now(), retention)
 
 
 def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> bool:
-    """Whether the conversation was begun before, or has more than one call: one of a single call has no checkpoint to
-    read."""
+    """Return whether the conversation was begun before, or has more than one call. One of a single call has no
+    checkpoint."""
     if spec.is_resumed:
         return True
     if spec.rules.max_tool_rounds or (spec.operations and spec.operations.may_have_checkpoint):
@@ -99,8 +97,8 @@ def _may_have_checkpoint(spec: ConversationSpec, opening: ConversationState) -> 
 
 
 def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Whether calls were paid for that are not stored yet, and others, or slow operations, follow. Operations store
-    their own calls."""
+    """Return whether paid calls are not stored yet, and other calls or slow operations follow. Operations store their
+    own calls."""
     step = next_step(state, spec.rules)
     if spec.operations is not None and step in (NextStep.RUN_AFTER, NextStep.COMMIT_TURN):
         return step is NextStep.RUN_AFTER and spec.operations.may_lose_answer(state)
@@ -110,12 +108,12 @@ def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
 
 
 def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Whether more model calls follow; a conversation of a single call needs no checkpoint."""
+    """Return whether more model calls follow. A conversation of a single call needs no checkpoint."""
     return any(map(needs_model, spec.assertions)) or next_step(state, spec.rules) is not NextStep.END
 
 
 def _continues_at_once(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Whether scripts answer the target's calls: that needs no call, so one checkpoint after it is enough."""
+    """Return whether scripts answer the target's calls. That needs no call, so one checkpoint after it is enough."""
     return spec.tool_executor is None and bool(state.pending_calls)
 
 
@@ -127,8 +125,8 @@ async def _perform_or_save_spend(
     checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState:
-    """Perform the step. If it must be performed again later, save what its unusable replies have cost, and the answer
-    after which an operation must wait."""
+    """Perform the step. If it must be performed again later, save the cost of its unusable replies. The answer after
+    which an operation must wait is saved too."""
     interrupted: list[Spend] = []
     try:
         if spec.operations is not None and (operated := await _operate(step, spec.operations, state, checkpoints, now)):
@@ -182,7 +180,6 @@ async def _operate(
     checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState | None:
-    """None if the step is not one of the profile's."""
     match step:
         case NextStep.RUN_BEFORE:
             return await operations.run_before(state, checkpoints.save, now())
@@ -196,7 +193,6 @@ async def _operate(
 async def _call_target(
     spec: ConversationSpec, target: CalledTarget, state: ConversationState, unusable: list[Spend]
 ) -> ConversationState:
-    """Call it with the prompt that the operations of a profile have made, if there is one."""
     operations = spec.operations
     if operations is None:
         return await _ask(spec, target, state, _prompt(spec, state), unusable)
@@ -218,7 +214,7 @@ async def _ask(
     prompt: tuple[Message, ...],
     unusable: list[Spend],
 ) -> ConversationState:
-    """Price each call separately, because some prices depend on the length of a prompt."""
+    """Call the target. Each call is priced separately, because some prices depend on the length of a prompt."""
     turn = await run_turn(_model_request(spec, state, prompt), target, unusable)
     spend = prices.spend_of(target.account, target.model, turn.reply)
     message = with_distinct_ids(turn.reply.message, state.messages)
@@ -248,7 +244,8 @@ async def _ask(
 
 
 def _parameters(spec: ConversationSpec, state: ConversationState) -> ModelParameters:
-    """A model that must call a function must do so once: otherwise it could never give its answer."""
+    """Return the parameters. A forced function call is required only once, so that the model can give its answer
+    later."""
     choice = spec.parameters.tool_choice
     if state.open_rounds and choice is not None and choice.mode is ToolMode.REQUIRED:
         return replace(spec.parameters, tool_choice=None)
@@ -276,12 +273,12 @@ def _model_request(spec: ConversationSpec, state: ConversationState, prompt: tup
 
 
 def _thread_of_turn(spec: ConversationSpec, state: ConversationState) -> str:
-    """An agent keeps what was said in a thread, so each separate turn has its own."""
+    """Return the agent's thread. Each separate turn has its own, because an agent stores the conversation in it."""
     return str(uuid5(NAMESPACE_OID, f"{spec.thread_id} {state.turns}"))
 
 
 async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]) -> ConversationState:
-    """Judge the last answer. An unusable reply is no reason to lose the answers that were paid for."""
+    """Judge the last answer. After an unusable reply, the paid answers are not discarded."""
     try:
         reply = await evaluate_criteria(spec.graders.judge(), state.messages, spec.rules.criteria, interrupted)
     except GraderError as error:
@@ -294,7 +291,6 @@ async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: 
 async def _add_user_message(
     spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]
 ) -> ConversationState:
-    """Add the next scripted message, or one by the simulated user once the script is used up."""
     if 0 < state.turns <= len(spec.rules.scripted):
         return _with_user_message(state, _scripted_message(spec, state))
     if not spec.rules.has_user_model:
@@ -323,8 +319,9 @@ def _scripted_message(spec: ConversationSpec, state: ConversationState) -> str:
 
 
 def _with_user_message(state: ConversationState, text: str) -> ConversationState:
-    """Providers refuse a conversation that continues after a tool call without its result."""
-    calls = state.messages[-1].tool_calls if state.messages else ()  # The answer, so they have no results.
+    """Add a user message, and a result for each open tool call, without which providers refuse the conversation."""
+    # These calls are the answer, so they have no results.
+    calls = state.messages[-1].tool_calls if state.messages else ()
     results = (Message(MessageRole.TOOL, NOT_EXECUTED, tool_call_id=call.id) for call in calls)
     messages = (*state.messages, *results, Message(MessageRole.USER, text))
     return replace(state, messages=messages, replies=state.judged_replies, verdict=None, unjudged=None)

@@ -1,4 +1,4 @@
-"""Everything that is needed to run one probe's conversation, wherever it runs, is its specification."""
+"""The specification of one probe's conversation."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConversationSpec:
-    """Everything needed to run one probe's conversation, wherever it runs."""
-
     index: int
     scenario: Scenario
     content: Content
@@ -43,19 +41,19 @@ class ConversationSpec:
     """Parameters that are left out of every request to the target."""
     prompt: Prompt | None = None
     params: ParameterFields = field(default_factory=dict)
-    """Of every request to the target, all defaults included."""
+    """The parameters of every request to the target, all defaults included."""
     variant: str = ""
-    """Distinguishes the target and the prompt for simulated models."""
+    """This distinguishes the target and the prompt for simulated models."""
     max_turns: int | None = None
     repeat: int = 0
     seed: int = 0
     retry_round: int = 1
     code_runner: "CodeRunner | None" = None
-    """Runs the code of assertions; None where code is not run."""
+    """Runs the code of assertions. It is None where code is not run."""
     tool_executor: ToolExecutor | None = None
-    """Executes the calls that no script answers; None if nothing does."""
+    """Executes the calls that no script answers. It is None if nothing does."""
     profile: RunProfile | None = None
-    """Its operations run before and after the target's calls."""
+    """The profile whose operations run before and after the target's calls."""
     is_resumed: bool = False
     """Another delivery may have begun the conversation."""
 
@@ -72,7 +70,7 @@ class ConversationSpec:
 
     @property
     def _max_tool_rounds(self) -> int:
-        """0 if neither a script nor an executor answers calls: they are only recorded then."""
+        """Return 0 if neither a script nor an executor answers calls, which are only recorded then."""
         if not self.tool_results and self.tool_executor is None:
             return 0
         rounds: int | None = self.params.get("maxToolRounds")
@@ -96,7 +94,7 @@ class ConversationSpec:
 
     @cached_property
     def operations(self) -> TurnOperations | None:
-        """The operations of its profile; None without one."""
+        """Return the operations of its profile, or None without one."""
         if self.profile is None:
             return None
         case = {"scenarioId": self.scenario.id, "dimensions": self.scenario.dimensions}
@@ -105,5 +103,5 @@ class ConversationSpec:
 
     @property
     def opening_messages(self) -> tuple[Message, ...]:
-        """Raises MissingValue if the scenario lacks what the prompt needs."""
+        """Return the messages. Raise MissingValue if the scenario lacks a value that the prompt needs."""
         return self.content.opening_of(self.scenario, self.prompt)

@@ -1,4 +1,4 @@
-"""Executes calls of tools at a connector of the workspace, within the limits of its account."""
+"""Execution of tool calls at a connector of the workspace, within the limits of its account."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ MAX_MESSAGE_LENGTH = 500
 def probe_fields(
     run_id: str, index: int, scenario: Scenario, column: Column, persona: Persona | None, repeat: int
 ) -> dict[str, Any]:
-    """What a connector is told of the probe."""
+    """Return the fields that describe the probe in a request to the connector."""
     return {
         "runId": run_id,
         "probeIndex": index,
@@ -45,7 +45,7 @@ def probe_fields(
 
 
 class Executed(NamedTuple):
-    """A call that was answered; it has used no tokens."""
+    """A call that was answered. It has used no tokens."""
 
     usage: Usage = Usage()
     exhausted_allowance: ExhaustedAllowance | None = None
@@ -53,21 +53,18 @@ class Executed(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectorTools:
-    """The tools of one conversation, as a connector executes them."""
-
     connector: Connector | None
-    """None if it does not exist any more."""
+    """This is None if the connector does not exist any more."""
     guard: CallGuard
-    """Surrounds every attempt: it may wait, and raise to prevent the call."""
+    """Surrounds every attempt. It may wait, and raise to prevent the call."""
     probe: Mapping[str, Any]
-    """What the connector is told of the probe, besides the call."""
+    """The fields that describe the probe in a request, besides the call."""
     conversation_id: str
     timeout_seconds: float
     rng: Random
     allow_private: bool = False
     sleep: Sleep = asyncio.sleep
     log: AttemptLog = field(default_factory=AttemptLog)
-    """The failed attempts of the conversation's calls."""
 
     async def __call__(self, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome:
         if self.connector is None:
@@ -88,7 +85,7 @@ class ConnectorTools:
             raise ToolError(message, error.attempts) from error
 
     async def _attempt(self, connector: Connector, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome:
-        from cupel_core.providers.connectors import tools  # imports aiohttp, a fifth of a cold start
+        from cupel_core.providers.connectors import tools  # It imports aiohttp, a fifth of a cold start.
 
         call_id = f"call_{uuid5(NAMESPACE_URL, f'{self.conversation_id}/{call.id}').hex}"
         body = {

@@ -1,4 +1,4 @@
-"""Answers the calls of a target's reply: by scripts, by whoever executes them, or with an error for the model.
+"""Answers to the calls of a target's reply: by scripts, by an executor, or with an error for the model.
 
 Executed calls are checkpointed soon after they were answered, so after a crash at most the calls then in flight, or
 answered within the last second, are executed again, with the same ids.
@@ -26,11 +26,11 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.providers.errors import ProviderError
 
 MAX_CONCURRENT_CALLS = 8
-"""Of one reply."""
+"""One reply's calls are executed this many at a time."""
 
 
 class ToolError(ProviderError):
-    """What executes the calls of tools could not be called, or gave no usable answer. Says nothing about the target."""
+    """The executor could not be called, or gave no usable answer. This says nothing about the target."""
 
     title = "A tool could not be executed"
 
@@ -39,13 +39,11 @@ class ToolError(ProviderError):
 
 
 class ToolExecutor(Protocol):
-    """Executes calls of tools, in this process or elsewhere.
-
-    Raises ToolError if that failed for reasons other than the call itself; RetryLater and what a guard raises pass.
-    """
+    """Executes calls of tools, in this process or elsewhere. It raises ToolError if that failed for reasons other than
+    the call itself. RetryLater and exceptions of a guard pass through."""
 
     async def __call__(self, call: ToolCall, arguments: dict[str, Any]) -> ToolOutcome | None:
-        """What the model gets for the call; None if it is for nobody here."""
+        """Return the result for the model, or None if this executor does not answer the call."""
         ...
 
 
@@ -53,16 +51,14 @@ class ToolExecutor(Protocol):
 class ToolExecution:
     scripts: Sequence[ScriptedResult]
     offered: Collection[str]
-    """Names of the tools that the model was given; empty if an agent has its own."""
+    """Names of the tools that the model was given. It is empty if an agent has its own."""
     executor: ToolExecutor | None
     save: Callable[[ConversationState], Awaitable[None]]
     save_delay_seconds: float = DELAY_SECONDS
 
     async def perform(self, state: ConversationState) -> ConversationState:
-        """The state with a result for every pending call.
-
-        If one cannot be executed, those that are in progress are completed and saved, and its error is raised.
-        """
+        """Return the state with a result for every pending call. If one cannot be executed, those that are in progress
+        are completed and saved, and its error is raised."""
         current = state
 
         async def save() -> None:
@@ -80,7 +76,7 @@ class ToolExecution:
             while calls := current.pending_calls[:MAX_CONCURRENT_CALLS]:
                 answers = [answer(call, scripts.answer(call)) for call in calls]
                 _raise_first(await asyncio.gather(*answers, return_exceptions=True))
-        except BaseException:  # Also Halted and CancelledError: what was executed must not be executed again.
+        except BaseException:  # This includes Halted and CancelledError: an executed call must not be executed again.
             await saver.flush()
             raise
         finally:

@@ -1,4 +1,4 @@
-"""One turn is one pass around exactly one main model call; its answer may have a structured output."""
+"""A turn: one pass around exactly one main model call, whose answer may have a structured output."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from cupel_core.providers.errors import CallPrevented, ProviderError
 from cupel_core.providers.reservations import spend_of_failure
 
 MAX_WAIT_SECONDS = 20.0
-"""For all waits of one call together. Longer ones waste invocation time: the probe is requeued with a delay."""
+"""The limit for all waits of one call together. After longer ones the probe is requeued, as waiting is billed."""
 
 
 _TASK = "cupel_core.scoring.schemas:violation"
@@ -31,8 +31,6 @@ _TASK = "cupel_core.scoring.schemas:violation"
 
 @dataclass(frozen=True)
 class CalledTarget:
-    """The model under test, and how it is called."""
-
     account: Account
     model: str
     call_timeout_seconds: float
@@ -40,23 +38,19 @@ class CalledTarget:
     on_retry: OnRetry | None = None
     max_attempts: int = MAX_ATTEMPTS
     retry_delay_seconds: float | None = None
-    """This is the longest wait before the second attempt of a call; None is the default."""
+    """The longest wait before the second attempt of a call. None means the default."""
     guard: CallGuard = no_guard
-    """Surrounds every attempt of a call, retries included; what it waits is not the model's latency."""
+    """Surrounds every attempt of a call, retries included. Its waits do not count as the model's latency."""
     attempt: Attempt = complete
     files: "FileReader | None" = None
-    """None where no message can have files."""
+    """This is None where no message can have files."""
     log: AttemptLog = field(default_factory=AttemptLog)
-    """The failed attempts of the conversation's calls."""
     sleep: Sleep = asyncio.sleep
-    """It waits between the attempts of a call."""
 
 
 class FileReader(Protocol):
-    """Reads the files of messages."""
-
     async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
-        """By id, without those that are gone."""
+        """Return the contents by id, without files that are gone."""
 
 
 class Halted(CallPrevented):
@@ -64,21 +58,17 @@ class Halted(CallPrevented):
 
 
 class Turn(NamedTuple):
-    """The result of a turn: the reply, and how long the answered call took.
-
-    Waits between attempts, attempts without an answer, and opening a connection are not the model's latency.
-    """
+    """The result of a turn: the reply, and how long the answered call took. Waits between attempts, attempts without an
+    answer, and opening a connection are not the model's latency."""
 
     reply: Reply
     duration_ms: int
 
 
 async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[Spend] | None = None) -> Turn:
-    """Make one main model call. What attempts without a usable answer have cost, or may have, is added to `unusable`.
-
-    Raises ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard
-    raises (Halted, CallPostponed).
-    """
+    """Make one main model call. The (possible) cost of attempts without a usable answer is added to `unusable`. Raise
+    ProviderError when the call failed for good, RetryLater when it should be made later, and what the guard raises
+    (Halted, CallPostponed)."""
     attempt = _TimedAttempt(target, unusable if unusable is not None else [])
     reply = await complete_with_retry(
         target.account,
@@ -98,7 +88,6 @@ async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[S
 
 
 async def _with_files(request: ModelRequest, reader: FileReader | None) -> ModelRequest:
-    """With the content of its files. Raises ProviderError if one is gone."""
     parts = [part for message in request.messages if message.parts for part in message.files]
     if not parts:
         return request
@@ -116,7 +105,6 @@ class _TimedAttempt:
     target: CalledTarget
     unusable: list[Spend]
     duration_ms: int = 0
-    """Of the attempt that was answered."""
 
     async def __call__(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:
         async with self.target.guard() as on_answer:
@@ -135,7 +123,7 @@ class _TimedAttempt:
 
 
 async def output_of(reply: Reply, reply_format: ResponseFormat | None) -> Mapping[str, object] | None:
-    """None also if the answer is not what was requested: that is for assertions to judge."""
+    """Return the structured output. It is None also if the answer is not as requested, which assertions judge."""
     if reply.output or reply_format is None or reply_format.type is FormatType.TEXT:
         return reply.output
     answer = _json_object(reply.text)
@@ -155,5 +143,5 @@ def _json_object(text: str) -> dict[str, Any] | None:
 async def _satisfies(schema: Mapping[str, object], answer: Mapping[str, object]) -> bool:
     try:
         return await sandbox.run(_TASK, schema, answer) is None
-    except (sandbox.ExpressionError, sandbox.SandboxFailed):  # The answer was paid for, so its probe goes on.
+    except (sandbox.ExpressionError, sandbox.SandboxFailed):  # The answer was paid for, so its probe continues.
         return False

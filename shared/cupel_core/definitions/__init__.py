@@ -1,7 +1,7 @@
 """Definitions: their versions, forks and scenarios.
 
-Resolving a definition needs the store, which is imported only when it is used: validation of what people write must
-also work without AWS (cupel/in_process).
+Resolving a definition needs the store, which is imported only when it is used: validation of user input must also work
+without AWS (cupel/in_process).
 """
 
 from typing import TYPE_CHECKING, Any

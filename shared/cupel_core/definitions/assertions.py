@@ -12,7 +12,7 @@ from cupel_core.providers import chat_model_error, model_name_error
 def assertion_errors(
     assertions: Sequence[Mapping[str, Any]], field: str, *, allow_code: bool = False
 ) -> tuple[FieldError, ...]:
-    """Everything invalid about the assertions; `field` is the name of the list, such as `items.3.assertions`."""
+    """Return everything invalid about the assertions. `field` is the name of the list, such as `items.3.assertions`."""
     errors = tuple(FieldError(*issue) for issue in assertion_issues(list(assertions), field, allow_code=allow_code))
     return errors or tuple(_provider_errors(assertions, field))
 
@@ -26,6 +26,6 @@ def _provider_errors(assertions: Sequence[Mapping[str, Any]], field: str) -> Ite
 
 
 def _model_error(assertion: Mapping[str, Any], model: str) -> str | None:
-    """`model` judges, or makes the vectors of an assertion that compares meanings."""
+    """Return the error of a model that judges, or makes the vectors of an assertion that compares meanings."""
     kind = ASSERTION_KINDS.get(str(assertion["type"]).removeprefix(NOT))
     return chat_model_error(model) if kind and kind.needs_judge else model_name_error(model)

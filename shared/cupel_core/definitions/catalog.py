@@ -30,11 +30,11 @@ from cupel_core.store import scenarios as pages
 from cupel_core.store.table import ExtraWrite
 
 MAX_TAGGED = 1_000
-"""Newest definitions whose tags are counted."""
+"""Tags are counted in this many of the newest definitions."""
 
 
 class NewDefinition(NamedTuple):
-    """It is a definition that was checked and is not stored yet; its pages of scenarios are, where nothing names
+    """A definition that was checked and is not stored yet. Its pages of scenarios are stored, but nothing names
     them."""
 
     workspace: str
@@ -44,11 +44,10 @@ class NewDefinition(NamedTuple):
 
     @property
     def resolved(self) -> ResolvedDefinition:
-        """Return the definition as a run sees it."""
         return ResolvedDefinition(self.head.id, self.head.version, self.head.name, self.content, self.manifest)
 
     def store(self, extra: ExtraWrite | None = None) -> None:
-        """Create it, together with `extra`. Conflict if its id is taken."""
+        """Create the definition, together with `extra`. Raise Conflict if its id is taken."""
         inherited = self.manifest if self.manifest.total else None
         definitions.create(self.workspace, self.head, self.content.to_json(), inherited, extra)
 
@@ -62,7 +61,6 @@ def create(
     definition_id: str | None = None,
     extra: ExtraWrite | None = None,
 ) -> Definition:
-    """Prepare a definition (see `prepare`) and store it, together with `extra`."""
     new = prepare(workspace, labels, content, now, items, definition_id)
     new.store(extra)
     return Definition(new.head, new.head.version, new.content, scenario_count=new.manifest.total)
@@ -76,10 +74,8 @@ def prepare(
     items: Sequence[CreateScenario] = (),
     definition_id: str | None = None,
 ) -> NewDefinition:
-    """Check a definition with the scenarios `items`, under a new id unless one is given, which must be free.
-
-    Raises Invalid, naming the invalid fields of `content` and `scenarios`.
-    """
+    """Check a definition with the scenarios `items`, under a new id unless one is given, which must be free. Raise
+    Invalid, naming the invalid fields of `content` and `scenarios`."""
     attached = attach_to_content(workspace, merge_overrides({}, content), now)
     checked, scenarios = _validate(workspace, attached, items, now, has_scenarios=bool(items))
     unnamed = DefinitionHead(definition_id or new_id("def"), "", now, now, version_label=labels.version_label or None)
@@ -89,7 +85,7 @@ def prepare(
 
 
 def get(workspace: str, definition_id: str, version: int | None = None) -> Definition:
-    """At this version, by default the latest. NotFound for an unknown version, and an unknown or deleted definition."""
+    """Return this version, by default the latest. Raise NotFound for an unknown version or definition."""
     head = definitions.get(workspace, definition_id)
     stored = definitions.get_version(workspace, DefinitionVersion(head.id, version or head.version))
     content = Content.from_json(merge_overrides(inherited_content(workspace, head), stored.content))
@@ -108,8 +104,8 @@ def list_definitions(
     cursor: str | None = None,
     created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
-    """Newest first unless `created` says otherwise; `search` is a part of the name, case-insensitive;
-    `include_children` adds folders below."""
+    """Return a page of definitions, newest first unless `created` says otherwise. `search` is a part of the name,
+    case-insensitive. `include_children` adds folders below."""
     return definitions.list_definitions(
         workspace,
         folder=folder,
@@ -128,7 +124,7 @@ class Tag(NamedTuple):
 
 
 def list_tags(workspace: str) -> list[Tag]:
-    """Of the newest definitions, the most frequent first."""
+    """Return the tags of the newest definitions, the most frequent first."""
     newest = list_definitions(workspace, limit=MAX_TAGGED)
     counted = Counter(tag for head in newest.items for tag in head.tags)
     return [Tag(name, count) for name, count in sorted(counted.items(), key=lambda each: (-each[1], each[0]))]
@@ -143,11 +139,9 @@ def update(
     precondition: Precondition = UNCONDITIONAL,
     items: Sequence[CreateScenario] | None = None,
 ) -> Definition:
-    """Content fields in `overrides` replace the stored ones, null unsets a field, and `items` replace all scenarios;
-    both together create the next version.
-
-    A fork that unsets a field does not inherit it any more. Conflict if the definition was changed concurrently.
-    """
+    """Update a definition. New content or scenarios create the next version. Content fields in `overrides` replace the
+    stored ones, null unsets a field, and `items` replace all scenarios. A fork that unsets a field does not inherit it
+    any more. Raise Conflict if the definition was changed concurrently."""
     before = definitions.get(workspace, definition_id)
     precondition.check(etag(before.revision))
     after = replace(labels.apply_to(before), updated_at=now)
@@ -165,7 +159,7 @@ def update(
 
 
 def delete(workspace: str, definition_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the definition; its runs and its forks keep their content."""
+    """Hide the definition. Its runs and its forks keep their content."""
     before = definitions.get(workspace, definition_id)
     precondition.check(etag(before.revision))
     with precondition.guard_write():
@@ -180,7 +174,6 @@ def _next_version(
     items: Sequence[CreateScenario] | None,
     now: datetime,
 ) -> tuple[StoredVersion, Manifest | None]:
-    """The version, and its manifest if it has other scenarios. Raises Invalid, naming each invalid field."""
     latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
     own = {**latest.content, **attach_to_content(workspace, overrides or {}, now)}
     content, has_scenarios = merge_overrides(inherited_content(workspace, before), own), items is None or bool(items)
@@ -198,7 +191,6 @@ def _next_version(
 def _validate(
     workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario], now: datetime, *, has_scenarios: bool
 ) -> tuple[Content, list[Scenario]]:
-    """Raises Invalid with the errors of both."""
     try:
         checked = validate_content(content, has_scenarios=has_scenarios)
     except Invalid as content_error:

@@ -25,7 +25,7 @@ from cupel_core.store import definition_scenarios, definitions
 from cupel_core.store.definitions import UnknownVersion
 
 MAX_DEPTH = 20
-"""Maximum number of ancestors, because resolving a definition reads each."""
+"""The maximum number of ancestors. Resolving a definition reads each of them."""
 _SCENARIO_SOURCES = frozenset({"template", "dimensions"})
 
 
@@ -37,11 +37,9 @@ def fork(
     now: datetime,
     version: int | None = None,
 ) -> Definition:
-    """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited.
-
-    The scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from.
-    Raises Invalid for invalid content, an unknown version and more than MAX_DEPTH ancestors.
-    """
+    """Create a fork: content fields in `overrides` replace the parent's, null unsets a field, others are inherited. The
+    scenarios of the parent's version are inherited too, unless `overrides` changes what they are generated from. Raise
+    Invalid for invalid content, an unknown version and more than MAX_DEPTH ancestors."""
     parent = definitions.get(workspace, parent_id)
     pinned = DefinitionVersion(parent_id, parent.version if version is None else version)
     overrides = attach_to_content(workspace, overrides, now)
@@ -50,7 +48,7 @@ def fork(
     except UnknownVersion as unknown:
         raise Invalid.field("version", unknown.detail) from None
     merged = merge_overrides(inherited, overrides)
-    content = validate_content(merged, has_scenarios=True)  # It shares those of its parent.
+    content = validate_content(merged, has_scenarios=True)  # It shares its parent's scenarios.
     if sum(1 for _ in _lineage(workspace, parent)) >= MAX_DEPTH:
         raise Invalid(f"a definition has at most {MAX_DEPTH} ancestors")
     inherits = not _SCENARIO_SOURCES & set(overrides)
@@ -62,7 +60,7 @@ def fork(
 
 
 def list_ancestors(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[DefinitionHead]:
-    """Nearest first; without deleted ones."""
+    """Return the ancestors, nearest first, without deleted ones."""
     head = definitions.get(workspace, definition_id)
     heads = [ancestor for ancestor in islice(_lineage(workspace, head), 1, None) if not ancestor.deleted_at]
     start = decode_index(cursor)
@@ -72,7 +70,7 @@ def list_ancestors(workspace: str, definition_id: str, *, limit: int, cursor: st
 
 
 def list_descendants(workspace: str, definition_id: str, *, limit: int, cursor: str | None) -> Page[DefinitionHead]:
-    """Level by level, oldest first within a level; without deleted ones, but with their forks."""
+    """Return the descendants level by level, oldest first within a level, without deleted ones but with their forks."""
     definitions.get(workspace, definition_id)
     start = decode_index(cursor)
     ids = list(islice(_descendant_ids(workspace, definition_id), start, start + limit + 1))
@@ -83,7 +81,7 @@ def list_descendants(workspace: str, definition_id: str, *, limit: int, cursor: 
 
 
 def _lineage(workspace: str, head: DefinitionHead) -> Iterator[DefinitionHead]:
-    """The definition itself, its parent, and so on to the root."""
+    """Yield the definition itself, its parent, and so on to the root."""
     yield head
     while head.parent:
         head = parent_of(workspace, head.parent)

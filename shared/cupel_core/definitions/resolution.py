@@ -1,4 +1,4 @@
-"""Resolves a definition's content at a version from its own overrides and those of its ancestors."""
+"""Resolution of a definition's content at a version from its own overrides and those of its ancestors."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,18 +10,15 @@ from cupel_core.store import definitions
 
 
 class ResolvedDefinition(NamedTuple):
-    """A definition's complete content at one version."""
-
     definition_id: str
     version: int
     name: str
     content: Content
     manifest: Manifest
-    """Its scenarios."""
 
 
 def resolve(workspace: str, definition_id: str, version: int | None = None) -> ResolvedDefinition:
-    """At this version, by default the latest. NotFound for an unknown version, and an unknown or deleted definition."""
+    """Resolve this version, by default the latest. Raise NotFound for an unknown version or definition."""
     head = definitions.get(workspace, definition_id)
     number = head.version if version is None else version
     stored = definitions.get_version(workspace, DefinitionVersion(definition_id, number))
@@ -31,13 +28,13 @@ def resolve(workspace: str, definition_id: str, version: int | None = None) -> R
 
 
 def content_of(workspace: str, head: DefinitionHead, number: int) -> dict[str, Any]:
-    """The JSON of the content at this version, including inherited fields."""
+    """Return the JSON of the content at this version, including inherited fields."""
     own = definitions.get_content(workspace, DefinitionVersion(head.id, number))
     return merge_overrides(inherited_content(workspace, head), own)
 
 
 def inherited_content(workspace: str, head: DefinitionHead) -> dict[str, Any]:
-    """A fork's content without its own overrides; empty for a definition that is not a fork."""
+    """Return a fork's content without its own overrides. It is empty for a definition that is not a fork."""
     overrides: list[Mapping[str, Any]] = []
     while head.parent:
         overrides.append(definitions.get_content(workspace, head.parent))
@@ -49,7 +46,7 @@ def inherited_content(workspace: str, head: DefinitionHead) -> dict[str, Any]:
 
 
 def parent_of(workspace: str, parent: DefinitionVersion) -> DefinitionHead:
-    """The parent's head, even if it is deleted, because its forks still inherit from it."""
+    """Return the parent's head, even if it is deleted, because its forks still inherit from it."""
     head = definitions.find(workspace, parent.definition_id)
     if head is None:
         raise NotFound(f"there is no definition {parent.definition_id}")

@@ -28,34 +28,29 @@ MAX_ERRORS = 100
 
 class AddedScenarios(NamedTuple):
     ids: tuple[str, ...]
-    """Of the new scenarios, in order."""
     total: int
-    """How many scenarios the definition has now."""
     version: int
-    """The definition's version that has them."""
 
 
 class ScenarioInVersion(NamedTuple):
-    """A scenario as it is in a version of a definition."""
-
     scenario: Scenario
     definition_id: str
     version: int
 
     @property
     def etag(self) -> str:
-        """Of the scenario alone, so that changes of other scenarios do not matter."""
+        """Return the ETag of the scenario alone, so that changes of other scenarios do not matter."""
         return _etag(self.scenario)
 
 
 def add_scenarios(workspace: str, definition_id: str, items: Sequence[CreateScenario], now: datetime) -> AddedScenarios:
-    """Raises Invalid, naming each invalid assertion (`items.2.assertions.0.value`) or each unknown persona."""
+    """Add scenarios. Raise Invalid, naming each invalid assertion (`items.2.assertions.0.value`) or unknown persona."""
     definitions.get(workspace, definition_id)
     return _append(workspace, definition_id, checked_scenarios(workspace, items, "items", now), now, replace=False)
 
 
 def checked_scenarios(workspace: str, items: Sequence[CreateScenario], field: str, now: datetime) -> list[Scenario]:
-    """The items as scenarios without ids. Raises Invalid as `add_scenarios`; `field` is the name of their list."""
+    """Return the items as scenarios without ids. Raise Invalid as `add_scenarios` does; `field` is the list's name."""
     errors = [error for number, item in enumerate(items) for error in _assertion_errors(item, f"{field}.{number}.")]
     if errors:
         raise Invalid.fields(errors[:MAX_ERRORS])
@@ -73,7 +68,7 @@ def import_scenarios(
     *,
     replace: bool = False,
 ) -> AddedScenarios:
-    """Add all scenarios of the text, or none: raises Invalid, naming each invalid line (`lines.<n>`)."""
+    """Add all scenarios of the text, or none. Raise Invalid, naming each invalid line (`lines.<n>`)."""
     definition = resolve(workspace, definition_id)
     names = [dimension.name for dimension in definition.content.dimensions]
     scenarios: list[tuple[str, Scenario]] = []
@@ -97,7 +92,7 @@ def import_scenarios(
 def list_scenarios(
     workspace: str, definition_id: str, *, version: int | None = None, limit: int, cursor: str | None = None
 ) -> Page[Scenario]:
-    """Of a version, by default the latest, in order. NotFound for an unknown version or definition."""
+    """Return scenarios of a version, by default the latest, in order. Raise NotFound for an unknown one."""
     head = definitions.get(workspace, definition_id)
     manifest = definition_scenarios.get_manifest(workspace, definition_id, version or head.version)
     positions = range(decode_index(cursor), manifest.total)
@@ -106,7 +101,7 @@ def list_scenarios(
 
 
 def get(workspace: str, definition_id: str, scenario_id: str, version: int | None = None) -> ScenarioInVersion:
-    """In a version, by default the latest. NotFound for an unknown scenario, version or definition."""
+    """Return a scenario in a version, by default the latest. Raise NotFound for an unknown scenario or version."""
     head = definitions.get(workspace, definition_id)
     number = version or head.version
     manifest = definition_scenarios.get_manifest(workspace, definition_id, number)
@@ -122,10 +117,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> ScenarioInVersion:
-    """Change a scenario in the definition's next version; earlier versions keep it as it was.
-
-    Raises Invalid, naming each invalid field, and Conflict if the definition was changed concurrently.
-    """
+    """Change a scenario in the definition's next version. Earlier versions do not change. Raise Invalid, naming each
+    invalid field, and Conflict if the definition was changed concurrently."""
     current = definition_scenarios.get_current(workspace, definition_id)
     position = _position(current.manifest, definition_id, current.version.number, scenario_id)
     before = store.get_scenario(current.manifest, position)
@@ -144,7 +137,7 @@ def update(
 def delete(
     workspace: str, definition_id: str, scenario_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> None:
-    """Remove a scenario in the definition's next version; earlier versions keep it. Conflict as `update`."""
+    """Remove a scenario in the definition's next version. Earlier versions keep it. Raise Conflict as `update` does."""
     current = definition_scenarios.get_current(workspace, definition_id)
     position = _position(current.manifest, definition_id, current.version.number, scenario_id)
     precondition.check(_etag(store.get_scenario(current.manifest, position)))
@@ -165,7 +158,6 @@ def _position(manifest: Manifest, definition_id: str, version: int, scenario_id:
 
 
 def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
-    """Raises Invalid, naming each invalid field."""
     try:
         item = CreateScenario.model_validate(changes.apply_to(before))
     except ValidationError as error:
@@ -180,7 +172,6 @@ def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
 
 
 def _parse(line: scenario_files.ImportLine) -> tuple[Scenario | None, str | None]:
-    """The scenario, or what is wrong with the line."""
     if line.item is None:
         return None, line.problem
     try:
@@ -197,7 +188,6 @@ def _assertion_errors(item: CreateScenario, path: str = "") -> tuple[FieldError,
 
 
 def _check_personas(workspace: str, scenarios: Iterable[tuple[str, Scenario]]) -> None:
-    """Raises Invalid, naming the field of each scenario with an unknown persona."""
     named = [(field, persona_id) for field, scenario in scenarios for persona_id in scenario.persona_ids]
     known = resources.get_many(workspace, ResourceKind.PERSONA, (persona_id for _, persona_id in named))
     unknown = [(field, persona_id) for field, persona_id in named if persona_id not in known]

@@ -10,19 +10,17 @@ from cupel_core.domain.definitions.definitions import Content, ContentIssue, con
 from cupel_core.providers import chat_model_error
 
 MAX_CONTENT_BYTES = 256 * 1024
-"""Of its JSON in ASCII, as it is stored. A table item has at most 400 KB."""
+"""The maximum of its JSON in ASCII, as it is stored. A table item has at most 400 KB."""
 
 
 def validate_content(data: Mapping[str, Any], *, allow_code: bool = False, has_scenarios: bool = False) -> Content:
-    """The content from its JSON. Raises Invalid, naming each invalid field below `content`.
-
-    It may be empty if the definition has scenarios.
-    """
+    """Return the content from its JSON. Raise Invalid, naming each invalid field below `content`. It may be empty if
+    the definition has scenarios."""
     if len(json.dumps(data)) > MAX_CONTENT_BYTES:
         raise Invalid.field("content", f"must have at most {MAX_CONTENT_BYTES // 1024} KB")
     errors = assertions.assertion_errors(data.get("assertions") or (), "content.assertions", allow_code=allow_code)
     content = Content.from_json({**data, "assertions": []} if errors else data)
-    # Without its invalid assertions, the content may be empty, which its author did not write.
+    # Without its invalid assertions, the content may seem empty although its author wrote some.
     issues = [issue for issue in content_errors(content, has_scenarios=has_scenarios) if issue.field or not errors]
     _raise_if_any((*errors, *map(to_field_error, issues), *_judge_errors(content)))
     return content

@@ -1,4 +1,4 @@
-"""Access control: a workspace is the tenant, a role says what a caller may do in it."""
+"""Controls access: a workspace is the tenant, and a role defines what a caller may do in it."""
 
 import re
 from datetime import datetime, timedelta
@@ -14,10 +14,10 @@ class AccessRole(StrEnum):
     MEMBER = "member"
     VIEWER = "viewer"
     OPERATOR = "operator"
-    """Creates and erases workspaces, and may do nothing within one."""
+    """It creates and erases workspaces, and may do nothing within one."""
 
     def includes(self, other: "AccessRole") -> bool:
-        """Whether a caller with this role may do everything that one with the other role may."""
+        """Return whether a caller with this role may do everything that one with the other role may."""
         if AccessRole.OPERATOR in (self, other):
             return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)
@@ -26,29 +26,26 @@ class AccessRole(StrEnum):
 
 @dataclass(frozen=True)
 class Caller:
-    """The caller of a request. `token_id` is the id of the API token, or the subject of an identity provider."""
+    """`token_id` is the id of the API token, or the subject of an identity provider."""
 
     workspace: str
     role: AccessRole
     token_id: str
     user_name: str | None = None
-    """Of a user of the identity provider; None for an API token."""
+    """It is None for an API token."""
 
 
 def is_valid_workspace(name: str) -> bool:
-    """Whether the name is valid. It must not contain `#`, which follows the workspace in every storage key."""
+    """Return whether the name is valid. It must not contain `#`, which follows the workspace in every storage key."""
     return _WORKSPACE.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A workspace that an operator has created, erased, or both."""
-
     name: str
     created_at: datetime | None = None
     erased_at: datetime | None = None
     erasure_completed_at: datetime | None = None
-    """When nothing of it was left; None while it is being erased."""
 
     @property
     def is_erased(self) -> bool:
@@ -61,8 +58,6 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Token:
-    """An API token without its secret."""
-
     id: str
     name: str
     role: AccessRole
@@ -70,22 +65,20 @@ class Token:
     revoked_at: datetime | None = None
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
-    """To within USE_INTERVAL; None if it was not used since uses are noted."""
+    """It is accurate to USE_INTERVAL; None if the token was not used since uses are recorded."""
 
 
 USE_INTERVAL = timedelta(hours=1)
-"""How often a use is noted: a write per request would double the cost of authorization."""
+"""A use is recorded at most this often, because a write per request would double the cost of authorization."""
 
 
 @dataclass(frozen=True)
 class SecretState:
-    """What is stored with a token's secret."""
-
     caller: Caller
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
     root_digest: str | None = None
-    """Of the token that a session was opened with, and which it ends with; None for other tokens."""
+    """It is the digest of the token that opened the session, with which the session ends; None for other tokens."""
 
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -96,12 +89,11 @@ class SecretState:
 
 @dataclass(frozen=True)
 class LoginCode:
-    """Opens a session for a web page: a token of the same role, which ends with the token that it was opened with."""
+    """Opens a session for a web page: a token of the same role, which ends with the token that opened it."""
 
     workspace: str
     role: AccessRole
     root_digest: str
-    """Of the API token that the session belongs to."""
     root_name: str
     expires_at: datetime
     session_ends_at: datetime
@@ -112,16 +104,15 @@ class LoginCode:
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """A request that changed something, or may have, or was refused because of its role: who did what."""
+    """Records a request that changed something, may have, or was refused because of its role."""
 
     request_id: str
     at: datetime
     caller: Caller
     operation: str
     path: str
-    """Of what was changed or created, without its query string."""
+    """It names what was changed or created, without its query string."""
     status: int
     created_ids: tuple[str, ...] | None = None
-    """Of an import, which may create several definitions."""
     deleted_ids: tuple[str, ...] | None = None
-    """Of a bulk deletion, whose path names nothing."""
+    """A bulk deletion lists its ids here, because its path names none."""

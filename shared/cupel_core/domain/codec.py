@@ -30,13 +30,13 @@ from cupel_core.base.clock import from_iso, to_iso
 
 
 class JsonName(NamedTuple):
-    """The name of a field in JSON, if it is not that of the attribute in camelCase."""
+    """Sets the name of a field in JSON, if it is not that of the attribute in camelCase."""
 
     text: str
 
 
 class Imported(NamedTuple):
-    """The class of a value whose module few callers need, and which is therefore imported with the first value."""
+    """Names the class of a value whose module is imported with the first value, because few callers need it."""
 
     module: str
     name: str
@@ -46,7 +46,6 @@ class Imported(NamedTuple):
         return getattr(import_module(self.module), self.name)
 
     def __get_pydantic_core_schema__(self, _: Any, handler: Any) -> Any:
-        """Let Pydantic validate such a value, too."""
         return handler.generate_schema(self.kind)
 
 
@@ -57,11 +56,10 @@ class _Mark(Enum):
 
 
 INLINE = _Mark.INLINE
-"""The fields of the value stand among those of the object that has it."""
+"""The fields of the value are placed among those of the object that has it."""
 ROW = _Mark.ROW
 """The value is an array of its fields, in their order."""
 WRITTEN = _Mark.WRITTEN
-"""The field is written even if it has its default."""
 
 
 class JsonCodec(NamedTuple):
@@ -74,19 +72,18 @@ class _CodedField(NamedTuple):
     key: str
     codec: JsonCodec
     default: Any
-    """`dataclasses.MISSING` without one."""
+    """It is `dataclasses.MISSING` if there is no default."""
     is_inline: bool
     skips_null: bool
-    """If true, null stands for the default, because the field cannot be None."""
+    """Null stands for the default, because the field cannot be None."""
 
 
 def encode(value: Any) -> Any:
-    """Return the JSON of a data class or named tuple."""
     return _codec(type(value)).encode(value)
 
 
 def decode[T](kind: type[T], data: Any) -> T:
-    """Return the value of which `encode` made this JSON. Fields that are absent get their default."""
+    """Return the value of which `encode` made this JSON. Absent fields get their defaults."""
     return cast("T", _codec(kind).decode(data))
 
 
@@ -103,11 +100,10 @@ def _refuse(value: Any) -> Any:
 
 
 _PLAIN = JsonCodec(_same, _same)
-"""The codec of what is JSON already."""
 _DATETIME = JsonCodec(to_iso, from_iso)
 _DATE = JsonCodec(date.isoformat, date.fromisoformat)
 _NUMBER_AS_NAME = JsonCodec(str, int)
-"""The codec of integers that are names of an object."""
+"""This codec is for integers that are names in an object."""
 
 
 def _make_codec(kind: Any) -> JsonCodec:
@@ -154,7 +150,7 @@ def _of_class(kind: type) -> JsonCodec:
 
 
 def _optional(kinds: list[Any]) -> JsonCodec:
-    """The codec of a value that may be None. Of several types only those that are JSON already are possible."""
+    """Return the codec of a value that may be None. Several types are possible only if all are JSON already."""
     codecs = [_codec(each) for each in kinds]
     if all(each is _PLAIN for each in codecs):
         return _PLAIN
@@ -202,7 +198,7 @@ def _row(kind: Any) -> JsonCodec:
 
 
 def _object(kind: Any) -> JsonCodec:
-    """The codec of an object. Its fields are looked at when it is first used, because a type may contain itself."""
+    """Return the codec of an object. Its fields are read when it is first used, because a type may contain itself."""
 
     def encode_fields(value: Any) -> dict[str, Any]:
         encoded: dict[str, Any] = {}
@@ -251,7 +247,6 @@ def _permits_none(kind: Any) -> bool:
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
-    """The defaults of the fields that make a value, by name."""
     if dataclasses.is_dataclass(kind):
         return {each.name: _default(each) for each in dataclasses.fields(kind) if each.init}
     return {name: kind._field_defaults.get(name, dataclasses.MISSING) for name in kind._fields}

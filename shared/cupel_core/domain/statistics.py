@@ -1,4 +1,4 @@
-"""Statistics of decisions: numbers in, numbers out; None where a statistic is undefined."""
+"""Computes statistics of decisions; undefined statistics are None."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -18,10 +18,9 @@ class Interval(NamedTuple):
 DECISION_CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
 Z_95 = 1.959963984540054
-"""The 97.5th percentile of the standard normal distribution."""
+"""It is the 97.5th percentile of the standard normal distribution."""
 MIN_SCENARIOS = 5
-"""Of fewer scenarios, nothing is said about others like them: what an interval would need to be sure of is wider than
-anything that helps."""
+"""With fewer scenarios, nothing is said about others like them: a valid interval would be too wide to be of use."""
 _CONFIDENCE = 0.95
 CODE_LIMITS = Interval(1, 5)
 _PRIOR_CLUSTERS = 2
@@ -32,21 +31,19 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def sample_sd(values: Sequence[float]) -> float | None:
-    """With n - 1 in the denominator: the values are a sample of what the model could have answered."""
+    """Return the standard deviation with n - 1 in the denominator, because the values are a sample of possible
+    answers."""
     return stdev(values) if len(values) > 1 else None
 
 
 def standard_error(values: Sequence[float]) -> float | None:
-    """Standard error of the mean of independent values."""
     sd = sample_sd(values)
     return None if sd is None else sd / sqrt(len(values))
 
 
 def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interval | None:
-    """The score interval of a proportion (Wilson 1927), which is accurate near 0 and 1 and for few trials.
-
-    For dependent trials, pass the effective number, which need not be an integer.
-    """
+    """Return the score interval of a proportion (Wilson 1927), which is accurate near 0 and 1 and for few trials. For
+    dependent trials, pass the effective number, which need not be an integer."""
     if trials == 0:
         return None
     proportion = successes / trials
@@ -59,10 +56,10 @@ def wilson_interval(successes: float, trials: float, z: float = Z_95) -> Interva
 
 
 def pass_at_k(trials: int, successes: int, k: int) -> float | None:
-    """The probability that at least one of `k` trials succeeds; None if there were fewer than `k`.
+    """Return the probability that at least one of `k` trials succeeds; None if there were fewer than `k`.
 
-    Unbiased: the mean over all ways to draw k of the n trials (Chen et al. 2021, arXiv:2107.03374). The estimate
-    1 - (1 - c/n)^k, which draws with replacement, is too low.
+    The estimate is unbiased: the mean over all ways to draw k of the n trials (Chen et al. 2021, arXiv:2107.03374). The
+    estimate 1 - (1 - c/n)^k, which draws with replacement, is too low.
     """
     if not 0 < k <= trials:
         return None
@@ -70,17 +67,15 @@ def pass_at_k(trials: int, successes: int, k: int) -> float | None:
 
 
 def pass_hat_k(trials: int, successes: int, k: int) -> float | None:
-    """The probability that all of `k` trials succeed (pass^k of tau-bench, Yao et al. 2024, arXiv:2406.12045).
-
-    Unbiased likewise: (c/n)^k is too high. None if there were fewer than `k` trials.
-    """
+    """Return the probability that all of `k` trials succeed (pass^k of tau-bench, Yao et al. 2024, arXiv:2406.12045).
+    It is unbiased, while (c/n)^k is too high; None if there were fewer than `k` trials."""
     if not 0 < k <= trials:
         return None
     return comb(successes, k) / comb(trials, k)
 
 
 class Trials(NamedTuple):
-    """It sums up the answers of one cell or scenario: how many there are, their sum and the sum of their squares."""
+    """Sums up the answers of one cell or scenario: how many there are, their sum and the sum of their squares."""
 
     n: int
     total: int
@@ -96,7 +91,7 @@ class Trials(NamedTuple):
 
     @property
     def variance(self) -> float | None:
-        """It is unbiased, and unknown for fewer than two."""
+        """Return the unbiased variance; None for fewer than two answers."""
         if self.n < 2:
             return None
         return (self.n * self.squares - self.total**2) / (self.n * (self.n - 1))
@@ -104,8 +99,6 @@ class Trials(NamedTuple):
 
 @dataclass
 class _SizeSums:
-    """It has sums over the clusters of one size."""
-
     clusters: int = 0
     total: int = 0
     squares: int = 0
@@ -114,17 +107,16 @@ class _SizeSums:
 
 @dataclass
 class ClusterMean:
-    """It is the mean over a stream of clusters of correlated answers, such as the scenarios of a run with their
-    repeats.
+    """Computes the mean over a stream of clusters of correlated answers, such as scenarios with their repeats.
 
-    Each cluster counts once, however many answers it has. Only sums of whole numbers are kept, by the size of the
+    Each cluster counts once, however many answers it has. Only sums of whole numbers are stored, by the size of the
     clusters, so the order of the stream does not matter, and memory does not grow with its length.
     """
 
     _by_size: dict[int, _SizeSums] = field(default_factory=dict)
 
     def add(self, cluster: Trials, times: int = 1) -> None:
-        """Add a cluster, or several with the same sums. One without answers is left out."""
+        """Add a cluster, or several with the same sums; clusters without answers are ignored."""
         if not cluster.n:
             return
         sums = self._by_size.setdefault(cluster.n, _SizeSums())
@@ -147,14 +139,13 @@ class ClusterMean:
 
     @property
     def mean(self) -> float | None:
-        """It is the mean of the clusters' means."""
         if not self._by_size:
             return None
         return fsum(sums.total / size for size, sums in self._by_size.items()) / self.clusters
 
     @property
     def sd(self) -> float | None:
-        """It is that of single answers, whatever their cluster."""
+        """Return the standard deviation of single answers, whatever their cluster."""
         n = self.answers
         if n < 2:
             return None
@@ -163,7 +154,7 @@ class ClusterMean:
 
     @property
     def standard_error(self) -> float | None:
-        """It is that of the mean for clusters like these; None for fewer than two."""
+        """Return the error of the mean for clusters like these; None for fewer than two."""
         mean, clusters = self.mean, self.clusters
         if mean is None or clusters < 2:
             return None
@@ -177,10 +168,8 @@ class ClusterMean:
 
     @property
     def own_error(self) -> float | None:
-        """It is the standard error of the mean for exactly these clusters, whose answers alone are left to chance.
-
-        None if a cluster has a single answer, because then nothing is known of its chance.
-        """
+        """Return the standard error of the mean for exactly these clusters, in which only the answers are random. It is
+        None if a cluster has a single answer, because then the variance of its answers is unknown."""
         if not self._by_size or 1 in self._by_size:
             return None
         variances = fsum(
@@ -191,7 +180,8 @@ class ClusterMean:
 
     @property
     def interval_of_codes(self) -> Interval | None:
-        """It is Student's of 95 %, for scenarios like these if there are MIN_SCENARIOS, else for exactly these."""
+        """Return Student's interval of 95 %, for scenarios like these if there are MIN_SCENARIOS, else for exactly
+        these."""
         clusters = self.clusters
         if clusters < MIN_SCENARIOS:
             return t_interval(self.mean, self.own_error, self.answers - clusters, CODE_LIMITS)
@@ -199,8 +189,7 @@ class ClusterMean:
 
     @property
     def mean_size(self) -> float:
-        """It is the harmonic mean of the clusters' sizes: clusters of this size would have the same error by chance
-        alone."""
+        """Return the harmonic mean of the clusters' sizes: clusters of this size would have the same random error."""
         return self.clusters / fsum(sums.clusters / size for size, sums in self._by_size.items())
 
 
@@ -213,14 +202,12 @@ def t_interval(mean: float | None, standard_error: float | None, df: int, limits
 
 
 class Proportion(ClusterMean):
-    """It is a mean of answers that are 0 or 1."""
+    """Computes a mean of answers that are 0 or 1."""
 
     @property
     def effective_trials(self) -> float:
-        """It is the number of independent trials that say as much about clusters like these.
-
-        All trials count if there are fewer than MIN_SCENARIOS clusters, because the interval is for exactly these then.
-        """
+        """Return the number of independent trials that say as much about clusters like these. All trials count if there
+        are fewer than MIN_SCENARIOS clusters, because then the interval is for exactly these."""
         clusters, size = self.clusters, self.mean_size
         if clusters < MIN_SCENARIOS:
             return clusters * size
@@ -235,7 +222,7 @@ class Proportion(ClusterMean):
 
     @property
     def interval(self) -> Interval | None:
-        """It has 95 % confidence, and is unknown if there are fewer than two answers."""
+        """Return the interval of 95 %; None for fewer than two answers."""
         share = self.mean
         return (
             None if share is None or self.answers < 2 else share_interval(share, self.effective_trials, self.clusters)
@@ -245,8 +232,8 @@ class Proportion(ClusterMean):
 def share_interval(share: float, effective_trials: float, scenarios: int, confidence: float = _CONFIDENCE) -> Interval:
     """Return Wilson's interval, with Student's t for the number of scenarios.
 
-    It is for scenarios like these if there are MIN_SCENARIOS. Otherwise it is for exactly these, and nothing is
-    estimated from how they differ, so the normal distribution takes the place of t.
+    It is for scenarios like these if there are MIN_SCENARIOS. Otherwise it is for exactly these, and their differences
+    are not used, so the normal distribution replaces t.
     """
     quantile = (1 + confidence) / 2
     reach = normal_quantile(quantile) if scenarios < MIN_SCENARIOS else t_quantile(quantile, scenarios - 1)
@@ -257,9 +244,9 @@ def share_interval(share: float, effective_trials: float, scenarios: int, confid
 def shrunken_correlation(variance: float, squared_error: float, clusters: int, size: float) -> float:
     """Estimate the correlation within clusters from the squared standard error of their mean.
 
-    `variance` is that of one answer, and `size` how many answers a cluster has. Answers that hardly vary say little
-    about their correlation, so two further clusters with a correlation of 1 are added; those that are seen weigh as
-    much as they vary, a cluster at most 1. Without any variance, each cluster counts as one answer.
+    `variance` is that of one answer, and `size` the number of answers per cluster. Answers that hardly vary say little
+    about their correlation, so two further clusters with a correlation of 1 are added; observed clusters are weighted
+    by their variance, each at most by 1. Without any variance, each cluster counts as one answer.
     """
     if not variance:
         return 1.0
@@ -270,5 +257,5 @@ def shrunken_correlation(variance: float, squared_error: float, clusters: int, s
 
 
 def design_effect(correlation: float, size: float) -> float:
-    """How many times larger the variance is than that of independent answers (Kish 1965)."""
+    """Return the factor by which the variance exceeds that of independent answers (Kish 1965)."""
     return 1 + (size - 1) * correlation

@@ -1,11 +1,11 @@
-"""Time zones by their IANA names."""
+"""Finds time zones by their IANA names."""
 
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def find_timezone(name: str) -> tzinfo | None:
-    """None for an unknown one. UTC works even where no time zone data is installed."""
+    """Return None for an unknown name. UTC works even where no time zone data is installed."""
     if name == "UTC":
         return UTC
     try:

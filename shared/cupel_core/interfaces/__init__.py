@@ -1,1 +1,1 @@
-"""The list of operations, and what HTTP, GraphQL and MCP share when they serve it."""
+"""Lists the operations, and contains the code that HTTP, GraphQL and MCP share when they serve them."""

@@ -1,4 +1,4 @@
-"""The OpenAPI document, derived from the operations.
+"""Derives the OpenAPI document from the operations.
 
 `PYTHONPATH=functions:shared python -m cupel_core.interfaces.openapi > docs/openapi.json` writes the committed one.
 """
@@ -56,7 +56,6 @@ TAGS = {
     "audit": "Who did what in the workspace",
     "service": "Health, and this document",
 }
-"""Descriptions by tag, in the order of the document."""
 
 _DESCRIPTION = """Evaluate language models and agents: definitions, scenarios, runs and their results.
 
@@ -73,7 +72,6 @@ it may answer besides its own. A schema whose name begins with a small letter is
 
 `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and the schemas they need."""
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
-"""A line break within a paragraph of a docstring."""
 _REFERENCE = re.compile(r'"#/components/(\w+)/([\w.-]+)"')
 _TAGS = frozenset({Tagged, Revalidated})
 _POWERTOOLS_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
@@ -118,7 +116,6 @@ _PROBLEMS = {
     "412": "`If-Match` does not name the current state; `ETag` does",
     "502": "The model could not be called, or its reply was unusable",
 }
-"""Descriptions of the problems by the names of their components."""
 _IDEMPOTENCY = (
     "Makes the request safe to repeat for a day: the same request with the same key creates nothing new. It is then "
     "answered with"
@@ -145,7 +142,6 @@ _IF_NONE_MATCH = {
     "description": "An `ETag` that was received before, or several; 304 if it is the current one",
 }
 _MAX_PARTS = 16
-"""The cache has at most this many parts of the document."""
 
 
 @cache
@@ -182,7 +178,6 @@ def document() -> dict[str, Any]:
 
 
 def _complete_schemas(schemas: dict[str, Any]) -> None:
-    """Add descriptions, examples and the problem document, and remove what says nothing further."""
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
@@ -238,7 +233,6 @@ def part(tags: frozenset[str]) -> dict[str, Any]:
 
 
 def _shorten_defaults(schemas: dict[str, Any]) -> None:
-    """Remove what the default of an object repeats of the defaults of its fields."""
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
             if "$ref" in field and isinstance(default := field.get("default"), dict):
@@ -247,7 +241,7 @@ def _shorten_defaults(schemas: dict[str, Any]) -> None:
 
 
 def _describe(schema: str, name: str, field: dict[str, Any]) -> None:
-    """Describe a field that its model does not describe, or only as the value that it has unless it is null."""
+    """Describe a field that its model does not describe, or describes only as a value that may be null."""
     values = [each for each in field.get("anyOf", ()) if each != {"type": "null"}]
     of_value = values[0].pop("description", None) if len(values) == 1 else None
     if "description" in field:
@@ -260,7 +254,6 @@ def _describe(schema: str, name: str, field: dict[str, Any]) -> None:
 
 
 def _needed(whole: dict[str, Any], paths: dict[str, Any]) -> set[tuple[str, str]]:
-    """Return the kinds and names of the components that these paths refer to, directly or not."""
     found: set[tuple[str, str]] = set()
     to_read: list[Any] = [paths]
     while to_read:
@@ -326,7 +319,6 @@ def _share_responses(openapi: dict[str, Any]) -> None:
 
 
 def _add_examples(schemas: dict[str, Any]) -> None:
-    """Add the examples of fields that neither their type nor the example of a schema shows."""
     examples = SchemaExamples(schemas)
     for name, schema in schemas.items():
         if "enum" in schema:
@@ -340,7 +332,7 @@ def _add_examples(schemas: dict[str, Any]) -> None:
 
 
 def _without_suffix(value: Any) -> Any:
-    """The document with schema names without the suffix: the class `RunResponse` becomes the schema `Run`."""
+    """Remove the suffix from schema names: the class `RunResponse` becomes the schema `Run`."""
     if isinstance(value, list):
         return [_without_suffix(item) for item in value]
     if not isinstance(value, dict):
@@ -363,7 +355,6 @@ def _by_schema_name(schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _set_parameters(described: dict[str, Any]) -> None:
-    """Describe path parameters, remove null from the types of parameters, and capitalize header names."""
     for parameter in described.get("parameters", []):
         schema = parameter["schema"]
         if parameter["in"] == "header":
@@ -396,7 +387,7 @@ def _set_idempotency_key(described: dict[str, Any], operation: Operation, shared
 
 def _set_responses(described: dict[str, Any], operation: Operation) -> None:
     responses = {status: one for status, one in described["responses"].items() if int(status) < 400}
-    responses.get("204", {}).pop("content", None)  # Powertools adds JSON content there too
+    responses.get("204", {}).pop("content", None)  # Powertools adds JSON content there too.
     tag = _TAGS.intersection(map(get_origin, (operation.types["return"], *get_args(operation.types["return"]))))
     for status, one in responses.items():
         is_new = operation.location and status in ("201", "202")
@@ -412,7 +403,6 @@ def _set_responses(described: dict[str, Any], operation: Operation) -> None:
 
 
 def _problems_of(operation: Operation) -> Iterator[str]:
-    """Yield the names of the components of the problems that may be the response."""
     yield "default"
     if operation.is_public and not operation.is_read:
         yield "401"

@@ -1,4 +1,4 @@
-"""Operations by id and by path, from the generated index; the module of an operation is loaded when it is called.
+"""Finds operations by id and by path in the generated index, and loads an operation's module when it is called.
 
 A cold start answers a single request; loading all operations and their models would take a third of it.
 """
@@ -13,19 +13,18 @@ from cupel_core.interfaces.index import INDEX
 
 ROUTES = {each.id: each for each in INDEX}
 _WORD = 2
-"""The segment of a path that no operation has as a parameter: `runs` in `/v1/runs/{run_id}`."""
+"""This segment of a path is never a parameter: `runs` in `/v1/runs/{run_id}`."""
 _loaded: dict[str, Operation] = {}
 
 
 def load(route: Route) -> Operation:
-    """The operation, with its function."""
     if route.id not in _loaded:
         _loaded.update((each.id, each) for each in operations_of(import_module(f"cupel_core.{route.module}")))
     return _loaded[route.id]
 
 
 def find_operation(operation_id: str) -> Operation:
-    """Raises KeyError for an id that no operation has."""
+    """Return an operation. Raises KeyError for an unknown id."""
     return load(ROUTES[operation_id])
 
 
@@ -51,13 +50,11 @@ def _shape(path: str) -> tuple[int, str]:
 
 
 def routes_at(path: str) -> dict[str, Route]:
-    """The operations of this path by their methods; empty for an unknown path."""
     segments = path.split("/")
     return {each.method: each for each in _by_shape().get(_shape(path), ()) if each.serves(segments)}
 
 
 def methods_at(path: str) -> list[str]:
-    """The methods that a path accepts; none for an unknown path."""
     declared = set(routes_at(path))
     implied = {"OPTIONS"} | ({"HEAD"} if "GET" in declared else set())
     return sorted(declared | implied) if declared else []

@@ -1,7 +1,7 @@
-"""What several schemas of the OpenAPI document have in common is written once.
+"""Writes repeated parts of the OpenAPI document's schemas once.
 
 - `simplify` writes a type that may be null as one list of types.
-- `extend` has a schema refer to the one that its model derives from, and list only what is different.
+- `extend` has a schema refer to the one that its model derives from, and list only the differences.
 - `share_fields` makes a component of a field that several schemas have. Its name is that of the field, and begins with
   a small letter, unlike the names of models.
 
@@ -21,9 +21,9 @@ from cupel_core.base.deferred_models import DeferredModel
 type SchemaObject = dict[str, Any]
 
 _NO_FIELDS = {"minProperties": 0}
-"""The second part of a schema that has no fields of its own: generators take a single part for another name."""
+"""It is the second part of a schema without further fields: generators take a single part for another name."""
 ANNOTATIONS = ("description", "examples")
-"""These take the place of what the component says if they are beside a reference to it."""
+"""These take precedence over the component's own where they are beside a reference to it."""
 _VALUES = ("default", "examples", "enum", "const")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _LIMITS = (*_BOUNDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
@@ -31,12 +31,11 @@ _MIN_SAVED_BYTES = 25
 
 
 def schema_name(model: str) -> str:
-    """Return the name of a model's schema: the class `RunResponse` becomes the schema `Run`."""
     return model.removesuffix("Response")
 
 
 def simplify(value: Any) -> Any:
-    """Return a schema in which alternatives that differ in nothing but their type are one list of types."""
+    """Return a schema in which alternatives that differ only in their type are one list of types."""
     if isinstance(value, list):
         return [simplify(each) for each in value]
     if not isinstance(value, dict):
@@ -59,7 +58,7 @@ def simplify(value: Any) -> Any:
 
 
 def extend(schemas: dict[str, SchemaObject]) -> None:
-    """Replace the fields of schemas that their models inherit by references to the schemas of the bases."""
+    """Replace inherited fields of schemas by references to the schemas of the bases."""
     models = _models_of(schemas)
     whole = schemas | _bases(schemas, models)
     extended = {name: _extension(whole, name, model) for name, model in models.items()}
@@ -74,7 +73,6 @@ def extend(schemas: dict[str, SchemaObject]) -> None:
 
 
 def _models_of(schemas: dict[str, SchemaObject]) -> dict[str, type[BaseModel]]:
-    """Return the models with these schemas and their bases that have fields, by the names of their schemas."""
     found: dict[str, type[BaseModel]] = {}
     for model in _derived(DeferredModel):
         schema = schemas.get(schema_name(model.__name__), {})
@@ -91,7 +89,6 @@ def _derived(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _bases(schemas: dict[str, SchemaObject], models: dict[str, type[BaseModel]]) -> dict[str, SchemaObject]:
-    """Return schemas of the bases of several models that are no schema themselves, and add them to the models."""
     users = defaultdict[type[BaseModel], list[str]](list)
     for name, model in sorted(models.items()):
         for ancestor in model.__mro__[1:]:
@@ -111,7 +108,6 @@ def _bases(schemas: dict[str, SchemaObject], models: dict[str, type[BaseModel]])
 
 
 def _extension(schemas: dict[str, SchemaObject], name: str, model: type[BaseModel]) -> SchemaObject:
-    """Return the schema of a model as an extension of those of its bases that make it shorter."""
     shortest = schema = schemas[name]
     chosen: list[str] = []
     for ancestor in (schema_name(each.__name__) for each in model.__mro__[1:]):
@@ -124,7 +120,6 @@ def _extension(schemas: dict[str, SchemaObject], name: str, model: type[BaseMode
 
 
 def _is_base(base: SchemaObject, schema: SchemaObject) -> bool:
-    """Return whether every value of the schema is one of the base, and the base permits the schema's fields."""
     fields, inherited = schema["properties"], base["properties"]
     return (
         inherited.keys() <= fields.keys()
@@ -137,7 +132,6 @@ def _is_base(base: SchemaObject, schema: SchemaObject) -> bool:
 
 
 def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: list[str]) -> SchemaObject:
-    """Return references to the bases with what they do not say of the schema."""
     inherited = {name: field for base in bases for name, field in schemas[base]["properties"].items()}
     required = {name for base in bases for name in schemas[base].get("required", ())}
     examples = [schemas[base].get("examples") for base in bases]
@@ -151,7 +145,7 @@ def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: lis
 
 
 def _is_closed(schema: SchemaObject) -> bool:
-    """Return whether the schema permits no fields but its own, so that no other can extend it by fields."""
+    """Return whether the schema permits only its own fields, so that no other can extend it."""
     return schema.get("additionalProperties") is False
 
 
@@ -185,7 +179,6 @@ def _saved(name: str, shared: SchemaObject, fields: list[SchemaObject]) -> int:
 
 
 def _shorter(name: str, shared: SchemaObject, field: SchemaObject) -> SchemaObject | None:
-    """Return a reference to the shared field with what the field says of its own; None if that is no shorter."""
     own = {each: value for each, value in field.items() if value != shared.get(each)}
     is_contrary = any(field.get(each) != value for each, value in shared.items() if each not in ANNOTATIONS)
     if is_contrary or "description" not in field or not own.keys() <= {*ANNOTATIONS, *_LIMITS}:

@@ -1,4 +1,4 @@
-"""The health of the API, and its description."""
+"""Serves the health of the API, and its description."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ def get_health(_: Call) -> HealthResponse:
 )
 def get_open_api_document(call: Call, tags: Tags = ()) -> dict[str, Any]:
     """`servers` names the address that the request was sent to."""
-    from cupel_core.interfaces import openapi  # other requests do not load every model
+    from cupel_core.interfaces import openapi  # Other requests do not load every model.
 
     found = openapi.part(frozenset(tags)) if tags else openapi.document()
     return {**found, "servers": [{"url": call.http.page_url()}]}

@@ -1,1 +1,1 @@
-"""Formats and interfaces of other tools: imports of their files, and OpenAI's Evals API."""
+"""Imports files of other tools, and implements OpenAI's Evals API."""

@@ -1,4 +1,4 @@
-"""Imports: evaluations in the formats of other tools become definitions with scenarios."""
+"""Imports evaluations in the formats of other tools as definitions with scenarios."""
 
 from cupel_core.contract.imports import ImportDataset, ImportOptions, ImportPromptfoo, ImportResultResponse
 from cupel_core.contract.operation import (

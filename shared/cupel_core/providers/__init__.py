@@ -37,14 +37,13 @@ _SHARED_QUEUE = "custom"
 _RESPONSES = "responses:"
 _OPENAI_MODELS = frozenset({"openai", "azure"})
 _RESPONSES_ONLY = re.compile(r"(o\d|gpt-\d+(\.\d+)?)-pro(-.*)?|.*-deep-research(-.*)?|.*codex.*|computer-use-.*")
-"""Models of OpenAI that have no chat completions."""
+"""These models of OpenAI have no chat completions."""
 
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of models. `base_url` is the default; it is empty if the account must name the server, and for
-    Bedrock (AWS's own endpoint), `sim` (no calls) and connectors (each has its own).
-    """
+    """A provider of models. `base_url` is the default. It is empty if the account must name the server, and for Bedrock
+    (AWS's own endpoint), `sim` (no calls) and connectors (each has its own)."""
 
     name: str
     wire_format: str
@@ -59,7 +58,7 @@ class Provider:
 def _preset(
     name: str, base_url: str, title: str, *, wire_format: str = "openai", needs_base_url: bool = False
 ) -> Provider:
-    """A provider without queues of its own: three of them cost money even when idle."""
+    """Return a provider without queues of its own, because three queues cost money even when idle."""
     return Provider(name, wire_format, base_url, True, title, needs_base_url, _SHARED_QUEUE)
 
 
@@ -90,30 +89,29 @@ _ALL = (
 )
 
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ALL}
-"""Without a workspace's own servers."""
+"""The providers without a workspace's own servers."""
 QUEUES: tuple[str, ...] = tuple(provider.name for provider in _ALL if not provider.queue)
-"""The providers that have queues of their own."""
 
 
 @lru_cache(maxsize=1024)
 def find_provider(name: str) -> Provider | None:
-    """The provider of this name: one of `PROVIDERS`, or a workspace's own server."""
+    """Return the provider of this name: one of `PROVIDERS`, or a workspace's own server."""
     return PROVIDERS.get(name) or (_own_server(name) if _OWN_SERVER.fullmatch(name) else None)
 
 
 def is_own_server(name: str) -> bool:
-    """Whether the provider is a server of the user's own: `custom`, or `custom-<name>`."""
+    """Return whether the provider is a server of the user's own: `custom`, or `custom-<name>`."""
     return name == _SHARED_QUEUE or _OWN_SERVER.fullmatch(name) is not None
 
 
 def queue_of(name: str) -> str:
-    """The provider whose queues the probes of this one use."""
     provider = find_provider(name)
     return provider.queue if provider is not None and provider.queue else name
 
 
 def provider_of(model: str, field: str = "models") -> Provider:
-    """The provider of a model. Raises `Invalid` for `field`, the name of the model's field in the caller's input."""
+    """Return the provider of a model. Raise `Invalid` for `field`, the name of the model's field in the caller's
+    input."""
     if error := _name_error(model):
         raise Invalid.field(field, error)
     name = model.partition("/")[0]
@@ -121,7 +119,7 @@ def provider_of(model: str, field: str = "models") -> Provider:
 
 
 def model_name_error(model: str) -> str | None:
-    """What is wrong with a model's name where a connector is not allowed; None if nothing is."""
+    """Return the error of a model's name where a connector is not allowed, or None."""
     if model.partition("/")[0] == CONNECTOR:
         return "must be a model, not a connector"
     if has_control_characters(model):
@@ -130,8 +128,8 @@ def model_name_error(model: str) -> str | None:
 
 
 def chat_model_error(model: str) -> str | None:
-    """What is wrong with the name of a model that answers messages; None if nothing is. Simulated models that do not
-    exist would make an error of every probe."""
+    """Return the error of the name of a model that answers messages, or None. An unknown simulated model is an error,
+    because every probe would fail."""
     return model_name_error(model) or simulated_model_error(model)
 
 
@@ -155,7 +153,8 @@ def unknown_provider_message(name: str) -> str:
 
 
 def simulated_model_error(model: str) -> str | None:
-    """What is wrong with a model's name if it is of `sim`; None if there is such a model."""
+    """Return the error of the name of a simulated model, or None if there is such a model or the provider is another
+    one."""
     provider, _, name = model.partition("/")
     if provider != "sim" or not name or name in simulation.MODELS:
         return None
@@ -166,17 +165,17 @@ def simulated_model_error(model: str) -> str | None:
 
 
 def model_name_of(model: str) -> str:
-    """The provider's own name, such as `org/llama` of `custom/org/llama`, and `m` of `openai/responses:m`."""
+    """Return the provider's own name, such as `org/llama` of `custom/org/llama`, and `m` of `openai/responses:m`."""
     return model.partition("/")[2].removeprefix(_RESPONSES)
 
 
 def is_claude(model_name: str) -> bool:
-    """Of a provider of several makers' models: whether the model has Anthropic's format."""
+    """Return whether the model has Anthropic's format, for a provider of several makers' models."""
     return model_name.startswith("claude-")
 
 
 def wire_format_of(model: str) -> str:
-    """How a model is called. A provider of OpenAI's chat completions may also have its Responses API."""
+    """Return the wire format of a model. A provider of OpenAI's chat completions may also have its Responses API."""
     provider, name = provider_of(model), model.partition("/")[2]
     if provider.wire_format != "openai":
         return provider.wire_format

@@ -28,7 +28,7 @@ from cupel_core.providers.wire_format import WireModel, WireRequest
 
 _LIFETIME_SECONDS = 3_600
 _MARGIN_SECONDS = 300
-"""A token is replaced so long before it expires: no call lasts longer."""
+"""A token is replaced this long before it expires. No call lasts longer."""
 _MAX_TOKENS = 100
 _MAX_REASON_BYTES = 300
 _REFUSALS = frozenset({400, 401, 403})
@@ -57,7 +57,7 @@ class AccessTokens:
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
 
     async def get(self, key: str, now: datetime, request: Callable[[], Awaitable[AccessToken]]) -> str:
-        """The token of a key, requested if there is none that lasts for a call."""
+        """Return the token of a key. It is requested if there is none that lasts for a call."""
         digest = hashlib.sha256(key.encode()).hexdigest()
         locks = self._locks.setdefault(asyncio.get_running_loop(), defaultdict(asyncio.Lock))
         with setting_up():
@@ -79,7 +79,7 @@ class AccessTokens:
 
 
 def parse_token(response: HttpResponse, refusal: str, now: datetime) -> AccessToken:
-    """Raises `ProviderError`; its message begins with `refusal` if the token was refused."""
+    """Parse a token. Raise `ProviderError`, whose message begins with `refusal` if the token was refused."""
     if response.status in _REFUSALS:
         reason = response.content[:_MAX_REASON_BYTES].decode(errors="replace")
         raise ProviderError(ProbeErrorCode.AUTH, f"{refusal}: {reason}")
@@ -105,18 +105,18 @@ _NATIONAL = {
     ".azure.us": _Cloud("https://login.microsoftonline.us", "https://cognitiveservices.azure.us/.default"),
     ".azure.cn": _Cloud("https://login.partner.microsoftonline.cn", "https://cognitiveservices.azure.cn/.default"),
 }
-"""The clouds of nations have keys that the addresses of their resources end with."""
+"""National clouds by the suffix of their resources' addresses."""
 
 
 class _ServicePrincipal(WireModel):
     app_id: Annotated[str, Field(alias="appId", min_length=1, max_length=256)]
     password: Annotated[str, Field(min_length=1, max_length=1_024)]
     tenant: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]{1,253}$")]
-    """An id or a domain; a part of the address that tokens are requested from."""
+    """The tenant's id or domain, which is a part of the address that grants tokens."""
 
 
 async def with_entra_token(account: Account, send: SendRequest, now: datetime) -> Account:
-    """The account with a valid access token instead of its service principal. Raises `ProviderError`."""
+    """Return the account with a valid access token instead of its service principal. Raise `ProviderError`."""
     key = account.api_key or ""
     if not is_key_file(key):
         return account
@@ -158,7 +158,7 @@ google_tokens = AccessTokens()
 
 
 class _ServiceAccountKey(WireModel):
-    """Its own `token_uri` is ignored: a workspace must not choose where requests go."""
+    """The key of a service account. Its own `token_uri` is ignored: a workspace must not choose where requests go."""
 
     client_email: str
     private_key: str
@@ -166,7 +166,7 @@ class _ServiceAccountKey(WireModel):
 
 
 async def with_google_token(account: Account, send: SendRequest, now: datetime) -> Account:
-    """The account with a valid access token instead of its service account's key. Raises `ProviderError`."""
+    """Return the account with a valid access token instead of its service account's key. Raise `ProviderError`."""
     key = account.api_key or ""
     if not is_key_file(key):
         return account
@@ -180,7 +180,7 @@ async def with_google_token(account: Account, send: SendRequest, now: datetime) 
 
 
 def _signed_claim(key: str, now: datetime) -> str:
-    import jwt  # loads slowly, and few accounts need it
+    import jwt  # It loads slowly, and few accounts need it.
 
     issued_at = int(now.timestamp())
     try:

@@ -9,21 +9,20 @@ from cupel_core.domain.resources.providers import ModelPrice
 
 DEFAULT_PARALLEL_REQUESTS = 50
 _SECRET_PARTS = ("private_key", "password")
-"""Of a service account's key, and of a service principal."""
 
 
 MIN_SECRET_LENGTH = 8
-"""Servers of one's own are called with shorter keys, such as `x` or `none`, that are no secrets and occur in words."""
+"""Shorter keys, such as `x` or `none`, are no secrets. Users' own servers accept them, and they occur in words."""
 
 
 def is_key_file(api_key: str) -> bool:
-    """Whether an API key is JSON for which access tokens are requested: a service account's key of Google Cloud, or a
-    service principal of Microsoft Entra ID."""
+    """Return whether an API key is JSON for which access tokens are requested. That is a service account's key of
+    Google Cloud, or a service principal of Microsoft Entra ID."""
     return api_key.lstrip().startswith("{")
 
 
 def secrets_of(api_key: str | None) -> list[str]:
-    """What must not be shown of an API key: the key, and of a key file each secret in it."""
+    """Return the parts of an API key that must not be shown: the key, and of a key file each secret in it."""
     key = (api_key or "").strip()
     if not is_key_file(key):
         return [key] if len(key) >= MIN_SECRET_LENGTH else []
@@ -45,17 +44,16 @@ class Account:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: tuple[ModelPrice, ...] = ()
-    """They take precedence over the price list."""
+    """These prices take precedence over the price list."""
     connector: Connector | None = None
     """The agent under test, if the provider is `connector`."""
     uses_role: bool = False
-    """Whether Bedrock may be called without a key, as the process's own AWS identity."""
+    """This is true if Bedrock may be called without a key, as the process's own AWS identity."""
     scope: str = ""
-    """The workspace or run for which the account was loaded: refusals of one scope's requests change no other's."""
+    """The workspace or run for which the account was loaded. Refusals of its requests do not change those of others."""
     allow_private: bool = False
-    """Whether the agent may have an address in a private network; a setting of the stack."""
+    """This setting of the stack is true if the agent may have an address in a private network."""
 
     def price_of(self, model_name: str) -> ModelPrice | None:
-        """The workspace's own price of a model, by the provider's name of it."""
         by_model = {price.model: price for price in self.prices}
         return by_model.get(model_name) or by_model.get(None)

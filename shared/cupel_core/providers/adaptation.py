@@ -1,9 +1,9 @@
-"""Requests adapted to what a model accepts.
+"""Adaptation of requests to what a model accepts.
 
 Models differ in the parameters they accept, and no maintained list says which (docs/decisions.md). Few are known here;
 for the others, the provider's refusal names the parameter. The next attempt leaves it out, and so do later requests of
 this process to that model in the same scope: a run, or else a workspace. A schema, tools and the like are refused for
-what they contain, so that only the same ones are left out; a limit of tokens is first sent under its other name.
+their content, so only identical ones are left out. A limit of tokens is first sent under its other name.
 """
 
 import re
@@ -34,7 +34,6 @@ type Parameters = frozenset[RequestParameter]
 
 MAX_REMEMBERED_MODELS = 1_000
 MAX_REMEMBERED_REFUSALS = 100
-"""This many refused parameters are remembered of one model in one scope."""
 _NONE: Parameters = frozenset()
 _TEMPERATURE = frozenset({RequestParameter.TEMPERATURE})
 _SYSTEM_ROLE = frozenset({RequestParameter.SYSTEM_ROLE})
@@ -50,7 +49,7 @@ class _KnownFamily(NamedTuple):
 _KNOWN_FAMILIES = (
     _KnownFamily("openai", r"o[134](-.*)?|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}-\d\d-\d\d)?", _TEMPERATURE),
     _KnownFamily("openai", r"o1-(mini|preview).*", _SYSTEM_ROLE_AND_SCHEMA),
-    # Accepts a temperature and ignores it.
+    # This model accepts a temperature and ignores it.
     _KnownFamily("deepseek", r"deepseek-reasoner", _TEMPERATURE),
     _KnownFamily("google", r"gemma-3.*", _SYSTEM_ROLE_AND_SCHEMA),
     _KnownFamily(
@@ -73,7 +72,7 @@ _FIELDS = {
     RequestParameter.TOOLS: "tools",
     RequestParameter.TOOL_CHOICE: "tool_choice",
 }
-"""Of what is simply left out, the field of `ModelParameters`."""
+"""The field of `ModelParameters` for each parameter that can simply be left out."""
 
 _NAMES = {
     RequestParameter.TEMPERATURE: r"temperature",
@@ -107,10 +106,8 @@ _REJECTION = (
 
 
 def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestParameter | None:
-    """The parameter of the request that the provider refused by name; None for any other error.
-
-    A refusal may name a second one as the replacement, so the first one counts.
-    """
+    """Return the parameter of the request that the provider refused by name, or None for any other error. A refusal may
+    name a second one as the replacement, so the first one counts."""
     if not is_rejection(error):
         return None
     found = ((re.search(_NAMES[parameter], error.message, re.I), parameter) for parameter in _parameters_of(request))
@@ -119,12 +116,12 @@ def rejected_parameter(error: ProviderError, request: ModelRequest) -> RequestPa
 
 
 def is_rejection(error: ProviderError) -> bool:
-    """Whether the provider says that something of the request is not possible."""
+    """Return whether the provider says that something in the request is not possible."""
     return error.code is ProbeErrorCode.INVALID_REQUEST and re.search(_REJECTION, error.message, re.I) is not None
 
 
 def _parameters_of(request: ModelRequest) -> Parameters:
-    """Where an API has no schemas, the schema is part of the system prompt."""
+    """Return the parameters of the request. Where an API has no schemas, the schema is part of the system prompt."""
     fields = request.parameters
     present = {parameter for parameter, name in _FIELDS.items() if getattr(fields, name) not in (None, ())}
     if request.wants_json or request.system is not None:
@@ -135,9 +132,9 @@ def _parameters_of(request: ModelRequest) -> Parameters:
 
 
 def without(request: ModelRequest, omitted: Parameters) -> ModelRequest:
-    """The request without these parameters: a schema moves to the system prompt, a system prompt to the first user
-    message. A model without a system role gets the schema there too, as some APIs have no other place for it.
-    """
+    """Return the request without these parameters. A schema moves to the system prompt, and a system prompt to the
+    first user message. A model without a system role gets the schema there too, as some APIs have no other place for
+    it."""
     absent = ModelParameters()
     request = request.with_parameters(
         **{name: getattr(absent, name) for parameter, name in _FIELDS.items() if parameter in omitted}
@@ -163,16 +160,16 @@ def _fold(system: str, exchanges: tuple[Message, ...]) -> tuple[Message, ...]:
 class _RefusedParameter(NamedTuple):
     parameter: RequestParameter
     content: str = ""
-    """A digest of what was refused, if it was refused for what it contains."""
+    """A digest of the refused content, if the parameter was refused for its content."""
 
 
 _LIMIT_NAME = _RefusedParameter(RequestParameter.MAX_OUTPUT_TOKENS, "name")
-"""It represents a refusal of the name under which the limit was sent; the other name is tried next."""
+"""This represents a refusal of the name under which the limit was sent. The other name is tried next."""
 _OTHER_LIMIT_NAMES = r"max_completion_tokens|max_tokens"
 
 
 class Adaptation(NamedTuple):
-    """Describes what is omitted from a request, and whether its limit of tokens has its other name."""
+    """The omitted parts of a request, and whether its limit of tokens has its other name."""
 
     omitted: Parameters = _NONE
     renames_limit: bool = False
@@ -183,7 +180,7 @@ class Adaptation(NamedTuple):
 
 
 class Adapter:
-    """What each model has rejected so far. Bounded: the model used longest ago is forgotten first."""
+    """Remembers what each model has rejected. It is bounded: the model used longest ago is forgotten first."""
 
     def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
         self._max_models = max_models
@@ -201,15 +198,13 @@ class Adapter:
         return Adaptation((remembered | _known(model, request)) & present, _LIMIT_NAME in refused)
 
     def omitted(self, account: Account, model: str, request: ModelRequest) -> Parameters:
-        """The parameters of the request that the model rejects, as far as is known."""
         return self.adaptation(account, model, request).omitted
 
     def learn(
         self, account: Account, model: str, request: ModelRequest, adaptation: Adaptation, error: ProviderError
     ) -> ProviderError:
-        """The error of an attempt; if it rejects a parameter that was sent, this is remembered and ParameterRejected
-        is returned.
-        """
+        """Return the error of an attempt. If it rejects a sent parameter, remember that and return
+        ParameterRejected."""
         parameter = rejected_parameter(error, adaptation.apply(request))
         if parameter is None or parameter in adaptation.omitted:
             return error
@@ -232,12 +227,10 @@ def _key(account: Account, model: str) -> tuple[str, str, str, str]:
 
 
 def _names_both(error: ProviderError) -> bool:
-    """Whether a refusal of one name of the limit names the other one."""
     return len({name.lower() for name in re.findall(_OTHER_LIMIT_NAMES, error.message, re.I)}) > 1
 
 
 def _refusal(parameter: RequestParameter, request: ModelRequest) -> _RefusedParameter:
-    """Return the entry by which a refusal of this parameter of the request is remembered."""
     fields = request.parameters
     match parameter:
         case RequestParameter.JSON_SCHEMA:
@@ -269,9 +262,8 @@ def _known(model: str, request: ModelRequest) -> Parameters:
 
 
 def with_omitted(reply: Reply, omitted: Parameters) -> Reply:
-    """The reply, with a record of what its request left out."""
+    """Return the reply with a record of the parameters that its request left out."""
     return replace(reply, omitted_parameters=tuple(sorted(omitted))) if omitted else reply
 
 
 ADAPTER = Adapter()
-"""The process's own."""

@@ -1,4 +1,4 @@
-"""Anthropic messages."""
+"""The format of Anthropic messages."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from cupel_core.providers.wire_format import (
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 4096
-"""The API requires a limit; this is the largest that every model still served accepts."""
+"""The API requires a limit. This is the largest that every model still served accepts."""
 
 ANSWER_TOOL = "cupel_answer"
 """The tool whose arguments are the answer, if a schema is requested of a model without native structured output."""
@@ -42,11 +42,11 @@ _THINKING_TOKENS = {
     ReasoningEffort.HIGH: 16_384,
     ReasoningEffort.XHIGH: 32_000,
 }
-"""Budgets of models that take tokens instead of an effort; added to the limit of the answer's own."""
+"""Budgets of models that take tokens instead of an effort. They are added to the limit of the answer itself."""
 
 
 class _Enforcement(StrEnum):
-    """How the answer is made one JSON object."""
+    """The ways to enforce that the answer is one JSON object."""
 
     NATIVE = "native"
     TOOL = "tool"
@@ -76,7 +76,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def _enforcement(model_name: str, request: ModelRequest) -> _Enforcement | None:
-    """Natively by new models, else by a forced tool call, which excludes other tools and thinking."""
+    """Return the native way for new models, else a forced tool call, which excludes other tools and thinking."""
     if not request.wants_json:
         return None
     if request.json_schema is None:
@@ -97,12 +97,11 @@ def _thinking(model_name: str, parameters: ModelParameters) -> dict[str, object]
 
 
 def max_tokens(model_name: str, parameters: ModelParameters) -> int:
-    """The API requires a limit."""
     return (parameters.max_output_tokens or DEFAULT_MAX_TOKENS) + _thinking_tokens(model_name, parameters)
 
 
 def _thinking_tokens(model_name: str, parameters: ModelParameters) -> int:
-    """Thinking counts towards the limit, which must be greater than its budget."""
+    """Return the tokens of thinking. They count towards the limit, which must be greater than this budget."""
     effort, thinking = parameters.reasoning_effort, _thinking(model_name, parameters) or {}
     return _THINKING_TOKENS[effort] if effort and "budget_tokens" in thinking else 0
 
@@ -140,7 +139,7 @@ def _tool_choice(choice: ToolChoice | None) -> dict[str, object] | None:
 
 
 def _messages(request: ModelRequest) -> Iterable[dict[str, object]]:
-    """Results of tools are a user's; those of one turn are sent together."""
+    """Yield the messages. Results of tools are a user's, and those of one turn are sent together."""
     for is_result, group in groupby(request.exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
         if is_result:

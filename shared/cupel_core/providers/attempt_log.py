@@ -1,9 +1,8 @@
 """The failed attempts of the calls of one conversation, over all deliveries, workers and restarts.
 
-`maxAttempts` bounds what a call may cost. A worker that runs out of time, or dies, must not begin to count again: the
-log is stored with the conversation's checkpoint after each failed attempt, before the next one is made.
-
-A message names the probes that were begun before (`begun`); only those have a checkpoint to read.
+`maxAttempts` bounds the cost of a call. A worker that runs out of time, or dies, must not begin to count again: the log
+is stored with the conversation's checkpoint after each failed attempt, before the next one is made. A message names the
+probes that were begun before (`begun`); only those have a checkpoint to read.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
@@ -23,23 +22,22 @@ async def _save_nothing() -> None:
 
 
 class AttemptLog:
-    """Records the failed attempts by call; a call without any has no entry."""
+    """Records the failed attempts by call. A call without any has no entry."""
 
     def __init__(self) -> None:
         self._failed: dict[str, FailedAttempts] = {}
         self._open: dict[str, AttemptInFlight] = {}
         self._save: Callable[[], Awaitable[None]] = _save_nothing
         self.first_call_at: float | None = None
-        """It is the Unix time of the first call that was made since the conversation began or was resumed."""
+        """The Unix time of the first call since the conversation began or was resumed."""
 
     @property
     def open_calls(self) -> Collection[AttemptInFlight]:
-        """The calls in flight."""
         return self._open.values()
 
     @contextmanager
     def in_flight(self, model: str, request: ModelRequest, max_attempts: int) -> Iterator[None]:
-        """Surround one attempt of a call."""
+        """Record that one attempt of a call is in flight within the block."""
         key = _key(_described(model, request))
         failed, now = self._failed.get(key), utc_now().timestamp()
         self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, now)
@@ -54,23 +52,22 @@ class AttemptLog:
         return dict(self._failed)
 
     def resume(self, failed: Mapping[str, FailedAttempts], save: Callable[[], Awaitable[None]]) -> None:
-        """Continue with the attempts that were stored; `save` stores the log after each further one."""
+        """Continue with the attempts that were stored. `save` stores the log after each further one."""
         self._failed = {**failed, **self._failed}
         self._save = save
 
     def of_call(self, model: str, request: ModelRequest) -> "CallAttempts":
-        """The attempts of the call of a model with this request."""
+        """Return the attempts of the call of a model with this request."""
         return self.of(_described(model, request))
 
     def of(self, call: str) -> "CallAttempts":
-        """The attempts of the call that this text identifies."""
         return CallAttempts(self, _key(call))
 
     def failed_attempts(self, key: str) -> FailedAttempts | None:
         return self._failed.get(key)
 
     async def add(self, key: str, failed: FailedAttempts, *, is_final: bool) -> None:
-        """Nothing follows a final attempt but its outcome."""
+        """Add a failed attempt. A final one is not saved here, because only its outcome follows."""
         self._failed[key] = failed
         if not is_final:
             await self._save()
@@ -89,8 +86,6 @@ def _key(call: str) -> str:
 
 
 class CallAttempts:
-    """The attempts of one call."""
-
     def __init__(self, log: AttemptLog, key: str) -> None:
         self._log = log
         self._key = key

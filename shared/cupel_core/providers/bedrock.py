@@ -41,15 +41,17 @@ if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 MAX_THREADS = 440
-"""More than a worker has calls to one account: one that waited for a thread would count as a slow model's. Threads
-start as they are needed."""
+"""This is more than a worker has calls to one account, because waiting for a thread would count as the model's latency.
+
+Threads start as they are needed.
+"""
 
 _NATIVE_SCHEMA = re.compile(
     r"(?:.*[./])?(anthropic\.claude-(opus|sonnet|haiku)-(4-[5-9]|[5-9])(?!\d)|deepseek\.v3|google\.gemma-3"
     r"|minimax\.minimax-m2|mistral\.(magistral-small|ministral-3|mistral-large-3|voxtral)|moonshot(ai)?\.kimi-k2"
     r"|nvidia\.nemotron-nano|openai\.gpt-oss|qwen\.qwen3).*"
 )
-"""Models of which Amazon says that Converse enforces schemas. Where it does not, it refuses the field by name."""
+"""Amazon documents that Converse enforces schemas for these models. Where it does not, it refuses the field by name."""
 
 
 type ClientFor = Callable[[Account, float], "BedrockRuntimeClient"]
@@ -61,11 +63,9 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClient":
-    """A client that uses the account's Amazon Bedrock API key, or the process's own role if the account may.
-
-    Raises `ProviderError` without either, and for an address that is not Bedrock's unless the stack allows private
-    endpoints.
-    """
+    """Return a client that uses the account's Amazon Bedrock API key, or the process's own role if the account may.
+    Raise `ProviderError` without either, and for an address that is not Bedrock's unless the stack allows private
+    endpoints."""
     if account.base_url and not (account.allow_private or is_bedrock_address(account.base_url)):
         message = "the baseUrl of bedrock is not an endpoint of Amazon Bedrock"
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, message, final=True)
@@ -76,7 +76,6 @@ def client_for(account: Account, timeout_seconds: float) -> "BedrockRuntimeClien
 
 
 def has_role() -> bool:
-    """Whether this process has an AWS identity."""
     from botocore.session import get_session
 
     return get_session().get_credentials() is not None
@@ -118,7 +117,7 @@ async def complete(
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> Reply:
-    """Make one attempt at the next message. Raises `ProviderError`."""
+    """Make one attempt at the next message. Raise `ProviderError`."""
     arguments = converse_arguments(model_name, request)
     body = await call(lambda client: client.converse(**arguments), account, timeout_seconds, now, client_for)
     return parse(body)
@@ -131,10 +130,8 @@ async def call[T](
     now: datetime,
     client_for: ClientFor = client_for,
 ) -> T:
-    """Run one boto3 call in a thread. Raises `ProviderError`.
-
-    An abandoned call keeps its thread until boto3's own timeout expires.
-    """
+    """Run one boto3 call in a thread. Raise `ProviderError`. An abandoned call occupies its thread until boto3's own
+    timeout expires."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -170,7 +167,6 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
 
 
 def _enforces_schema(model_name: str, request: ModelRequest) -> bool:
-    """Return whether the API enforces the schema; otherwise, the schema is part of the system prompt."""
     schema = request.json_schema
     return schema is not None and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
 
@@ -186,7 +182,7 @@ def _output_config(request: ModelRequest, *, is_enforced: bool) -> dict[str, obj
 
 
 def _tool_config(parameters: ModelParameters) -> dict[str, object] | None:
-    """Converse has no way to forbid the tools it is given, so none are given then."""
+    """Return the tools. Converse cannot forbid the tools that it gets, so it gets none if they are forbidden."""
     choice = parameters.tool_choice
     if choice and choice.mode is ToolMode.NONE:
         return None
@@ -210,7 +206,7 @@ def _tool_choice(choice: ToolChoice) -> dict[str, object]:
 
 
 def _messages(request: ModelRequest) -> Iterator[dict[str, object]]:
-    """Results of tools are a user's; those of one turn are sent together."""
+    """Yield the messages. Results of tools are a user's, and those of one turn are sent together."""
     numbers = count(1)
     for is_result, group in groupby(request.exchanges, key=lambda message: message.role is MessageRole.TOOL):
         messages = list(group)
@@ -237,7 +233,8 @@ def _content(request: ModelRequest, message: Message, numbers: Iterator[int]) ->
 
 
 def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> Iterator[dict[str, object]]:
-    """A document needs a text beside it, and a name of letters and digits that no other document of the request has."""
+    """Yield the blocks of a message. A document needs a text beside it, and a name of letters and digits that no other
+    document of the request has."""
     has_text = False
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -252,7 +249,7 @@ def _blocks(request: ModelRequest, message: Message, numbers: Iterator[int]) -> 
 
 
 def parse(body: object) -> Reply:
-    """Converse does not report a model version; the model id identifies the version."""
+    """Parse a reply. Converse does not report a model version; the model id identifies the version."""
     if error := reply_error(body):
         raise error
     response = mapping(body)

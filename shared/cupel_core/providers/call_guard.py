@@ -1,4 +1,4 @@
-"""What surrounds each attempt of a model call: it waits until the call may start, and learns how it ended."""
+"""Guards of model calls: a guard waits until an attempt may start, and is informed of how it ended."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,7 +9,7 @@ from cupel_core.providers.account import Account
 
 
 class Answer(Protocol):
-    """What a limit needs to know of a successful call."""
+    """The data of a successful call that limits need."""
 
     @property
     def usage(self) -> Usage | None: ...
@@ -19,11 +19,11 @@ class Answer(Protocol):
 
 
 type OnAnswer = Callable[[Answer], None]
-"""To be called with the answer; an attempt that failed raises a ProviderError instead."""
+"""Called with the answer. A failed attempt raises a ProviderError instead."""
 type CallGuard = Callable[[], AbstractAsyncContextManager[OnAnswer]]
-"""Surrounds one attempt; may raise to prevent it."""
+"""Surrounds one attempt. It may raise to prevent it."""
 type BeforeCall = Callable[[], Awaitable[None]]
-"""Awaited when a call could start; raises to prevent it, such as Halted."""
+"""Awaited when a call could start. It raises an error such as Halted to prevent it."""
 
 
 async def allow_call() -> None:
@@ -31,17 +31,15 @@ async def allow_call() -> None:
 
 
 class CallLimiter(Protocol):
-    """Decides when calls to an account may start."""
-
     def slot(
         self, workspace: str, account: Account, model: str, before_call: BeforeCall = allow_call
     ) -> AbstractAsyncContextManager[OnAnswer]:
-        """Wait until a call may start, await `before_call`, and hold its place while it runs. Raises CallPostponed."""
+        """Wait until a call may start, await `before_call`, and reserve its slot while it runs. Raise CallPostponed."""
         ...
 
 
 def ignore_answer(answer: Answer) -> None:
-    """For limits that do not depend on answers."""
+    """Do nothing, for limits that do not depend on answers."""
 
 
 @asynccontextmanager

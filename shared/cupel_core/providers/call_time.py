@@ -1,6 +1,6 @@
 """The duration of one model call without its set-up: loading the client, opening a connection, the TLS handshake.
 
-A provider's module declares its set-up; whoever measures a call does not have to know how it is made.
+A provider's module declares its set-up, so code that measures a call need not know how it is made.
 """
 
 import time
@@ -19,7 +19,7 @@ class CallTimer:
 
     @property
     def duration_ms(self) -> int:
-        """Until now, without the set-up."""
+        """Return the duration until now, without the set-up."""
         return max(0, round((time.perf_counter() - self.started_at - self.setup_seconds) * 1_000))
 
 
@@ -34,13 +34,13 @@ def start_timer() -> CallTimer:
 
 
 def current_timer() -> CallTimer:
-    """The timer that this task started last, or a new one."""
+    """Return the timer that this task started last, or a new one."""
     return _current.get() or start_timer()
 
 
 @contextmanager
 def setting_up() -> Iterator[None]:
-    """What runs inside is not counted as part of the current call."""
+    """Exclude the time within the block from the current call."""
     started_at = time.perf_counter()
     try:
         yield

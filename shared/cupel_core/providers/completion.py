@@ -1,4 +1,4 @@
-"""Calls a model of any provider: one attempt, or several under the retry rules."""
+"""A call of a model of any provider: one attempt, or several under the retry rules."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 MAX_MESSAGE_LENGTH = 500
 MAX_MALFORMED_REPLIES = 2
 MAX_REJECTIONS = len(RequestParameter)
-"""Each rejection names another parameter."""
 
 HAND_BACK_SECONDS = 10.0
-"""A call that only the owner of the account can repair is made again after this time; by then its run is paused."""
+"""A call that only the account's owner can repair is made again after this time. By then its run is paused."""
 
 _REPORTED = (Remedy.WAIT, Remedy.OWNER)
-"""Whoever can repair these is shown the provider's words, beyond the conversation."""
+"""For these remedies, the provider's words are shown outside the conversation, to people who can act on them."""
 
 type Attempt = Callable[[Account, str, ModelRequest, float], Awaitable[Reply]]
 type OnRetry = Callable[[ProviderError, float], None]
@@ -49,11 +48,9 @@ async def complete(
     timeout_seconds: float,
     send: "SendRequest | None" = None,
 ) -> Reply:
-    """Make one attempt at the next message, whatever the provider, without parameters that the model rejects.
-
-    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
-    another attempt would leave out a parameter.
-    """
+    """Make one attempt at the next message, without parameters that the model rejects. Raise `ProviderError`, also when
+    the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when another attempt would leave out a
+    parameter."""
 
     async def call(adapted: ModelRequest) -> Reply:
         return await _call_provider(account, model, adapted, timeout_seconds, send)
@@ -68,11 +65,9 @@ async def adapted_call(
     timeout_seconds: float,
     call: Callable[[ModelRequest], Awaitable[Reply]],
 ) -> Reply:
-    """Make one attempt by `call`, which gets the request without parameters that the model rejects.
-
-    Raises `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when
-    another attempt would leave out a parameter.
-    """
+    """Make one attempt by `call`, which gets the request without parameters that the model rejects. Raise
+    `ProviderError`, also when the whole call takes longer than `timeout_seconds`, and `ParameterRejected` when another
+    attempt would leave out a parameter."""
     adaptation = ADAPTER.adaptation(account, model, request)
     adapted = adaptation.apply(request)
     try:
@@ -93,7 +88,7 @@ async def adapted_call(
 
 
 def _note_shutdown(error: ProviderError, model: str) -> None:
-    """Add to the refusal of a model that it was shut down, which few providers say, and what takes its place."""
+    """Add to a refusal that the model was shut down, which few providers say, and the name of its successor."""
     if error.code is ProbeErrorCode.INVALID_REQUEST:
         from cupel_core.providers.model_metadata import shutdown_note
 
@@ -132,10 +127,8 @@ async def _call_provider(
 
 
 def sanitized(error: ProviderError, account: Account, said: Iterable[str] = ()) -> ProviderError:
-    """The error with a bounded message and without the API key: some servers repeat the key they reject.
-
-    Some also repeat what was said: the error tells so of a refusal, which is reported beyond its conversation.
-    """
+    """Return the error with a bounded message and without the API key: some servers repeat the key they reject. Some
+    also repeat the conversation. `is_quoting` of the error records that, because refusals are reported outside it."""
     message = error.message
     for secret in secrets_of(account.api_key):
         message = message.replace(secret, "[key]")
@@ -170,10 +163,8 @@ async def complete_with_retry(
     sleep: Sleep = asyncio.sleep,
     log: AttemptLog | None = None,
 ) -> Reply:
-    """Make as many attempts at the next message as `with_retry` does; raises the same errors.
-
-    `log` has the attempts of the calls of the same conversation.
-    """
+    """Make as many attempts at the next message as `with_retry` does, and raise the same errors. `log` has the attempts
+    of the calls of the same conversation."""
     try:
         return await with_retry(
             lambda: attempt(account, model, request, timeout_seconds),
@@ -203,15 +194,14 @@ async def with_retry[T](
 ) -> T:
     """Make up to `max_attempts`, with a delay between them that is reported to `on_retry`.
 
-    The delay is at most `retry_delay_seconds` before the second attempt, and grows before each further one.
+    The delay is at most `retry_delay_seconds` before the second attempt, and grows before each further one. An attempt
+    whose request the model rejected because of a parameter is repeated without it, and is not counted. Neither is one
+    that the provider answered by asking to wait. `attempts` has those that earlier deliveries of the same work have
+    made, and gets each that fails. After a second unreadable reply there is no further attempt, because such replies
+    are paid for and seldom change.
 
-    An attempt whose request the model rejected because of a parameter is repeated without it; it is not counted. Nor is
-    one that the provider answered by asking to wait. `attempts` has those that earlier deliveries of the same work have
-    made, and gets each that fails. A reply that cannot be read was paid for, and the next one is seldom another: no
-    more than two are asked for.
-
-    Raises `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the
-    delays together would exceed `max_wait_seconds`.
+    Raise `ProviderError` after the last attempt or for an error that is not retryable, and `RetryLater` when the delays
+    together would exceed `max_wait_seconds`.
     """
     waits, rejections, malformed = 0, 0, 0
     attempts = attempts or AttemptLog().of("")
@@ -243,7 +233,7 @@ async def with_retry[T](
 
 
 async def _note_failure(error: ProviderError, attempts: CallAttempts, max_attempts: int, *, is_last: bool) -> None:
-    """Count the attempt unless the provider asks to wait; raise if it was the last one of this call, or of this
+    """Count the attempt unless the provider asks to wait. Raise if it was the last one of this call, or of this
     delivery."""
     may_repeat = (error.retryable or error.is_handed_back) and not is_last
     if not error.asks_to_wait:

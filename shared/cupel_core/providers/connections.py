@@ -1,4 +1,4 @@
-"""How a process connects to models, agents and evaluators."""
+"""Connections of a process to models, agents and evaluators."""
 
 import os
 import ssl
@@ -15,15 +15,18 @@ from cupel_core import VERSION
 from cupel_core.providers.call_time import setting_up
 
 MAX_CONNECTIONS = 440
-"""Of each of two pools: to official addresses, and to others. More than a worker has calls to one account, so that no
-call waits for a connection; and so few that both pools and the connections to AWS stay below 1,024 open files."""
+"""The size of each of two pools: for official addresses, and for others.
+
+It is more than a worker has calls to one account, so that no call waits for a connection. Both pools and the
+connections to AWS stay below 1,024 open files.
+"""
 KEEPALIVE_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 USER_AGENT = f"cupel/{VERSION}"
 
 
 class TimedConnector(aiohttp.TCPConnector):
-    """Counts the time of opening a connection, which is not the model's, as set-up of the current call."""
+    """Counts the time of opening a connection, which is not the model's latency, as set-up of the current call."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS, ssl=_authorities(), **options)
@@ -40,7 +43,8 @@ class TimedConnector(aiohttp.TCPConnector):
 
 
 def new_session(connector: TimedConnector, *, decompresses: bool) -> aiohttp.ClientSession:
-    """No proxies; no cookies, because workspaces share a session; no read timeout: callers limit the whole exchange."""
+    """Return a session without proxies, cookies and read timeout. Workspaces share a session, so it stores no cookies.
+    Callers limit the whole exchange."""
     return aiohttp.ClientSession(
         connector=connector,
         headers={"user-agent": USER_AGENT},
@@ -53,7 +57,7 @@ def new_session(connector: TimedConnector, *, decompresses: bool) -> aiohttp.Cli
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """The certificate authorities of SSL_CERT_FILE or SSL_CERT_DIR, otherwise those of certifi."""
+    """Return the certificate authorities of SSL_CERT_FILE or SSL_CERT_DIR, otherwise those of certifi."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
         return ssl.create_default_context()
     return ssl.create_default_context(cafile=certifi.where())

@@ -44,7 +44,6 @@ def google_request(account: Account, name: str, texts: tuple[str, ...]) -> WireR
 
 
 def parse_google(body: object) -> Embeddings:
-    """Google reports no token counts for embeddings."""
     return Embeddings(tuple(_vector(item.get("values")) for item in mappings(mapping(body).get("embeddings"))))
 
 
@@ -61,7 +60,8 @@ def parse_vertex(body: object) -> Embeddings:
 
 
 def _vector(value: object) -> Vector:
-    """Numbers, also as text. Raises `ProviderError` for anything else: a vector with a gap is another one."""
+    """Return the numbers, also from text. Raise `ProviderError` for anything else: a vector with a gap is another
+    one."""
     numbers = [number(each) for each in value] if isinstance(value, list) else []
     if not numbers or any(each is None or not isfinite(each) for each in numbers):
         raise malformed_reply("it has no vector of numbers for each text")
@@ -76,7 +76,7 @@ async def embed_with_titan(
     now: datetime,
     client_for: bedrock.ClientFor = bedrock.client_for,
 ) -> Embeddings:
-    """Embed with Amazon Titan, which takes one text per call. Raises `ProviderError`."""
+    """Embed with Amazon Titan, which takes one text per call. Raise `ProviderError`."""
     if not name.startswith(_TITAN):
         raise ProviderError(
             ProbeErrorCode.INVALID_REQUEST,
@@ -101,7 +101,7 @@ async def embed_with_titan(
 
 
 ONE_TEXT_PER_CALL = frozenset({"vertex"})
-"""Gemini's embedding models on Vertex AI refuse several."""
+"""Gemini's embedding models on Vertex AI refuse several texts."""
 WIRE_FORMATS: Mapping[
     str, tuple[Callable[[Account, str, tuple[str, ...]], WireRequest], Callable[[object], Embeddings]]
 ] = {

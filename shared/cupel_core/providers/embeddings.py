@@ -1,4 +1,4 @@
-"""Text embeddings from the providers that offer them: one attempt per call, like `completion.complete`."""
+"""Text embeddings from the providers that offer them, with one attempt per call, like `completion.complete`."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ async def embed(
     timeout_seconds: float,
     send: "SendRequest | None" = None,
 ) -> Embeddings:
-    """Embed the texts in one attempt. Raises `ProviderError`, also when it takes longer than `timeout_seconds`."""
+    """Embed the texts in one attempt. Raise `ProviderError`, also when it takes longer than `timeout_seconds`."""
     try:
         async with asyncio.timeout(timeout_seconds):
             embeddings = await _call_provider(account, model, texts, timeout_seconds, send)
@@ -80,7 +80,7 @@ async def _call_provider(
 
 
 def simulated_embedding(text: str) -> Vector:
-    """Hashed word counts: texts with the same words have similar vectors, whatever the texts mean."""
+    """Return hashed word counts: texts with the same words have similar vectors, whatever the texts mean."""
     counts = [0.0] * SIMULATED_DIMENSIONS
     for word in re.findall(r"\w+", text.casefold()):
         digest = hashlib.sha256(word.encode()).digest()

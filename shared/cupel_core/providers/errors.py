@@ -1,4 +1,5 @@
-"""Errors of model calls, and how they are read. What they mean is in `domain/limits/provider_errors.py`."""
+"""Errors of model calls, and how they are read from responses. Their meaning is in
+`domain/limits/provider_errors.py`."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ _MAX_BODY_BYTES = 4000
 
 
 class ProviderError(AppError):
-    """A model call failed after `attempts` attempts; `final` means that a retry cannot succeed."""
+    """A model call failed after `attempts` attempts. `final` means that a retry cannot succeed."""
 
     status = 502
     title = "The model provider failed"
@@ -40,26 +41,29 @@ class ProviderError(AppError):
         cost_usd: float | None = None,
         repair: Remedy | None = None,
     ) -> None:
-        """`refused` means that the provider certainly generated nothing: it answered with an error, or not at all;
-        `is_quoting` that the message repeats what was said; `is_malformed` that a reply could not be read, which
-        another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports;
-        `repair` says who can repair it, if the code alone does not tell."""
+        """Create an error.
+
+        `refused` means that the provider certainly generated nothing: it answered with an error, or not at all.
+        `is_quoting` means that the message repeats the conversation, and `is_malformed` that a reply could not be read,
+        which another attempt seldom changes. `usage` and `cost_usd` are what a reply without a usable answer reports.
+        `repair` says who can repair it, if the code alone does not tell.
+        """
         super().__init__(message)
         self.spend: Spend | None = None
-        """The attempts that ended this way have cost this much, or may have."""
+        """The (possible) cost of the attempts that ended this way."""
         self.charged_usd: float | None = None
-        """A budget counts the call as this much, because nobody knows what it has cost."""
+        """A budget counts the call as this much, because its cost is unknown."""
         self.is_malformed = is_malformed
         self.usage = usage
         self.cost_usd = cost_usd
         self.repair = usual_repair(code) if repair is None else repair
         self.is_handed_back = False
-        """Whether the call is to be made again once the owner has repaired it, because the model had answered before or
-        certainly will: a run is paused meanwhile."""
+        """This is true if the call should be made again once the owner has repaired it. Then the model has answered
+        before or certainly will, and a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
         self.cause: UnscoredCause | None = None
-        """It says why a check stays unscored, if the call was one of a judge or an embedding model."""
+        """The reason why a check stays unscored, if the call was one of a judge or an embedding model."""
         self.refused = refused
         self.retry_after_seconds = retry_after_seconds
         self.attempts = attempts
@@ -75,12 +79,12 @@ class ProviderError(AppError):
 
     @property
     def asks_to_wait(self) -> bool:
-        """Whether the account or the model asks to wait, which costs no attempt."""
+        """Return whether the account or the model asks to wait, which does not count as an attempt."""
         return self.repair is Remedy.WAIT and not self.final
 
     @property
     def may_be_billed(self) -> bool:
-        """Whether the call may cost something although its answer is missing."""
+        """Return whether the call may cost something although its answer is missing."""
         return not self.refused and self.code not in _NEVER_BILLED
 
 
@@ -95,7 +99,8 @@ _NEVER_BILLED = frozenset(
 
 
 class ParameterRejected(ProviderError):
-    """The model rejects a parameter, which the next attempt leaves out. Says nothing about the model or its limits."""
+    """The model rejects a parameter, which the next attempt leaves out. This says nothing about the model or its
+    limits."""
 
     def __init__(self, refusal: ProviderError) -> None:
         super().__init__(
@@ -110,7 +115,7 @@ class ParameterRejected(ProviderError):
 
 
 class RetryLater(RetryableError):
-    """The next attempt is due later than the caller may wait: the work must be redelivered with a delay."""
+    """The next attempt is due later than the caller may wait, so the work must be redelivered with a delay."""
 
     title = "The model provider asks to wait"
 
@@ -122,7 +127,7 @@ class RetryLater(RetryableError):
         model: str | None = None,
         words: str = "",
     ) -> None:
-        """`model` is the one whose provider asks to wait, if known, and `words` are what the provider says."""
+        """Create an error. The provider of `model` asks to wait, if it is known, with these `words`."""
         super().__init__(f"{words or code}; try again in {retry_after_seconds:.0f} s", retry_after_seconds)
         self.retry_after_seconds = retry_after_seconds
         self.code = code
@@ -131,23 +136,21 @@ class RetryLater(RetryableError):
         self.words = words
 
     def by(self, code: ProbeErrorCode, model: str | None) -> "RetryLater":
-        """Return the same for a call that is not the target's: if given up on, the error must not name the target."""
+        """Return the error for a call that is not the target's, because its final error must not name the target."""
         return RetryLater(self.retry_after_seconds, code, self.attempts, model, self.words)
 
 
 class CallPrevented(Exception):
-    """Raised within a call's guard, before the call: it may not be made any more. It counts as no attempt."""
+    """A guard prevents the call before it is made, for good. It does not count as an attempt."""
 
 
 class CallPostponed(RetryableError):
-    """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used.
-
-    No call was made, so this is never a failure of a model or a judge.
-    """
+    """The limits of the workspace's account allow no call for a while: it is paused, suspended or fully used. No call
+    was made, so this is never a failure of a model or a judge."""
 
     title = "The provider account is not available now"
     ends_by_itself = True
-    """Whether calls may start again without a person's help."""
+    """This is true if calls may start again without a person's help."""
 
     def __init__(self, provider: str, retry_after_seconds: float) -> None:
         super().__init__(
@@ -158,7 +161,7 @@ class CallPostponed(RetryableError):
 
 
 class ModelRefused(CallPostponed):
-    """No call was made: the model refuses every call, which only a person can repair."""
+    """No call was made, because the model refuses every call. Only a person can repair that."""
 
     title = "The model refuses every call"
     ends_by_itself = False
@@ -171,7 +174,7 @@ class ModelRefused(CallPostponed):
 
 
 NO_REPLY = (ProviderError, RetryLater, CallPrevented, CallPostponed)
-"""How a call ends without a reply, if the work that it is part of goes on."""
+"""The exceptions of a call without a reply, after which the work that it is part of continues."""
 
 
 class ErrorDetail(NamedTuple):
@@ -183,7 +186,6 @@ class ErrorDetail(NamedTuple):
 
 
 def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
-    """The code for a response whose status is not 2xx."""
     return refusal_error(status, detail).code
 
 
@@ -195,7 +197,7 @@ def refusal_error(
     *,
     refused: bool = True,
 ) -> ProviderError:
-    """The error of a response that is no answer, whose body says this. `message` is shown instead of the detail's."""
+    """Return the error of a response without an answer. `message` replaces the one of `detail`."""
     seconds = detail.retry_after_seconds
     meaning = meaning_of(RefusedCall(status, detail.codes, detail.message, seconds))
     shown = detail.message if message is None else message
@@ -215,17 +217,14 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes, no
 
 
 def error_in_reply(error: object, *, unknown_status: int = 500) -> ProviderError:
-    """The error that a response of status 200 contains instead of an answer.
-
-    Its code is an HTTP status, as a number or as text, or a name that stands for one; of another name,
-    `unknown_status` is taken.
-    """
+    """Return the error that a response of status 200 contains instead of an answer. Its code is an HTTP status, as a
+    number or as text, or a name that stands for one. For any other name, it is `unknown_status`."""
     return refusal_error(_status_of(error, unknown_status), _detail_of(error, str(error), utc_now()))
 
 
 def reply_error(body: object, *, unknown_status: int = 500) -> ProviderError | None:
-    """The error in a response of status 200, in whatever shape, or None: it is looked for before anything else is
-    read, as a response that failed need not have the other fields of an answer."""
+    """Return the error in a response of status 200, in whatever shape, or None. It is read before anything else,
+    because a failed response need not have the other fields of an answer."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict):
@@ -243,11 +242,12 @@ _ANSWER_FIELDS = frozenset({
     "choices", "output", "content", "candidates", "promptFeedback", "usageMetadata", "data", "embeddings",
     "predictions", "embedding", "done",
 })  # fmt: skip
-"""A response with one of them is an answer, although it may have a message as well."""
+"""A response with one of these fields is an answer, even if it has a message as well."""
 
 
 def _is_message(name: str, value: object) -> bool:
-    """FastAPI's details are lists. An object named `message` is one of a conversation."""
+    """Return whether a value is a message. FastAPI's details are lists. An object named `message` is one of a
+    conversation."""
     return bool(value) and (isinstance(value, str) or (name in ("detail", "errors") and isinstance(value, list | dict)))
 
 
@@ -256,7 +256,7 @@ def _errors_of_choices(choices: object) -> list[object]:
 
 
 def _is_error(error: object) -> bool:
-    """Not the empty one that some servers have beside an answer."""
+    """Return whether a value is an error. Some servers send an empty one beside an answer."""
     return any(error.values()) if isinstance(error, dict) else bool(error)
 
 
@@ -269,7 +269,8 @@ def _of_response(error: object, body: Mapping[str, object]) -> object:
 
 
 def _status_of(error: object, unknown_status: int) -> int:
-    """A code is more specific than a type: OpenAI's type of a wrong key is `invalid_request_error`."""
+    """Return the status. A code is more specific than a type: OpenAI's type for a wrong key is
+    `invalid_request_error`."""
     if not isinstance(error, dict):
         return 500
     for name in ("code", "status", "http_status", "status_code", "type", "error_type", "error"):
@@ -284,7 +285,7 @@ def _status_of(error: object, unknown_status: int) -> int:
 
 
 def malformed_reply_error(error: ValueError) -> ProviderError:
-    """The error for a 2xx response whose body is unusable. The message names fields, not their values."""
+    """Return the error for a 2xx response whose body is unusable. The message names fields, not their values."""
     reason = str(error)
     if isinstance(error, ValidationError):
         reason = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
@@ -298,15 +299,14 @@ def malformed_reply(reason: str, usage: Usage | None = None, cost_usd: float | N
 
 
 def html_page_error(title: str, status: int) -> ProviderError:
-    """The error for a page in place of a reply: a proxy's, or one to sign in."""
+    """Return the error for a page in place of a reply: a proxy's, or one to sign in."""
     message = f"{describe_page(title)}, status {status}"
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, is_malformed=True, refused=True)
 
 
 def parse_error_detail(body: bytes, now: datetime | None = None) -> ErrorDetail:
-    """Parse `{error: {message, type, code}}` (OpenAI, Anthropic), `{error: {message, status, details}}` (Google) and
-    `{message}` (Cohere).
-    """
+    """Parse the error formats of OpenAI and Anthropic, Google, and Cohere. They are `{error: {message, type, code}}`,
+    `{error: {message, status, details}}` and `{message}`."""
     text = body[:_MAX_BODY_BYTES].decode(errors="replace").strip()
     try:
         parsed = orjson.loads(body)
@@ -322,7 +322,6 @@ _MESSAGES = ("message", "detail", "msg", "error_msg", "error_message", "errors")
 
 
 def _detail_of(error: object, text: str, now: datetime) -> ErrorDetail:
-    """`text` is the message if the error has none."""
     if not isinstance(error, dict):
         return ErrorDetail(frozenset(), str(error))
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
@@ -338,7 +337,7 @@ def _detail_of(error: object, text: str, now: datetime) -> ErrorDetail:
 
 
 def _quotas_in(details: list[dict[str, Any]]) -> Iterator[str]:
-    """The names of the quotas that Google says are exhausted, such as `GenerateRequestsPerDayPerProjectPerModel`."""
+    """Yield the names of the exhausted quotas of Google, such as `GenerateRequestsPerDayPerProjectPerModel`."""
     for detail in details:
         for violation in _list(detail.get("violations")):
             if isinstance(violation, dict):
@@ -346,8 +345,8 @@ def _quotas_in(details: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _waits_in(error: dict[str, Any], details: list[dict[str, Any]], now: datetime) -> Iterator[float | None]:
-    """The waits that a body asks for: Google's RetryInfo, `retry_after` of several gateways, and what OpenRouter passes
-    on of the headers that it received."""
+    """Yield the waits that a body asks for. They are Google's RetryInfo, `retry_after` of several gateways, and the
+    received headers that OpenRouter passes on."""
     yield from (duration_seconds(str(detail["retryDelay"])) for detail in details if "retryDelay" in detail)
     if error.get("retry_after") is not None:
         yield duration_seconds(str(error["retry_after"]))

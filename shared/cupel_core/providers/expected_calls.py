@@ -18,7 +18,6 @@ from cupel_core.providers.reservations import output_limit
 from cupel_core.providers.sim import MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS
 
 type AccountOf = Callable[[str], Account]
-"""By provider."""
 
 
 def expected_calls(account_of: AccountOf) -> ExpectedCalls:
@@ -32,13 +31,13 @@ def expected_calls(account_of: AccountOf) -> ExpectedCalls:
 
 
 def reasons(model: str) -> bool:
-    """Whether the model can reason. Many do unless they are told not to."""
+    """Return whether the model can reason. Many do unless they are told not to."""
     return "reasoningEffort" in (metadata_of(model).supported_parameters or ())
 
 
 def has_limit(account_of: AccountOf, model: str, params: ParameterFields) -> bool:
-    """Whether a budget knows what an answer costs at most; always if it is free. An agent behind a connector decides
-    for itself."""
+    """Return whether the maximum cost of an answer is known, as it is for a free model. An agent behind a connector
+    decides for itself."""
     provider = model.partition("/")[0]
     if provider == CONNECTOR_PROVIDER:
         return False
@@ -47,7 +46,7 @@ def has_limit(account_of: AccountOf, model: str, params: ParameterFields) -> boo
 
 
 def price_of(account_of: AccountOf, model: str, calls: Calls) -> float | None:
-    """Of these calls, if all are equally long; None if the price is unknown."""
+    """Return the price of these calls, if all are equally long, or None if it is unknown."""
     if not calls.count:
         return 0.0
     usage = Usage(round(calls.input_tokens / calls.count), round(calls.output_tokens / calls.count))

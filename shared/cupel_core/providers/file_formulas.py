@@ -1,4 +1,4 @@
-"""By which formula a model's input tokens of images and PDFs are estimated.
+"""The formulas by which a model's input tokens of images and PDFs are estimated.
 
 OpenAI: "Images and vision", calculating costs. Anthropic: "Vision" and "PDF support" (for a page 1,500 to 3,000 tokens
 of text, and an image of it). Google: "Understand and count tokens" and "Media resolution".
@@ -18,7 +18,7 @@ from cupel_core.domain.estimates.file_tokens import (
 from cupel_core.providers import model_name_of, provider_of
 
 _OPENAI_PAGE_TOKENS = 1_500.0
-"""The text of a page, and an image of it. OpenAI publishes no figure."""
+"""The tokens of a page's text and an image of it. OpenAI publishes no figure."""
 
 
 def _patches(factor: float) -> FileFormulas:
@@ -53,7 +53,7 @@ _OWN_MODELS = frozenset({"sim", "connector"})
 
 
 def file_formulas(model: str) -> FileFormulas:
-    """By the name of the model, which is the same on other platforms: `anthropic.claude-…`, `openai/gpt-…`."""
+    """Return the formulas by the name of the model, which is the same on other platforms: `anthropic.claude-…`."""
     if provider_of(model).name in _OWN_MODELS:
         return FileFormulas()
     name = model_name_of(model).replace("claude-3.", "claude-3-").replace("claude-opus-4.", "claude-opus-4-")

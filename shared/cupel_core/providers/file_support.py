@@ -1,4 +1,4 @@
-"""Which models take images and PDFs: by the limits of their API, and by the list of models. Unknown models may."""
+"""Models that take images and PDFs, by the limits of their API and the list of models. Unknown models may take them."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _MB = 1024 * 1024
 
 
 class _ApiLimits(NamedTuple):
-    """What an API accepts. Bytes of a file before it is encoded."""
+    """The limits of an API in bytes of a file before it is encoded."""
 
     image_bytes: int | None = None
     pdf_bytes: int | None = None
@@ -32,21 +32,21 @@ _LIMITS = {
 }
 _ANY = _ApiLimits()
 _DOCUMENTS_UNLISTED = frozenset({"mistral"})
-"""Providers that read PDFs for all models, which the list of models does not say."""
+"""These providers read PDFs for all models, although the list of models does not say so."""
 
 
 def agent_file_error(connector_type: ConnectorType, largest: LargestFiles) -> str | None:
-    """Why an agent cannot be sent files like these. One with OpenAI's format may be any model."""
+    """Return why an agent cannot receive files like these. One with OpenAI's format may be any model."""
     if not largest or connector_type is ConnectorType.OPENAI:
         return None
     return f"is a connector of type {connector_type}, which takes text only, and a message has an image or a PDF"
 
 
 def file_error(model: str, largest: LargestFiles) -> str | None:
-    """Why this model cannot be sent files like these; None if it can, or if the model is not known."""
+    """Return why this model cannot receive files like these, or None if it can or is unknown."""
     provider = model.partition("/")[0]
     if find_provider(provider) is None or not model_name_of(model):
-        return None  # What is wrong is the model.
+        return None  # Another check reports the unknown model.
     limits = _LIMITS.get(_wire_format(model), _ANY)
     for file_format, size in largest.items():
         most = limits.max_bytes(file_format)
@@ -66,7 +66,7 @@ def _wire_format(model: str) -> str:
 
 
 def _modality_error(model: str, provider: str, largest: LargestFiles) -> str | None:
-    """The list misses some image models that it knows to read PDFs, so that only models of text take no images."""
+    """Return the error by the list. It misses some image models that read PDFs, so only text models take no images."""
     known = metadata_of(model).input_modalities
     if known is None or provider in ("sim", "connector"):
         return None

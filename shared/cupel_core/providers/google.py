@@ -1,4 +1,4 @@
-"""Google generateContent."""
+"""The format of Google generateContent."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -34,7 +34,7 @@ _THINKING_BUDGETS = {
     ReasoningEffort.HIGH: 24_576,
     ReasoningEffort.XHIGH: 24_576,
 }
-"""Of models before Gemini 3, which take tokens instead of a level."""
+"""Budgets of models before Gemini 3, which take tokens instead of a level."""
 _MODES = {ToolMode.AUTO: "AUTO", ToolMode.NONE: "NONE", ToolMode.REQUIRED: "ANY"}
 
 
@@ -94,7 +94,8 @@ def _tools(parameters: ModelParameters) -> dict[str, object]:
 
 
 def _contents(request: ModelRequest) -> Iterator[dict[str, object]]:
-    """Results of functions are a user's, by the functions' names; those of one turn are sent together."""
+    """Yield the contents. Results of functions are a user's, by the functions' names; those of one turn are sent
+    together."""
     exchanges = request.exchanges
     names = {call.id: call.sendable_name for message in exchanges for call in message.tool_calls}
     for is_result, group in groupby(exchanges, key=lambda message: message.role is MessageRole.TOOL):
@@ -113,7 +114,7 @@ def _function_response(message: Message, names: Mapping[str, str]) -> dict[str, 
 
 
 def _parts(request: ModelRequest, message: Message) -> list[dict[str, object]]:
-    """Gemini 3 refuses calls without the thought signature that it gave them."""
+    """Return the parts. Gemini 3 refuses calls without the thought signature that it gave them."""
     if message.parts:
         return [_part(request, part) for part in message.parts]
     calls = [
@@ -160,7 +161,7 @@ def parse(body: object) -> Reply:
 
 
 def _calls(parts: list[Mapping[str, object]]) -> Iterator[ToolCall]:
-    """Most calls have no id of their own."""
+    """Yield the calls. Most have no id of their own."""
     for number, part in enumerate(parts, 1):
         call = mapping(part.get("functionCall"))
         if (name := label(call.get("name"))) is not None:

@@ -1,7 +1,7 @@
-"""One request/response exchange with a provider.
+"""One exchange of a request and a response with a provider.
 
-Its official address is called over one session per event loop, reused for the life of the process; an address that a
-workspace chose, under SSRF protection and with limits of its own (`safe_http`).
+Its official address is called over one session per event loop, reused for the life of the process. An address that a
+workspace chose is called under SSRF protection and with limits of its own (`safe_http`).
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] =
 
 
 def session() -> aiohttp.ClientSession:
-    """The running loop's session. A connection belongs to the loop that opened it."""
+    """Return the running loop's session. A connection belongs to the loop that opened it."""
     loop = asyncio.get_running_loop()
     if loop not in _sessions:
         _sessions[loop] = new_session(TimedConnector(ttl_dns_cache=_DNS_CACHE_SECONDS), decompresses=True)
@@ -48,14 +48,14 @@ def session() -> aiohttp.ClientSession:
 
 
 async def close() -> None:
-    """Close the running loop's session. For tests and commands: a Lambda worker keeps its connections until it ends."""
+    """Close the running loop's session, for tests and commands. A Lambda worker does not close its connections."""
     open_session = _sessions.pop(asyncio.get_running_loop(), None)
     if open_session is not None:
         await open_session.close()
 
 
 async def send_request(request: WireRequest, reader: ContentReader | None = None) -> HttpResponse:
-    """POST to an official address; redirects are not followed."""
+    """Send a POST to an official address. Redirects are not followed."""
     with setting_up():
         opened = session()
     content = urlencode(request.body).encode() if request.is_form else orjson.dumps(request.body)
@@ -77,7 +77,7 @@ async def exchange(
     now: datetime,
     send: SendRequest | None = None,
 ) -> Reply:
-    """Make one attempt. Raises `ProviderError`; a timeout of an official address is the caller's."""
+    """Make one attempt. Raise `ProviderError`. The caller limits the time of a call to an official address."""
     account = await with_access_token(account, now, send)
     wire_request = wire_format.request_for(account, model_name, request)
     response = await post(account, wire_request, timeout_seconds, now, send)
@@ -96,8 +96,8 @@ async def exchange_stream(
     *,
     with_usage: bool,
 ) -> Reply:
-    """The same over a stream, whose text is passed to `on_text` as it arrives. A server that answers as a whole is
-    understood too."""
+    """Make one attempt over a stream, whose text is passed to `on_text` as it arrives. A server that does not stream
+    its answer is supported too."""
     account = await with_access_token(account, now)
     wire_request = stream_format.streaming(wire_format.request_for(account, model_name, request), with_usage=with_usage)
     stream = ReplyStream(stream_format.reply_of(wire_request), on_text)
@@ -111,13 +111,13 @@ async def exchange_stream(
 
 
 def _with_cut_noted(reply: Reply, account: Account, request: WireRequest) -> Reply:
-    """Servers of the user's own may not say that a limit of the Responses API cut an answer: llama.cpp does not."""
+    """Mark an answer as cut if a server of the user's own may not say so in the Responses API. llama.cpp does not."""
     limit = request.body.get("max_output_tokens")
     return marked_as_cut(reply, limit) if isinstance(limit, int) and is_own_server(account.provider) else reply
 
 
 def parse_response(wire_format: HttpWireFormat, request: WireRequest, response: HttpResponse, now: datetime) -> Reply:
-    """The reply in a response, also if it is a stream that was not asked for. Raises `ProviderError`."""
+    """Return the reply in a response, which may be a stream that was not requested. Raise `ProviderError`."""
     content = read_content(response.content, response.headers, response.status)
     return with_headers(_parse(wire_format, request, content), response.headers, now)
 
@@ -140,7 +140,7 @@ def _parse(wire_format: HttpWireFormat, request: WireRequest, content: ReplyCont
 
 
 def with_headers(reply: Reply, headers: Mapping[str, str], now: datetime) -> Reply:
-    """The reply with what the headers of its response say: an exhausted allowance, and a gateway's cost."""
+    """Return the reply with the data of its response's headers: an exhausted allowance, and a gateway's cost."""
     exhausted = parse_exhausted_allowance(headers, now)
     cost = reply.cost_usd if reply.cost_usd is not None else cost_in_headers(headers)
     if exhausted is None and cost is reply.cost_usd:
@@ -149,7 +149,8 @@ def with_headers(reply: Reply, headers: Mapping[str, str], now: datetime) -> Rep
 
 
 async def with_access_token(account: Account, now: datetime, send: SendRequest | None = None) -> Account:
-    """The account as it is, or with an access token that its provider grants for its key. Raises `ProviderError`."""
+    """Return the account as it is, or with an access token that its provider grants for its key. Raise
+    `ProviderError`."""
     source = _TOKEN_SOURCES.get(account.provider)
     return account if source is None else await source(account, send or send_request, now)
 
@@ -162,10 +163,8 @@ async def post(
     send: SendRequest | None = None,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """Make one attempt; a status other than 2xx raises the matching `ProviderError`, and so does a missing address.
-
-    An address that the workspace chose is called like that of an agent: see `safe_http`.
-    """
+    """Make one attempt. Raise the matching `ProviderError` for a status other than 2xx, and for a missing address. An
+    address that the workspace chose is called like that of an agent: see `safe_http`."""
     if not account.base_url:
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, f"provider {account.provider} has no baseUrl")
     provider = find_provider(account.provider)
@@ -187,7 +186,7 @@ async def post(
 
 
 def _without_key(content: bytes, account: Account) -> bytes:
-    """Some servers repeat the key or the access token that they refuse."""
+    """Remove the key or the access token, which some servers repeat when they refuse it."""
     for secret in secrets_of(account.api_key):
         content = content.replace(secret.encode(), b"[key]")
     return content

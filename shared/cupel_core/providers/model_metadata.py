@@ -1,6 +1,6 @@
-"""What is known of models: how much they read and write, and what they take.
+"""Metadata of models: the sizes of their input and output, and their kinds of input.
 
-From LiteLLM's list, reduced to what Cupel uses (`make models`). It is read when it is first needed.
+It is LiteLLM's list, reduced to the fields that Cupel uses (`make models`), and is read when it is first needed.
 """
 
 import re
@@ -13,22 +13,22 @@ from cupel_core.providers import PROVIDERS, model_name_of, provider_of
 MODALITIES = {"t": "text", "i": "image", "a": "audio", "v": "video", "p": "pdf"}
 """Kinds of input, by their letter in the list."""
 PARAMETERS = {"t": "tools", "c": "toolChoice", "f": "responseFormat", "r": "reasoningEffort"}
-"""Parameters that the list says something about. Others may be accepted too."""
+"""Parameters that the list covers. Others may be accepted too."""
 _VERSION = re.compile(r"[-@](\d{4}-\d\d-\d\d|\d{8}|latest)$")
 _SAME_MODELS = {"azure": "openai", "vertex": "google"}
-"""Providers with models of another one, under the same names."""
+"""These providers have models of another one, under the same names."""
 
 
 class ModelMetadata(NamedTuple):
     """None means unknown. `supported_parameters` has those of `PARAMETERS` that the model accepts."""
 
     context_length: int | None = None
-    """Tokens of a request, at most."""
+    """The maximum number of tokens of a request."""
     max_output_tokens: int | None = None
     input_modalities: tuple[str, ...] | None = None
     supported_parameters: tuple[str, ...] | None = None
     shutdown_on: date | None = None
-    """It is also None if no shutdown is announced."""
+    """This is also None if no shutdown is announced."""
     successor: str | None = None
     """The provider's name of the model that it recommends instead."""
 
@@ -37,7 +37,7 @@ UNKNOWN = ModelMetadata()
 
 
 def metadata_of(model: str) -> ModelMetadata:
-    """What the list says of a model, or of the one that it is a version of."""
+    """Return the list's entry of a model, or of the one that it is a version of."""
     provider, name = provider_of(model).name, model_name_of(model)
     if provider == "openrouter":
         maker, _, name_there = name.partition("/")
@@ -65,7 +65,7 @@ def _parse(line: str) -> ModelMetadata:
 
 
 def shutdown_note(model: str, today: date) -> str | None:
-    """Say that a model is no longer served, and what takes its place; None unless it is known to be shut down."""
+    """Return a note that a model is no longer served, with its successor, or None if no shutdown is known."""
     found = metadata_of(model)
     if found.shutdown_on is None or found.shutdown_on > today:
         return None
@@ -75,7 +75,6 @@ def shutdown_note(model: str, today: date) -> str | None:
 
 @cache
 def _models() -> dict[str, dict[str, str]]:
-    """The rest of each line, by provider and name."""
     from cupel_core.providers.model_list import MODELS
 
     found: dict[str, dict[str, str]] = {provider: {} for provider in PROVIDERS}

@@ -49,7 +49,7 @@ _ASKS_FOR_JSON = re.compile("json", re.IGNORECASE)
 _V1 = "/openai/v1"
 _DOTS_OF_A_JWT = 2
 _BY_DEPLOYMENT = frozenset({"chat/completions", "embeddings"})
-"""Operations whose dated versions name the deployment in the path; others name it in the body."""
+"""The dated versions of these operations name the deployment in the path. Others name it in the body."""
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -65,7 +65,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def operation_request(account: Account, model_name: str, operation: str, body: dict[str, object]) -> WireRequest:
-    """A request to an operation of this API, at the provider's address and with its authentication."""
+    """Return a request to an operation of this API, at the provider's address and with its authentication."""
     if account.provider == "azure":
         return WireRequest(_azure_url(account, model_name, operation), body, _azure_key_header(account))
     return WireRequest(endpoint_url(account, operation), body, bearer_header(account))
@@ -101,7 +101,8 @@ def _part(account: Account, request: ModelRequest, part: MessagePart) -> dict[st
 
 
 def with_json_instruction(account: Account, request: ModelRequest) -> ModelRequest:
-    """JSON mode is refused unless the prompt asks for JSON; a schema that cannot be sent is part of the prompt."""
+    """Add an instruction to the prompt, because JSON mode is refused unless the prompt asks for JSON. A schema that
+    cannot be sent as a parameter is part of the prompt too."""
     if not request.wants_json:
         return request
     is_sent = request.json_schema is not None and account.provider not in _JSON_MODE_ONLY
@@ -166,10 +167,8 @@ def _response_format(account: Account, request: ModelRequest) -> dict[str, objec
 
 
 def parse(body: object) -> Reply:
-    """A text, calls of functions or an error are needed; whatever else the response has decides about none of them.
-
-    OpenRouter answers with status 200 when a model fails; with a choice if the model had begun to answer.
-    """
+    """Parse a response. It needs a text, calls of functions or an error. No other field decides about them. OpenRouter
+    answers with status 200 when a model fails, and with a choice if the model had begun to answer."""
     if error := reply_error(body):
         raise error
     response = mapping(body)
@@ -200,8 +199,8 @@ def parse(body: object) -> Reply:
 
 
 def reasoning_of(message: Mapping[str, object]) -> str:
-    """DeepSeek, xAI, Moonshot, SGLang and llama.cpp name it `reasoning_content`, OpenRouter, vLLM and Groq
-    `reasoning`, and Ollama's own format `thinking`."""
+    """Return the reasoning, whose field differs between servers. DeepSeek, xAI, Moonshot, SGLang and llama.cpp name it
+    `reasoning_content`, OpenRouter, vLLM and Groq `reasoning`, and Ollama's own format `thinking`."""
     for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
         if value := message.get(name):
             content = content_of(value)
@@ -210,7 +209,7 @@ def reasoning_of(message: Mapping[str, object]) -> str:
 
 
 def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
-    """Some servers give their calls no ids, or numbers; the older format has one call without any."""
+    """Yield the calls. Some servers give them no ids, or numbers; the older format has one call without any."""
     calls = mappings(message.get("tool_calls")) or [
         {"function": call} for call in mappings(message.get("function_call"))
     ]

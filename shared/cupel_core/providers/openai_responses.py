@@ -1,6 +1,6 @@
-"""OpenAI's Responses API: for models that have no chat completions, and for those named `responses:<model>`.
+"""OpenAI's Responses API, for models that have no chat completions, and for those named `responses:<model>`.
 
-Nothing is stored by the provider (`store`), because every request has the whole conversation.
+The provider stores nothing (`store`), because every request has the whole conversation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,6 @@ from cupel_core.providers.wire_format import (
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a lower limit."""
 _FINISH_REASONS = {"max_output_tokens": "length"}
-"""As chat completions name them."""
 
 
 def request_for(account: Account, model_name: str, request: ModelRequest) -> WireRequest:
@@ -54,7 +53,8 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def _items(request: ModelRequest, message: Message) -> Iterator[dict[str, object]]:
-    """Calls and their results are items beside the messages, whose type some servers need to tell them apart."""
+    """Yield the items. Calls and their results are items beside the messages. Some servers need the type of each
+    item."""
     if message.role is MessageRole.TOOL:
         yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}
         return
@@ -104,10 +104,8 @@ def _text_format(request: ModelRequest) -> dict[str, object] | None:
 
 
 def parse(body: object) -> Reply:
-    """A message or calls are needed; calls of the provider's own tools have no content of interest.
-
-    A response that failed has an error and, through some gateways, nothing else.
-    """
+    """Parse a response. It needs a message or calls. Calls of the provider's own tools are ignored. A failed response
+    has an error and, through some gateways, nothing else."""
     if error := reply_error(body, unknown_status=400):
         raise error
     response = mapping(body)

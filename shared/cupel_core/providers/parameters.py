@@ -1,4 +1,4 @@
-"""Which parameters a provider's API has a field for. What a model refuses of these is found out by calling it."""
+"""The parameters for which a provider's API has a field. Only a call shows which of them a model refuses."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,6 @@ _UNKNOWN_TO_FORMAT = {
     "bedrock": _PENALTIES | {"seed", "topK"},
     "openai-responses": _PENALTIES | {"seed", "stop", "topK"},
 }
-"""What a wire format has no field for."""
 _UNKNOWN_TO_PROVIDER = {
     "openai": frozenset({"topK"}),
     "azure": frozenset({"topK"}),
@@ -24,17 +23,18 @@ _UNKNOWN_TO_PROVIDER = {
     "deepseek": frozenset({"topK", "seed"}),
     "xai": frozenset({"topK"}),
 }
-"""What a provider does not have besides. Other servers with OpenAI's format often know more than OpenAI itself."""
+"""The further parameters that a provider lacks. Other servers with OpenAI's format often know more than OpenAI
+itself."""
 _OWN_SERVERS_ONLY = frozenset({"extraBody"})
-"""Only servers of the user's own take these: whatever a known provider takes has a parameter of its own."""
+"""Only servers of the user's own take these, because each parameter of a known provider has a field of its own."""
 _NONE = frozenset[str]()
 
 
 def known_parameters(target: Target) -> frozenset[str]:
-    """By their names in the HTTP contract."""
+    """Return the names of the parameters in the HTTP contract."""
     name = target.model.partition("/")[2]
     if not name or find_provider(target.provider) is None:
-        return ALL  # What is wrong is the model.
+        return ALL  # Another check reports the unknown model.
     wire_format = wire_format_of(target.model)
     if wire_format == "vertex" and is_claude(name):
         wire_format = "anthropic"
@@ -43,7 +43,7 @@ def known_parameters(target: Target) -> frozenset[str]:
 
 
 def parameter_errors(target: Target, field: str) -> Iterator[FieldError]:
-    """Parameters of the target's own that its provider does not know."""
+    """Yield an error for each own parameter of the target that its provider does not know."""
     known = known_parameters(target)
     for name in target.params:
         if target.params[name] is not None and name not in known:
@@ -53,12 +53,11 @@ def parameter_errors(target: Target, field: str) -> Iterator[FieldError]:
 
 
 def omitted_parameters(unknown: Iterable[str], *, withholds_headers: bool) -> tuple[RequestParameter, ...]:
-    """Defaults that the target does not know, and headers that were made for others."""
+    """Return the defaults that the target does not know, and headers that were made for others."""
     names = [RequestParameter.JSON_SCHEMA if name == "responseFormat" else RequestParameter(name) for name in unknown]
     return tuple(sorted([*names, *([RequestParameter.PERSONA_HEADERS] if withholds_headers else [])]))
 
 
 def without_unknown(target: Target, params: ParameterFields) -> dict[str, object]:
-    """The parameters that the target's provider knows."""
     known = known_parameters(target)
     return {name: value for name, value in params.items() if name in known}

@@ -1,4 +1,4 @@
-"""Costs of model calls, from the price list packaged with the genai-prices library; nothing is fetched.
+"""Costs of model calls, from the price list packaged with the genai-prices library. Nothing is fetched.
 
 The list has 30,000 lines, so it is imported when a price is first needed.
 """
@@ -39,11 +39,11 @@ _PRICE_LIST_PROVIDERS = {
     "vertex": "google",
 }
 _NAME_PREFIXES = {"fireworks": "accounts/fireworks/models/"}
-"""What the provider's names of models begin with, which the ids of the price list leave out."""
+"""The beginning of the provider's names of models, which the ids of the price list leave out."""
 
 
 class KnownModel(NamedTuple):
-    """A model of the price list; `id` is `provider/name`. Prices are today's, of the lowest tier."""
+    """A model of the price list. `id` is `provider/name`. Prices are today's, of the lowest tier."""
 
     id: str
     name: str
@@ -53,10 +53,8 @@ class KnownModel(NamedTuple):
 
 
 def cost_usd(model: str, usage: Usage, account: Account | None = None) -> float | None:
-    """The cost of one call (long prompts may cost more per token): None if the price is unknown.
-
-    The account's own prices take precedence over the price list, and over simulated models being free.
-    """
+    """Return the cost of one call, or None if the price is unknown. Long prompts may cost more per token. The account's
+    own prices take precedence over the price list, and over simulated models being free."""
     if account is not None and (own := account.price_of(model_name_of(model))) is not None:
         return own.cost_usd(usage)
     if provider_of(model).name == "sim":
@@ -87,11 +85,8 @@ def _find_price(model: str) -> "tuple[PricedProvider, ModelInfo] | None":
 
 
 def spend_of(account: Account, model: str, reply: Reply) -> Spend:
-    """Return the spend of one answered call, by the account's own prices, else as the provider reports it, else by the
-    price list.
-
-    Without usage, its cost is unknown. An answer from a cache costs nothing again.
-    """
+    """Return the spend of one answered call. The account's own prices take precedence, then the cost that the provider
+    reports, then the price list. Without usage, its cost is unknown. An answer from a cache costs nothing again."""
     own = account.price_of(model_name_of(model))
     price: float | None
     if reply.cost_usd is not None and own is None:
@@ -115,13 +110,12 @@ def _cost_without_usage(model: str, own: ModelPrice | None) -> float | None:
 
 
 def is_unlisted(model: str) -> bool:
-    """Whether the price list has models of this one's provider, but not this one."""
     return model.partition("/")[0] in _PRICE_LIST_PROVIDERS and _find_price(model) is None
 
 
 @cache
 def known_models(provider: str) -> tuple[KnownModel, ...]:
-    """The provider's models with prices for text input and output, without deprecated ones."""
+    """Return the provider's models with prices for text input and output, without deprecated ones."""
     if provider == "sim":
         return tuple(KnownModel(f"sim/{name}", f"Simulated: {name}", 0.0, 0.0) for name in simulation.MODELS)
     if provider not in _PRICE_LIST_PROVIDERS:
@@ -148,12 +142,12 @@ def _known_model(model: str, info: "ModelInfo") -> KnownModel:
 
 
 def _per_million(price: "Decimal | TieredPrices | None") -> float | None:
-    """The price of the lowest tier, which most calls pay; some prices rise with the length of the prompt."""
+    """Return the price of the lowest tier, which most calls pay. Some prices rise with the length of the prompt."""
     if price is None:
         return None
     return float(price if isinstance(price, Decimal) else price.base)
 
 
 def price_list_version() -> str:
-    """The price list that costs come from. The library's release is the only date it has."""
+    """Return the price list that costs come from. The library's release is the only date it has."""
     return f"genai-prices {version('genai-prices')}"

@@ -1,7 +1,7 @@
-"""Parses the bytes of a response to its JSON.
+"""Parsing of the bytes of a response to its JSON.
 
-They are read strictly first, as nearly every response is what it should be. What cannot be read so is read once more,
-leniently: an answer that was paid for is not lost because of a byte that JSON forbids.
+They are read strictly first, as nearly every response is valid. Otherwise they are read once more, leniently: an answer
+that was paid for is not lost because of a byte that JSON forbids.
 """
 
 import json
@@ -28,7 +28,7 @@ _PLAIN_ENCODINGS = frozenset({"", "identity", "none", "utf-8", "utf8", "text"})
 """Some servers put a charset, or nothing, where the compression is named."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
-"""Lines that keep a connection alive, as in streams of events."""
+"""Lines that some servers send to prevent timeouts, as in streams of events."""
 _EVENT_FIELD = re.compile(r"^(?:data|event|id|retry):", re.MULTILINE)
 _DONE = "[DONE]"
 
@@ -41,22 +41,20 @@ class NotJsonError(ProviderError):
 
 
 class ReplyContent(NamedTuple):
-    """Either one JSON value, or the events of a stream that nobody has asked for."""
+    """Either one JSON value, or the events of a stream that was not requested."""
 
     value: object = None
     events: tuple[object, ...] | None = None
 
 
 def is_plain(headers: Mapping[str, str]) -> bool:
-    """Whether the content is not compressed."""
+    """Return whether the content is not compressed."""
     return headers.get("content-encoding", "").strip().lower() in _PLAIN_ENCODINGS
 
 
 def decompressed(content: bytes, headers: Mapping[str, str], max_bytes: int) -> bytes:
-    """The content of a response that may be compressed although the request did not allow it.
-
-    Never more than `max_bytes`, as a few compressed bytes could exhaust the memory. Raises `ProviderError`.
-    """
+    """Return the content of a response that may be compressed although the request did not allow it. It never has more
+    than `max_bytes`, as a few compressed bytes could exhaust the memory. Raise `ProviderError`."""
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding in _PLAIN_ENCODINGS or not content:
         return content
@@ -81,7 +79,6 @@ def _inflated(content: bytes, window_bits: int, max_bytes: int) -> bytes:
 
 
 def charset_of(headers: Mapping[str, str]) -> str | None:
-    """The character set that the response names."""
     content_type = headers.get("content-type", "")
     if "charset" not in content_type.lower():
         return None
@@ -92,7 +89,8 @@ def charset_of(headers: Mapping[str, str]) -> str | None:
 
 
 def text_of(content: bytes, headers: Mapping[str, str]) -> str:
-    """The text of a response; what is no text in its character set, such as a cut character, is replaced."""
+    """Return the text of a response. Bytes that are invalid in its character set, such as a cut character, are
+    replaced."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content.decode(encoding, errors="replace")
@@ -103,7 +101,7 @@ def text_of(content: bytes, headers: Mapping[str, str]) -> str:
 
 
 def read_json(content: bytes, headers: Mapping[str, str], status: int = 200) -> object:
-    """The JSON of a response that is no stream; of a stream with one event, that event. Raises `ProviderError`."""
+    """Return the JSON of a response that is no stream, or the only event of a stream. Raise `ProviderError`."""
     read = read_content(content, headers, status)
     if read.events is None:
         return read.value
@@ -113,7 +111,7 @@ def read_json(content: bytes, headers: Mapping[str, str], status: int = 200) -> 
 
 
 def read_json_or_text(content: bytes, headers: Mapping[str, str], status: int = 200) -> object:
-    """Return the JSON of a response, or its text if it is neither JSON nor a page nor a stream. Raises
+    """Return the JSON of a response, or its text if it is neither JSON nor a page nor a stream. Raise
     `ProviderError`."""
     try:
         return read_json(content, headers, status)
@@ -128,7 +126,7 @@ def _is_stream(headers: Mapping[str, str]) -> bool:
 
 
 def read_content(content: bytes, headers: Mapping[str, str], status: int = 200) -> ReplyContent:
-    """The JSON of a response, or its events. Raises `ProviderError` if there is neither."""
+    """Return the JSON of a response, or its events. Raise `ProviderError` if there is neither."""
     try:
         return ReplyContent(orjson.loads(content))
     except orjson.JSONDecodeError as error:
@@ -156,8 +154,8 @@ def _beginning(text: str) -> str:
 
 
 def loads(text: str) -> object:
-    """JSON with what its grammar forbids and servers write: NaN and infinities, which become null, single surrogates,
-    and control characters in strings. Raises ValueError."""
+    """Parse JSON leniently. Raise ValueError. Servers write NaN and infinities, which become null, single surrogates,
+    and control characters in strings."""
     try:
         return orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
@@ -189,7 +187,6 @@ def _without_surrogates(value: object) -> object:
 
 
 def _events(text: str) -> tuple[object, ...]:
-    """The data of server-sent events."""
     if _EVENT_FIELD.search(text) is None:
         return ()
     decoder = EventDecoder()
@@ -198,12 +195,11 @@ def _events(text: str) -> tuple[object, ...]:
 
 
 def _lines(text: str) -> tuple[object, ...]:
-    """JSON values on lines of their own; a single one would have been read already."""
     lines = text.splitlines()
     return _values(lines) if len(lines) > 1 else ()
 
 
 def _values(texts: Iterable[str]) -> tuple[object, ...]:
-    """Nothing unless each text is JSON, as then it was no stream."""
+    """Return the values, or nothing unless each text is JSON, because then it was no stream."""
     values = [_parse(each) for each in texts if each.strip() and each.strip() != _DONE]
     return () if any(value is _NO_JSON for value in values) else tuple(values)

@@ -1,4 +1,4 @@
-"""Decides whether a reply is an answer by how it ended."""
+"""The decision by a reply's end whether it is an answer."""
 
 from dataclasses import replace
 
@@ -10,10 +10,8 @@ from cupel_core.providers.reply_fields import joined
 
 
 def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
-    """The reply without the reasoning in its text, which is kept beside it unless `keeps_reasoning`.
-
-    Raises `ProviderError` if it ended in a way that makes it no answer.
-    """
+    """Return the reply without the reasoning in its text, which is stored separately unless `keeps_reasoning`. Raise
+    `ProviderError` if it ended in a way that makes it no answer."""
     if not keeps_reasoning:
         answer, reasoning = separate_reasoning(reply.text)
         if reasoning:
@@ -23,11 +21,9 @@ def answer_of(reply: Reply, *, keeps_reasoning: bool = False) -> Reply:
 
 
 def marked_as_cut(reply: Reply, limit: int) -> Reply:
-    """The reply as one that was cut, if it has as many tokens as its request allows and the server calls it complete.
-
-    A complete answer that happens to have exactly so many tokens is marked, too: nothing tells it from a cut one. Calls
-    are left as they are, because a cut one is no JSON.
-    """
+    """Return the reply as a cut one, if it has as many tokens as its request allows and the server calls it complete. A
+    complete answer that happens to have exactly that many tokens is marked too, because it looks the same. Calls are
+    left as they are, because a cut one is no JSON."""
     is_complete = end_of(reply.finish_reason) is ReplyEnd.COMPLETE and not reply.tool_calls
     if not is_complete or reply.usage is None or reply.usage.output_tokens < limit:
         return reply
@@ -35,11 +31,9 @@ def marked_as_cut(reply: Reply, limit: int) -> Reply:
 
 
 def check_end(text: str, reason: str | None, usage: Usage | None, cost_usd: float | None) -> None:
-    """Raises `ProviderError` for an end that is the server's failure, and for no answer at an end that is unknown.
-
-    An answer that its limit of tokens cut before it began says nothing about the model, and a retry does not help. What
-    names no reason, such as an agent, is believed.
-    """
+    """Raise `ProviderError` for an end that is the server's failure, and for no answer at an unknown end. An answer
+    that its limit of tokens cut before it began says nothing about the model, and a retry does not help. A reply
+    without a reason, such as an agent's, is accepted."""
     if reason is None:
         return
     end = end_of(reason)

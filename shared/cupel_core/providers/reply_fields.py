@@ -1,4 +1,4 @@
-"""Fields of a reply, whatever their type: text, calls and errors are needed, and no other field decides about them."""
+"""Fields of a reply, whatever their type. Text, calls and errors are needed, and no other field decides about them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ _MAX_DEPTH = 5
 
 
 class Content(NamedTuple):
-    """`text` is None if there is none at all, which is something else than an empty one."""
+    """The content. `text` is None if there is none at all, which differs from an empty one."""
 
     text: str | None
     reasoning: str = ""
@@ -26,14 +26,14 @@ def mapping(value: object) -> Mapping[str, object]:
 
 
 def mappings(value: object) -> list[Mapping[str, object]]:
-    """The objects in a list, or the one that is in place of a list."""
+    """Return the objects in a list, or the one that is in place of a list."""
     if isinstance(value, dict):
         return [value]
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list | tuple) else []
 
 
 def label(value: object) -> str | None:
-    """A name, a number, or the name in an object such as SGLang's `{"type": "stop", "matched": 128009}`."""
+    """Return a name, a number, or the name in an object such as SGLang's `{"type": "stop", "matched": 128009}`."""
     if isinstance(value, dict):
         value = next((value[key] for key in _LABEL_KEYS if value.get(key) is not None), None)
     if isinstance(value, str):
@@ -42,7 +42,7 @@ def label(value: object) -> str | None:
 
 
 def number(value: object) -> float | None:
-    """A number, also as text."""
+    """Return a number, also from text."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -52,18 +52,18 @@ def number(value: object) -> float | None:
 
 
 def as_json(value: object) -> str:
-    """Text as it is, and any other value as JSON."""
+    """Return text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
 
 
 def arguments_of(value: object) -> str:
-    """Return the arguments of a call: the text that the model wrote, or JSON of the object that its server has
-    parsed."""
+    """Return the arguments of a call: the model's text, or JSON of the object that its server has parsed."""
     return "{}" if value is None else as_json(value)
 
 
 def content_of(value: object, depth: int = 0) -> Content:
-    """A text, a part, or a list of both. Parts that are neither text nor reasoning are left out."""
+    """Return the content of a text, a part, or a list of both. Parts that are neither text nor reasoning are left
+    out."""
     if value is None or isinstance(value, str):
         return Content(value)
     if depth >= _MAX_DEPTH:
@@ -89,7 +89,8 @@ def _of_part(part: Mapping[str, object], depth: int) -> Content:
 
 
 def _thoughts(part: Mapping[str, object], depth: int) -> str:
-    """Mistral and Anthropic write them in `thinking`, LangChain in `reasoning`, the Responses API in `summary`."""
+    """Return the thoughts, from `thinking` (Mistral, Anthropic), `reasoning` (LangChain) or `summary` (Responses
+    API)."""
     names = ("thinking", "reasoning", "reasoning_content", "text", "summary", "content", "value")
     found = (content_of(part[name], depth + 1) for name in names if part.get(name) is not None)
     return joined((content.text or content.reasoning) for content in found)

@@ -1,7 +1,7 @@
-"""Limits of what a model, a provider or an agent may put into a reply, applied once, where the reply is read.
+"""Limits of a model's, provider's or agent's reply, applied once, where the reply is read.
 
-A label that is too long is cut. An answer or an id that is too long is an error of that call: a part of it would be
-something else than what was said.
+A label that is too long is cut. An answer or an id that is too long is an error of that call, because a part of it
+would have another meaning.
 """
 
 from dataclasses import replace
@@ -13,22 +13,20 @@ from cupel_core.domain.text.storable import storable
 from cupel_core.providers.errors import ProviderError
 
 MAX_LABEL_LENGTH = 200
-"""Of a model version and of a finish reason, in characters."""
+"""The maximum length of a model version and of a finish reason, in characters."""
 MAX_THREAD_ID_LENGTH = 500
 MAX_TEXT_LENGTH = 1_000_000
 MAX_REASONING_LENGTH = 200_000
 """Longer reasoning is cut, because it is only shown."""
 MAX_TOOL_CALLS = 100
 MAX_ARGUMENTS_LENGTH = 100_000
-"""Of one tool call."""
 MAX_SIGNATURE_LENGTH = 200_000
 MAX_TOKENS = 1_000_000_000
 MAX_COST_USD = 10_000.0
-"""Of one call."""
 
 
 def token_count(value: object) -> int:
-    """A number of tokens; what is not a number from 0 to a billion is brought into that range."""
+    """Return a number of tokens. Any other value is brought into the range from 0 to a billion."""
     if type(value) is int and 0 <= value <= MAX_TOKENS:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -39,7 +37,7 @@ def token_count(value: object) -> int:
 
 
 def bounded_reply(reply: Reply) -> Reply:
-    """The reply within the limits. Raises `ProviderError`, which a retry does not resolve."""
+    """Return the reply within the limits. Raise `ProviderError`, which a retry does not resolve."""
     check_length("the answer", len(reply.text), MAX_TEXT_LENGTH)
     check_length("the conversation id", len(reply.thread_id or ""), MAX_THREAD_ID_LENGTH)
     return replace(
@@ -55,7 +53,7 @@ def bounded_reply(reply: Reply) -> Reply:
 
 
 def _usage(reported: Usage) -> Usage:
-    """No more cached tokens than there are in the prompt: they would have a negative price."""
+    """Return the usage with at most as many cached tokens as the prompt has. More would have a negative price."""
     total = token_count(reported.input_tokens)
     cached = min(total, token_count(reported.cached_input_tokens))
     written = min(total - cached, token_count(reported.cache_write_tokens))
@@ -63,7 +61,7 @@ def _usage(reported: Usage) -> Usage:
 
 
 def check_length(what: str, length: int, limit: int) -> None:
-    """Raises `ProviderError`, which a retry does not resolve."""
+    """Raise `ProviderError`, which a retry does not resolve, if the length exceeds the limit."""
     if length > limit:
         message = f"{what} has {length:,} characters; at most {limit:,} are accepted"
         raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)

@@ -1,4 +1,4 @@
-"""What to set aside for a call before it is made, so that it cannot exceed a budget."""
+"""The amount to reserve for a call before it is made, so that it cannot exceed a budget."""
 
 from typing import NamedTuple
 
@@ -18,14 +18,14 @@ from cupel_core.providers.prices import cost_usd, spend_of
 
 
 class CallBound(NamedTuple):
-    """What a call costs at most, in billionths of a USD; `is_certain` if it cannot cost more."""
+    """The maximum cost of a call, in billionths of a USD. `is_certain` is true if it cannot cost more."""
 
     nano_usd: int
     is_certain: bool
 
 
 def bound_of_call(account: Account, model: str, request: ModelRequest, mean_output_tokens: float = 0.0) -> CallBound:
-    """At the account's prices. 0 if the price is unknown."""
+    """Return the bound at the account's prices, which is 0 if the price is unknown."""
     from cupel_core.providers.file_formulas import file_formulas
 
     limit = output_limit(account, model, request)
@@ -38,8 +38,8 @@ def bound_of_call(account: Account, model: str, request: ModelRequest, mean_outp
 
 
 def spend_of_failure(account: Account, model: str, request: ModelRequest, error: ProviderError) -> Spend:
-    """Return what a call without a usable answer has cost, if its reply says so; else what it may have cost at most,
-    which is what a budget counts for it."""
+    """Return the reported cost of a call without a usable answer, or else its maximum cost, which a budget counts for
+    it."""
     if error.usage is not None or error.cost_usd is not None:
         return spend_of(account, model, Reply("", usage=error.usage, cost_usd=error.cost_usd))
     if not error.may_be_billed:
@@ -50,17 +50,16 @@ def spend_of_failure(account: Account, model: str, request: ModelRequest, error:
 
 
 def spend_of_failed_embedding(account: Account, model: str, texts: tuple[str, ...], error: ProviderError) -> Spend:
-    """Return what a call without vectors may have cost at most."""
+    """Return the maximum cost of a call without vectors."""
     return Spend(uncertain_usd=usd(bound_of_embedding(account, model, texts)) if error.may_be_billed else 0.0)
 
 
 def bound_of_embedding(account: Account, model: str, texts: tuple[str, ...]) -> int:
-    """In billionths of a USD."""
     return nano_usd(cost_usd(model, Usage(sum(len(text.encode()) + 1 for text in texts)), account) or 0.0)
 
 
 def output_limit(account: Account, model: str, request: ModelRequest) -> int | None:
-    """The tokens that the provider generates at most; None if the request sets no limit, or the model rejects it."""
+    """Return the maximum of generated tokens, or None if the request sets no limit, or the model rejects it."""
     wire_format, name, parameters = wire_format_of(model), model_name_of(model), request.parameters
     if wire_format == "anthropic" or (wire_format == "vertex" and is_claude(name)):
         from cupel_core.providers import anthropic

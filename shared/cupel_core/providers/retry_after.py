@@ -1,10 +1,9 @@
 """Waits that the headers of a response ask for: retry delays, and rate limits before the first 429.
 
-Rate limits of OpenAI and compatible servers: `x-ratelimit-remaining-requests: 0`,
-`x-ratelimit-reset-requests: 6m0s`; Anthropic: `anthropic-ratelimit-requests-remaining: 0`,
-`anthropic-ratelimit-requests-reset: 2026-11-20T12:00:00Z`; Together AI and OpenRouter: `x-ratelimit-remaining: 0`,
-`x-ratelimit-reset` in seconds or as a time in milliseconds. All give the time until the limit is *fully* restored; it
-refills evenly, so a tenth of that time restores a tenth of it.
+Rate limits of OpenAI and compatible servers: `x-ratelimit-remaining-requests: 0`, `x-ratelimit-reset-requests: 6m0s`;
+Anthropic: `anthropic-ratelimit-requests-remaining: 0`, `anthropic-ratelimit-requests-reset: 2026-11-20T12:00:00Z`;
+Together AI and OpenRouter: `x-ratelimit-remaining: 0`, `x-ratelimit-reset` in seconds or as a time in milliseconds. All
+give the time until the limit is *fully* restored; it refills evenly, so a tenth of that time restores a tenth of it.
 """
 
 import re
@@ -30,7 +29,8 @@ _ANTHROPIC = tuple(
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The delay the response asks for, if any, at most a day; header names are lower case or case-insensitive."""
+    """Return the delay the response asks for, if any, at most a day. Header names are lower case or
+    case-insensitive."""
     seconds = _requested_seconds(headers, now)
     return None if seconds is None else min(max(0.0, seconds), MAX_SECONDS)
 
@@ -64,7 +64,8 @@ def _seconds_until(http_date: str, now: datetime) -> float | None:
 
 
 def seconds_until_reset(text: str, now: datetime) -> float | None:
-    """Until a limit is restored: from a duration, an ISO time, or a Unix time in seconds or milliseconds."""
+    """Return the seconds until a limit is restored, from a duration, an ISO time, or a Unix time (seconds or
+    milliseconds)."""
     number = _number(text[:_MAX_TEXT_LENGTH])
     if number is not None and number >= _MIN_EPOCH_SECONDS:
         return (number / 1_000 if number >= _MIN_EPOCH_MILLISECONDS else number) - now.timestamp()
@@ -80,7 +81,8 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
 def duration_seconds(text: str) -> float | None:
-    """`1m30.5s` → 90.5; a bare number is seconds. At most a day; None for a text that is too long to be a duration."""
+    """Convert `1m30.5s` to 90.5; a bare number is seconds. The result is at most a day, and None for a very long
+    text."""
     if len(text) > _MAX_TEXT_LENGTH:
         return None
     parts = _DURATION.findall(text)
@@ -89,10 +91,8 @@ def duration_seconds(text: str) -> float | None:
 
 
 def parse_exhausted_allowance(headers: Mapping[str, str], now: datetime) -> ExhaustedAllowance | None:
-    """The wait until an exhausted limit is usable again; None while every limit has something left.
-
-    Header names are lower case or case-insensitive.
-    """
+    """Return the wait until an exhausted limit is usable again, or None while every limit has something left. Header
+    names are lower case or case-insensitive."""
     exhausted = [
         reset for remaining, reset in (*_OPENAI, *_UNNAMED, *_ANTHROPIC) if headers.get(remaining, "").strip() == "0"
     ]

@@ -1,4 +1,4 @@
-"""SSRF protection: requests to user-supplied addresses (agents, models, webhooks, evaluators) that stay on the public
+"""SSRF protection: requests to user-supplied addresses (agents, models, webhooks, evaluators) stay on the public
 network.
 
 The address is checked when the connection is opened, so neither DNS rebinding nor a redirect bypasses the check.
@@ -50,7 +50,8 @@ class HttpResponse:
 
     @property
     def body(self) -> object:
-        """The parsed JSON content, or its text if it is not JSON. Raises `ProviderError` for a page or a stream."""
+        """Return the parsed JSON content, or its text if it is not JSON. Raise `ProviderError` for a page or a
+        stream."""
         return read_json_or_text(self.content, self.headers, self.status)
 
 
@@ -58,11 +59,12 @@ class ContentReader(Protocol):
     """Reads the content of a response while it arrives."""
 
     def reads(self, headers: Mapping[str, str]) -> bool:
-        """Whether it reads a successful response with these headers; the content of the response is empty then."""
+        """Return whether it reads a successful response with these headers. The content of the response is empty
+        then."""
         ...
 
     def feed(self, chunk: bytes) -> bool:
-        """Take the next bytes; whether more are to be read. Limits how many those may be."""
+        """Take the next bytes. Return whether more should be read. It limits how many those may be."""
         ...
 
 
@@ -76,10 +78,8 @@ async def post_json(
     max_bytes: int = MAX_RESPONSE_BYTES,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """POST JSON and return the response, whatever its status.
-
-    Raises `ProviderError` if there is no response; its message never contains a header value.
-    """
+    """Send JSON by POST and return the response, whatever its status. Raise `ProviderError` if there is no response.
+    Its message never contains a header value."""
     return await send(
         "POST",
         url,
@@ -104,10 +104,8 @@ async def send(
     session: aiohttp.ClientSession | None = None,
     reader: ContentReader | None = None,
 ) -> HttpResponse:
-    """Like `post_json`, with any method; without a body if it is None; optionally over the caller's own session.
-
-    `timeout_seconds` covers all redirects together.
-    """
+    """Send a request like `post_json`, with any method, without a body if it is None, optionally over a given session.
+    `timeout_seconds` covers all redirects together."""
     content = None if body is None else orjson.dumps(body)
     request = _OutgoingRequest(method, _read_url(url), content, _validated(headers))
     try:
@@ -122,10 +120,8 @@ async def send(
 async def post_for_status(
     url: str, content: bytes, headers: Mapping[str, str], *, timeout_seconds: float, allow_private: bool
 ) -> int:
-    """POST these bytes of JSON and return the status. Redirects are not followed, and no body is read.
-
-    Raises `ProviderError` if there is no response.
-    """
+    """Send these bytes of JSON by POST and return the status. Redirects are not followed, and no body is read. Raise
+    `ProviderError` if there is no response."""
     request = _OutgoingRequest("POST", _read_url(url), content, _validated(headers))
     try:
         async with asyncio.timeout(timeout_seconds), _request(_session(allow_private), request) as response:
@@ -137,25 +133,21 @@ async def post_for_status(
 
 
 async def close() -> None:
-    """Close the running loop's sessions. For tests and commands, like `http.close`."""
+    """Close the running loop's sessions, for tests and commands, like `http.close`."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 
 
 def new_session(is_blocked: Callable[[str], bool], resolver: AbstractResolver | None = None) -> aiohttp.ClientSession:
-    """A session that opens no connection to an address for which `is_blocked` returns True.
-
-    No decompression: a few compressed bytes could exhaust the memory.
-    """
+    """Return a session that opens no connection to an address for which `is_blocked` returns True. It does not
+    decompress, because a few compressed bytes could exhaust the memory."""
     connector = TimedConnector(resolver=resolver, socket_factory=partial(_open_socket, is_blocked))
     return connections.new_session(connector, decompresses=False)
 
 
 def _session(allow_private: bool) -> aiohttp.ClientSession:
-    """The running loop's session for this kind of caller.
-
-    They are separate, so that a connection to a private address is never reused by a caller that may not open one.
-    """
+    """Return the running loop's session for this kind of caller. They are separate, so that a connection to a private
+    address is never reused by a caller that may not open one."""
     sessions = _sessions.setdefault(asyncio.get_running_loop(), {})
     if allow_private not in sessions:
         sessions[allow_private] = new_session((lambda _: False) if allow_private else is_non_public_address)
@@ -171,7 +163,8 @@ class _NonPublicAddressError(OSError):
 def _open_socket(
     is_blocked: Callable[[str], bool], info: tuple[int, int, int, str, tuple[str | int, ...]]
 ) -> socket.socket:
-    """Called by aiohttp for each address it is about to connect to, whether resolved from a name or given literally."""
+    """Open a socket. aiohttp calls this for each address before it connects, resolved from a name or given
+    literally."""
     family, kind, protocol, _, address = info
     if is_blocked(str(address[0])):
         raise _NonPublicAddressError(str(address[0]))
@@ -186,10 +179,8 @@ class _OutgoingRequest:
     headers: CIMultiDict[str]
 
     def redirected(self, status: int, location: str) -> "_OutgoingRequest":
-        """The request that follows a redirect.
-
-        Headers may contain secrets, so they are not sent to another origin. Unlike in browsers, a POST stays a POST.
-        """
+        """Return the request that follows a redirect. Headers may contain secrets, so they are not sent to another
+        origin. Unlike in browsers, a POST stays a POST."""
         try:
             url = _read_url(str(self.url.join(URL(location))))
         except ValueError:
@@ -260,7 +251,7 @@ def _request(
 async def read_response(
     response: aiohttp.ClientResponse, max_bytes: int, reader: ContentReader | None = None
 ) -> HttpResponse:
-    """The response with its content. Raises `ProviderError` if that is larger."""
+    """Return the response with its content. Raise `ProviderError` if that is larger than `max_bytes`."""
     content = bytearray()
     if (
         reader is not None
@@ -285,10 +276,8 @@ def _no_response(request: _OutgoingRequest, timeout_seconds: float) -> ProviderE
 
 
 def error_without_response(error: aiohttp.ClientError | OSError, url: URL | str) -> ProviderError:
-    """The `ProviderError` for an exchange that ended without a response.
-
-    Messages are our own, because aiohttp's contain the full URL.
-    """
+    """Return the `ProviderError` for an exchange that ended without a response. Its message does not quote aiohttp's,
+    which contain the full URL."""
     host = _host_of(url)
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, _NonPublicAddressError):
         return ProviderError(

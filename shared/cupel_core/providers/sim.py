@@ -47,7 +47,7 @@ async def complete(model_name: str, request: ModelRequest) -> Reply:
 
 
 async def stream(model_name: str, request: ModelRequest, on_text: Callable[[str], None]) -> Reply:
-    """The same; the words are passed to `on_text` one by one."""
+    """Return the reply, and pass its words to `on_text` one by one."""
     reply = await complete(model_name, request)
     for word in _WORD.findall(reply.text):
         on_text(word)
@@ -56,7 +56,7 @@ async def stream(model_name: str, request: ModelRequest, on_text: Callable[[str]
 
 
 async def _what_is_seen(model_name: str, request: ModelRequest) -> str:
-    """A line for each file of the last user message, before the answer. In a thread, because decoding takes long."""
+    """Return a line for each file of the last user message. It runs in a thread, because decoding takes long."""
     if model_name == "echo" or request.wants_json:
         return ""
     lines = await asyncio.to_thread(lambda: [image_descriptions.describe(*each) for each in _numbered_files(request)])
@@ -77,7 +77,7 @@ def _text(model_name: str, request: ModelRequest) -> str:
 
 
 def _limited(text: str, parameters: ModelParameters) -> tuple[str, str]:
-    """The text up to the first stop sequence or the limit of tokens, and its finish reason."""
+    """Return the text up to the first stop sequence or the limit of tokens, and its finish reason."""
     ends = [end for stop in parameters.stop if (end := text.find(stop)) >= 0]
     text = text[: min(ends)] if ends else text
     limit = (parameters.max_output_tokens or len(text)) * CHARACTERS_PER_TOKEN

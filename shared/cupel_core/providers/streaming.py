@@ -23,7 +23,7 @@ from cupel_core.providers.streams.reply_stream import OnText
 
 class StreamOption(StrEnum):
     STREAM = "stream"
-    """Such a model is called without streaming."""
+    """A model that rejects this is called without streaming."""
     USAGE = "stream_options"
     """The request for the usage. Without it, some servers report none."""
 
@@ -33,22 +33,22 @@ type StreamOptions = frozenset[StreamOption]
 _NONE: StreamOptions = frozenset()
 _ALL = frozenset(StreamOption)
 _ALWAYS_WITH_USAGE = frozenset({"mistral"})
-"""Providers that refuse the request for it."""
+"""These providers refuse the request for the usage, which they always send."""
 _USAGE_NAME = re.compile(r"stream_?options|include_?usage", re.I)
 _STREAM_NAME = re.compile(r"\bstream(s|ed|ing)?\b", re.I)
-# OpenAI of some accounts; AWS of a role that may only call models without streaming.
+# OpenAI refuses it to some accounts, and AWS to a role that may only call models without streaming.
 _NOT_PERMITTED = re.compile(r"must be verified to stream|InvokeModelWithResponseStream", re.I)
 
 
 class StreamSupport:
-    """Bounded: the model used longest ago is forgotten first."""
+    """Remembers which options models reject. It is bounded: the model used longest ago is forgotten first."""
 
     def __init__(self, max_models: int = MAX_REMEMBERED_MODELS) -> None:
         self._max_models = max_models
         self._rejected: OrderedDict[tuple[str, str, str, str], StreamOptions] = OrderedDict()
 
     def options(self, account: Account, model: str) -> StreamOptions:
-        """What of streaming the model accepts, as far as is known."""
+        """Return the options of streaming that the model accepts, as far as is known."""
         key = account.scope, account.provider, account.base_url, model
         rejected = self._rejected.get(key, _NONE)
         if rejected:
@@ -57,8 +57,7 @@ class StreamSupport:
         return _ALL - rejected - known
 
     def learn(self, account: Account, model: str, error: ProviderError) -> ProviderError:
-        """The error of an attempt to stream; if it rejects that, this is remembered and ParameterRejected is
-        returned."""
+        """Return the error of an attempt to stream. If it rejects that, remember it and return ParameterRejected."""
         option = _rejected_option(error)
         if option is None or option not in self.options(account, model):
             return error
@@ -82,16 +81,13 @@ def _rejected_option(error: ProviderError) -> StreamOption | None:
 
 
 SUPPORT = StreamSupport()
-"""The process's own."""
 
 
 async def complete_streaming(
     account: Account, model: str, request: ModelRequest, timeout_seconds: float, on_text: OnText
 ) -> Reply:
-    """The same as `complete`, and with the same errors; pieces of the text are passed to `on_text` as they arrive.
-
-    A model that does not stream is called without, and so is an agent; its text is passed as a whole.
-    """
+    """Complete a call like `complete`, with the same errors, and pass pieces of the text to `on_text` as they arrive. A
+    model that does not stream, or an agent, is called without; its text is passed as a whole."""
     if StreamOption.STREAM not in SUPPORT.options(account, model) or wire_format_of(model) == "connector":
         reply = await complete(account, model, request, timeout_seconds)
         on_text(reply.text)

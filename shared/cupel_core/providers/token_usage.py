@@ -1,4 +1,4 @@
-"""Reads the tokens and the cost that a reply reports. What it does not report is unknown, not zero."""
+"""The tokens and the cost that a reply reports. Missing figures are unknown, not zero."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,9 @@ _USD_PER_TICK = 1e-10
 
 
 def openai_usage(value: object) -> Usage | None:
-    """Read the usage of chat completions and of the Responses API: each server of these formats uses some of the names.
-
+    """Read the usage of chat completions and of the Responses API. Each server of these formats uses some of the names.
     Reasoning tokens are part of the output; xAI, and Gemini in this format, count them only in the total. Ollama's own
-    format names its counts differently, and so do embeddings.
-    """
+    format names its counts differently, and so do embeddings."""
     fields = mapping(value)
     prompt = _count(fields, "prompt_tokens", "input_tokens", "prompt_eval_count")
     output = _count(fields, "completion_tokens", "output_tokens", "eval_count")
@@ -35,7 +33,7 @@ def openai_usage(value: object) -> Usage | None:
 
 
 def anthropic_usage(value: object) -> Usage | None:
-    """`input_tokens` does not include tokens read from or written to the prompt cache."""
+    """Read Anthropic's usage. `input_tokens` does not include tokens read from or written to the prompt cache."""
     fields = mapping(value)
     return _with_cache(
         _count(fields, "input_tokens", "inputTokens"),
@@ -50,7 +48,8 @@ bedrock_usage = anthropic_usage
 
 
 def google_usage(value: object) -> Usage | None:
-    """Thinking tokens are billed as output and counted separately; what tools have added, as input."""
+    """Read Google's usage. Thinking tokens are billed as output and counted separately; tokens of tools count as
+    input."""
     fields = mapping(value)
     prompt, total = _count(fields, "promptTokenCount"), _count(fields, "totalTokenCount")
     answer, thoughts = _count(fields, "candidatesTokenCount"), _count(fields, "thoughtsTokenCount")
@@ -61,7 +60,7 @@ def google_usage(value: object) -> Usage | None:
 
 
 def langchain_usage(value: object) -> Usage | None:
-    """LangChain counts cached tokens as part of the input, and reasoning tokens as part of the output."""
+    """Read LangChain's usage. Cached tokens are part of the input, and reasoning tokens part of the output."""
     fields = mapping(value)
     details = mapping(fields.get("input_token_details"))
     usage = _usage(_count(fields, "input_tokens"), _count(fields, "output_tokens"), _count(fields, "total_tokens"), 0)
@@ -72,10 +71,8 @@ def langchain_usage(value: object) -> Usage | None:
 
 
 def reported_cost_usd(usage: object) -> float | None:
-    """Return the cost that the server reports: OpenRouter and Perplexity in US dollars, xAI in ticks.
-
-    With a key of the caller's own at OpenRouter, `cost` is its fee alone, and the provider's price is beside it.
-    """
+    """Return the cost that the server reports: OpenRouter and Perplexity in US dollars, xAI in ticks. With a key of the
+    caller's own at OpenRouter, `cost` is its fee alone, and the provider's price is beside it."""
     fields = mapping(usage)
     cost = fields.get("cost")
     own = _cost(mapping(cost).get("total_cost") if isinstance(cost, dict) else cost)
@@ -87,7 +84,7 @@ def reported_cost_usd(usage: object) -> float | None:
 
 
 def cost_in_headers(headers: Mapping[str, str]) -> float | None:
-    """LiteLLM's gateway reports the cost of a call in a header."""
+    """Return the cost of a call that LiteLLM's gateway reports in a header."""
     return _cost(headers.get(COST_HEADER))
 
 
@@ -97,7 +94,6 @@ def _cost(value: object) -> float | None:
 
 
 def _count(fields: Mapping[str, object], *names: str) -> int | None:
-    """The first of these that is a number."""
     for name in names:
         value = fields.get(name)
         if type(value) is int:
@@ -108,7 +104,7 @@ def _count(fields: Mapping[str, object], *names: str) -> int | None:
 
 
 def _usage(prompt: int | None, output: int | None, total: int | None, cached: int) -> Usage | None:
-    """A total that exceeds its parts has output that is in neither."""
+    """Build the usage. If the total exceeds its parts, the rest counts as output."""
     if prompt is None and output is not None and total is not None:
         prompt = max(0, total - output)
     if total is not None and prompt is not None and total > prompt + (output or 0):

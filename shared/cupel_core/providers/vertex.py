@@ -29,7 +29,7 @@ def request_for(account: Account, model_name: str, request: ModelRequest) -> Wir
 
 
 def prediction_request(account: Account, model_name: str, body: dict[str, object]) -> WireRequest:
-    """For Google's models that do not generate content, such as embeddings."""
+    """Return a request for Google's models that do not generate content, such as embeddings."""
     return WireRequest(_url(account, "google", model_name, "predict"), body, key_header(account))
 
 

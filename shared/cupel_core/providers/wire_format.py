@@ -20,7 +20,7 @@ from cupel_core.providers.errors import ProviderError
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A POST with a JSON body, or with a form's. The headers contain the API key, so they are left out of `repr`."""
+    """A POST with a body of JSON or of a form. The headers contain the API key, so they are left out of `repr`."""
 
     url: str
     body: dict[str, object]
@@ -29,17 +29,17 @@ class WireRequest:
 
 
 class WireModel(DeferredModel):
-    """Part of what a provider sends. Its validator is made with the first that arrives."""
+    """Part of a provider's message. Its validator is made with the first that arrives."""
 
 
 class CamelModel(WireModel):
-    """The same where the provider writes its fields in camelCase."""
+    """Part of a message of a provider that writes its fields in camelCase."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
 class HttpWireFormat(Protocol):
-    """Implemented by modules of this package. `parse` raises `ProviderError`."""
+    """Modules of this package implement it. `parse` raises `ProviderError`."""
 
     def request_for(self, account: Account, model_name: str, request: ModelRequest) -> WireRequest: ...
 
@@ -54,13 +54,13 @@ class Embeddings(NamedTuple):
 
     vectors: tuple[Vector, ...]
     usage: Usage | None = None
-    """It is None if it was not reported."""
+    """This is None if it was not reported."""
     exhausted_allowance: ExhaustedAllowance | None = None
-    """Every answer to a call has it; responses with embeddings do not report it."""
+    """Every answer to a call has this attribute. Responses with embeddings do not report it."""
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the results of several calls; the usage is unknown if that of any call is."""
+        """Combine the results of several calls. The usage is unknown if that of any call is."""
         vectors: list[Vector] = []
         usage: Usage | None = Usage()
         for part in parts:
@@ -70,7 +70,7 @@ class Embeddings(NamedTuple):
 
 
 def api_key_of(account: Account) -> str:
-    """The API key, stripped; empty if the account has none. Raises `ProviderError` if it cannot be sent in a header."""
+    """Return the stripped API key, or an empty text. Raise `ProviderError` if it cannot be sent in a header."""
     key = (account.api_key or "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ProviderError(ProbeErrorCode.AUTH, "the API key contains characters that are not allowed in a header")
@@ -78,7 +78,7 @@ def api_key_of(account: Account) -> str:
 
 
 def endpoint_url(account: Account, path: str) -> str:
-    """The address of an operation. A query of the base URL, such as a gateway's API version, is kept."""
+    """Return the address of an operation. A query of the base URL, such as a gateway's API version, is preserved."""
     base, mark, query = account.base_url.partition("?")
     return f"{base.rstrip('/')}/{path}{mark}{query}"
 
@@ -89,10 +89,8 @@ def bearer_header(account: Account) -> dict[str, str]:
 
 
 class AttachedFile:
-    """A file of a message with its content."""
-
     def __init__(self, request: ModelRequest, part: FilePart) -> None:
-        """Raises ProviderError if the request lacks the content, or the format is unknown."""
+        """Read the part. Raise ProviderError if the request lacks the content, or the format is unknown."""
         content = request.files.get(part.file_id or "")
         if content is None or part.info is None:
             raise ProviderError(ProbeErrorCode.FILE_NOT_FOUND, f"the content of {part.note} is missing", final=True)
@@ -108,7 +106,7 @@ class AttachedFile:
 
     @property
     def name(self) -> str:
-        """Some providers require one."""
+        """Return the name, which some providers require."""
         return self._part.name or f"{self._part.type}.{self.format}"
 
     @property
@@ -117,18 +115,19 @@ class AttachedFile:
 
 
 def content_filtered_error(reason: str, usage: Usage | None = None, cost_usd: float | None = None) -> ProviderError:
-    """The error for an answer withheld by the API, not refused by the model; providers bill what was generated."""
+    """Return the error for an answer withheld by the API, not refused by the model. Providers bill the generated
+    part."""
     message = f"the provider filtered the content: {reason}"
     return ProviderError(ProbeErrorCode.CONTENT_FILTERED, message, usage=usage, cost_usd=cost_usd)
 
 
 def without_none(**options: object) -> dict[str, object]:
-    """The options that are not None; for the others the provider's defaults apply."""
+    """Return the options that are not None. For the others the provider's defaults apply."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def json_instruction(schema: dict[str, object] | None) -> str:
-    """The instruction for models whose API cannot enforce a schema, or JSON at all."""
+    """Return the instruction for models whose API cannot enforce a schema, or JSON at all."""
     if schema is None:
         return "Answer with one JSON object and nothing else."
     schema_json = orjson.dumps(schema).decode()
@@ -139,13 +138,13 @@ _CONSTRAINTS = frozenset(
     {"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
     | {"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 )
-"""Keywords that strict enforcement refuses in one dialect or another: OpenAI's, Azure's and Anthropic's differ."""
+"""Strict enforcement refuses these keywords in one dialect or another: OpenAI's, Azure's and Anthropic's differ."""
 _MAPS_OF_SCHEMAS = frozenset({"properties", "$defs", "definitions", "patternProperties"})
 
 
 def enforced_schema(request: ModelRequest) -> dict[str, object] | None:
-    """The schema as it is sent for strict enforcement. That of a judge has no constraints of values: its reply is
-    checked against them anyway. That of a target is its author's."""
+    """Return the schema for strict enforcement. A judge's has no constraints of values, because its reply is checked
+    against them anyway. A target's is its author's."""
     schema = request.json_schema
     if schema is None or not request.is_graders:
         return schema
@@ -163,7 +162,8 @@ def _unconstrained(value: object, name: str = "") -> object:
 
 
 def is_closed_schema(schema: object) -> bool:
-    """Whether every object in a schema is closed and requires all its properties, as strict enforcement demands."""
+    """Return whether every object in a schema is closed and requires all its properties, as strict enforcement
+    demands."""
     if isinstance(schema, list):
         return all(map(is_closed_schema, schema))
     if not isinstance(schema, dict):
@@ -177,7 +177,7 @@ def is_closed_schema(schema: object) -> bool:
 
 
 def strip_code_fence(text: str) -> str:
-    """The JSON inside a Markdown code fence, which models often add when JSON is requested only in the prompt."""
+    """Return the JSON inside a Markdown code fence, which models often add when only the prompt asks for JSON."""
     opening, _, rest = text.strip().partition("\n")
     content, line_break, closing = rest.rpartition("\n")
     is_fenced = opening.rstrip() in ("```", "```json") and bool(line_break) and closing.strip() == "```"

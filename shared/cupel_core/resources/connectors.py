@@ -1,4 +1,4 @@
-"""Connectors: agents behind HTTP as targets of a workspace's runs."""
+"""Connectors: HTTP agents that are targets of a workspace's runs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,35 +22,33 @@ _FIELDS = {"type": "type", "base_url": "baseUrl", "config": "config"}
 
 
 def create(workspace: str, fields: ConnectorFields, now: datetime) -> NamedResource[Connector]:
-    """Raises Invalid, naming each invalid field, and Conflict if another connector has this name."""
+    """Create a connector. Raise Invalid, naming each invalid field, and Conflict if another one has this name."""
     body = _validated(stored_fields(fields, _FIELDS), fields.get("headers"))
     return _named(named_resource.create(workspace, ResourceKind.CONNECTOR, new_id("con"), fields, body, now))
 
 
 def get(workspace: str, connector_id: str) -> Connector:
-    """With its headers. NotFound for an unknown or deleted connector."""
+    """Return the connector with its headers. Raise NotFound for an unknown or deleted one."""
     return with_headers(workspace, _connector(resources.get(workspace, ResourceKind.CONNECTOR, connector_id)))
 
 
 def find(workspace: str, connector_id: str) -> Connector | None:
-    """With its headers, even if it is deleted, because runs started with it continue. None for an unknown one."""
+    """Return the connector with its headers, even if it is deleted, because runs started with it continue."""
     resource = resources.find(workspace, ResourceKind.CONNECTOR, connector_id)
     return with_headers(workspace, _connector(resource)) if resource else None
 
 
 def with_headers(workspace: str, connector: Connector) -> Connector:
-    """With the header values of the connector's version of them, even if it was changed or deleted since."""
+    """Add the header values of the connector's version of them, even if they were changed or deleted since."""
     values = secret_headers.load(workspace, owner(ResourceKind.CONNECTOR, connector.id), connector.headers_version)
     return replace(connector, headers=values)
 
 
 def get_resource(workspace: str, connector_id: str) -> NamedResource[Connector]:
-    """NotFound for an unknown or deleted connector."""
     return _named(resources.get(workspace, ResourceKind.CONNECTOR, connector_id))
 
 
 def list_connectors(workspace: str, limit: int, cursor: str | None) -> Page[NamedResource[Connector]]:
-    """Newest first."""
     return named_resource.list_resources(workspace, ResourceKind.CONNECTOR, _connector, limit, cursor)
 
 
@@ -61,7 +59,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> NamedResource[Connector]:
-    """Headers and config are replaced as a whole. Raises Invalid, and Conflict if it was changed concurrently."""
+    """Update a connector. Headers and config are replaced as a whole. Raise Invalid, and Conflict for a concurrent
+    change."""
     before = resources.get(workspace, ResourceKind.CONNECTOR, connector_id)
     body = _validated({**before.body, **stored_fields(fields, _FIELDS)}, fields.get("headers"))
     if "headers" not in fields and before.body["headerNames"]:
@@ -70,12 +69,11 @@ def update(
 
 
 def delete(workspace: str, connector_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the connector; runs that use it continue."""
+    """Hide the connector. Runs that use it continue."""
     named_resource.delete(workspace, ResourceKind.CONNECTOR, connector_id, now, precondition)
 
 
 def _validated(body: dict[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
-    """The body; Invalid if its config, or its secret, does not fit the connector's type."""
     kind = ConnectorType(body["type"])
     problems = config_errors(kind, body.get("config") or {})
     errors = [FieldError(f"config.{field}" if field else "config", message) for field, message in problems]

@@ -1,4 +1,4 @@
-"""Evals: saved evaluations of scenarios of one definition with their targets, to be run again and again."""
+"""Evals: saved evaluations of scenarios of one definition with their targets, which can be run repeatedly."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from cupel_core.store.resources import Resource, ResourceKind
 
 
 def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
-    """Raises Invalid, naming each invalid reference, and Conflict if another eval has this name."""
+    """Create an eval. Raise Invalid, naming each invalid reference, and Conflict if another one has this name."""
     requested = Eval(
         id=new_id("evl"),
         name=spec.name,
@@ -36,25 +36,23 @@ def create(workspace: str, spec: EvalSpec, now: datetime) -> Eval:
 
 
 def get(workspace: str, eval_id: str) -> Eval:
-    """NotFound for an unknown or deleted eval. What it refers to may have been deleted since."""
+    """Return the eval. Its references may have been deleted since. Raise NotFound for an unknown or deleted eval."""
     return _eval(resources.get(workspace, ResourceKind.EVAL, eval_id))
 
 
 def get_many(workspace: str, eval_ids: Iterable[str]) -> dict[str, Eval]:
-    """Those that exist and are not deleted, by id."""
     stored = resources.get_many(workspace, ResourceKind.EVAL, eval_ids)
     return {eval_id: _eval(resource) for eval_id, resource in stored.items()}
 
 
 def list_evals(workspace: str, limit: int, cursor: str | None) -> Page[Eval]:
-    """Newest first."""
     return resources.list_resources(workspace, ResourceKind.EVAL, limit, cursor).map(_eval)
 
 
 def update(
     workspace: str, eval_id: str, fields: EvalFields, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> Eval:
-    """Validates updated fields only. Conflict if it was changed concurrently, or another has the new name."""
+    """Update an eval. Only updated fields are validated. Raise Conflict for a concurrent change or a name in use."""
     stored = resources.get(workspace, ResourceKind.EVAL, eval_id)
     precondition.check(etag(stored.revision))
     before = _eval(stored)
@@ -76,7 +74,7 @@ def update(
 
 
 def delete(workspace: str, eval_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the eval; its runs stay."""
+    """Hide the eval. Its runs stay."""
     before = resources.get(workspace, ResourceKind.EVAL, eval_id)
     precondition.check(etag(before.revision))
     with precondition.guard_write():
@@ -84,7 +82,7 @@ def delete(workspace: str, eval_id: str, now: datetime, precondition: Preconditi
 
 
 def _with_scenarios(workspace: str, before: Eval, fields: EvalFields) -> Eval:
-    """Scenarios without a definition may belong to another definition than before."""
+    """Return the eval with other scenarios, which without a definition may belong to another definition than before."""
     scenario_ids = tuple(fields.get("scenario_ids", before.scenario_ids))
     definition_id = resolve_definition_id(workspace, fields.get("definition_id"), scenario_ids)
     return replace(before, scenario_ids=scenario_ids, definition_id=definition_id)

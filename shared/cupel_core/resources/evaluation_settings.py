@@ -1,4 +1,4 @@
-"""A workspace's default graders; a run and its eval take precedence over them.
+"""A workspace's default graders.
 
 The most specific setting takes precedence: that of the run, then of its eval, then of the workspace. Null in the
 `config` of a run means none.
@@ -26,12 +26,11 @@ _LIMITS = ("open_runs_per_owner", "open_runs", "max_scale_run_count", "max_scale
 
 
 def workspace_grader_config(workspace: str) -> GraderConfig:
-    """The workspace's defaults."""
     return get_settings(workspace).grader_config
 
 
 def evaluator_headers(workspace: str, grader_config: GraderConfig) -> Mapping[str, str]:
-    """The header values of the configuration's version of them, even if they were set again since."""
+    """Return the header values of the configuration's version of them, even if they were set again since."""
     return secret_headers.load(workspace, SECRET_OWNER, grader_config.evaluator_headers_version)
 
 
@@ -42,7 +41,8 @@ def get_settings(workspace: str) -> EvaluationSettings:
 def update_settings(
     workspace: str, changes: SettingsChanges, precondition: Precondition = UNCONDITIONAL
 ) -> EvaluationSettings:
-    """Raises Invalid, naming each model that does not exist. Conflict if the evaluator changed concurrently."""
+    """Update the settings. Raise Invalid, naming each unknown model, and Conflict if the evaluator changed
+    concurrently."""
     requested: Mapping[str, Any] = changes
     stored = {name: requested[name] for name in _MODELS if name in requested}
     errors = list(grader_config_errors(GraderConfig(**stored)))
@@ -68,7 +68,7 @@ def update_settings(
 
 
 def _budget_changes(budgets: PeriodLimitChanges | None) -> dict[str, Any]:
-    """None unsets all of them."""
+    """Return the changed attributes. None for `budgets` unsets all of them."""
     names = PeriodLimitChanges.__optional_keys__
     changes: Mapping[str, Any] = dict.fromkeys(names) if budgets is None else budgets
     return {f"budget_{name}": value for name, value in changes.items()}
@@ -77,7 +77,7 @@ def _budget_changes(budgets: PeriodLimitChanges | None) -> dict[str, Any]:
 def _forget_lost_headers(workspace: str) -> None:
     stored = get_settings(workspace)
     if secret_headers.is_lost(workspace, SECRET_OWNER, stored.grader_config.evaluator_headers_version):
-        with suppress(Conflict):  # They were set once more.
+        with suppress(Conflict):  # The headers were set once more.
             evaluation_settings.update(workspace, _NO_HEADERS, stored)
 
 

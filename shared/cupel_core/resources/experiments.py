@@ -19,7 +19,8 @@ _KIND = ResourceKind.EXPERIMENT
 
 
 def create(workspace: str, name: str, design: ExperimentDesign, now: datetime) -> Experiment:
-    """Raises Invalid for an unknown baseline or an impossible effect, and Conflict if another one has this name."""
+    """Create an experiment. Raise Invalid for an unknown baseline or impossible effect, and Conflict for a name in
+    use."""
     _check_effect(design)
     _check_baseline(workspace, design)
     experiment = new_experiment(name, design, now)
@@ -28,23 +29,21 @@ def create(workspace: str, name: str, design: ExperimentDesign, now: datetime) -
 
 
 def new_experiment(name: str, design: ExperimentDesign, now: datetime) -> Experiment:
-    """Not stored."""
+    """Build an experiment without storing it."""
     return Experiment(new_id("exp"), name, design, now, now)
 
 
 def get(workspace: str, experiment_id: str) -> Experiment:
-    """NotFound for an unknown or deleted experiment."""
+    """Return the experiment. Raise NotFound for an unknown or deleted one."""
     return _experiment(resources.get(workspace, _KIND, experiment_id))
 
 
 def get_many(workspace: str, experiment_ids: Iterable[str]) -> dict[str, Experiment]:
-    """Those that exist and are not deleted, by id."""
     found = resources.get_many(workspace, _KIND, experiment_ids)
     return {experiment_id: _experiment(resource) for experiment_id, resource in found.items()}
 
 
 def list_experiments(workspace: str, limit: int, cursor: str | None) -> Page[Experiment]:
-    """Newest first."""
     return resources.list_resources(workspace, _KIND, limit, cursor).map(_experiment)
 
 
@@ -55,7 +54,7 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Experiment:
-    """`fields` are those of the design, `name`, `conclusion` and `note`. Conflict if it was changed concurrently."""
+    """Update the design, `name`, `conclusion` and `note` by `fields`. Raise Conflict for a concurrent change."""
     stored = resources.get(workspace, _KIND, experiment_id)
     precondition.check(etag(stored.revision))
     before = _experiment(stored)
@@ -71,7 +70,7 @@ def update(
 
 
 def delete(workspace: str, experiment_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the experiment; its runs stay."""
+    """Hide the experiment. Its runs stay."""
     before = resources.get(workspace, _KIND, experiment_id)
     precondition.check(etag(before.revision))
     with precondition.guard_write():

@@ -16,13 +16,11 @@ from cupel_core.store.resources import Resource, ResourceKind
 
 
 def from_stored[T](resource: Resource, item: T) -> NamedResource[T]:
-    """The item with the names of its headers and its times."""
     header_names = tuple(resource.body.get("headerNames") or ())
     return NamedResource(item, header_names, resource.created_at, resource.updated_at, resource.revision)
 
 
 def owner(kind: ResourceKind, resource_id: str) -> str:
-    """The owner of the resource's header values, see `headers`."""
     return f"{kind}/{resource_id}"
 
 
@@ -34,7 +32,7 @@ def create(
     body: Mapping[str, Any],
     now: datetime,
 ) -> Resource:
-    """Create from `fields` (name, headers) and `body` (all others, as stored). Conflict if the name is taken."""
+    """Create from `fields` (name, headers) and `body` (all others, as stored). Raise Conflict if the name is taken."""
     stored = headers.save(workspace, owner(kind, resource_id), fields.get("headers") or {})
     resource = Resource(kind, resource_id, fields["name"], {**body, **stored}, now, now)
     try:
@@ -53,7 +51,7 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Resource:
-    """Headers in `fields` replace all. Conflict if it was changed concurrently, or another has the new name."""
+    """Update a resource. Headers in `fields` replace all. Raise Conflict for a concurrent change or a name in use."""
     precondition.check(etag(before.revision))
     headers_owner, new_headers = owner(before.kind, before.id), fields.get("headers") or {}
     stored = headers.save(workspace, headers_owner, new_headers) if "headers" in fields else {}
@@ -69,14 +67,13 @@ def update(
 def _forget_lost_headers(workspace: str, kind: ResourceKind, resource_id: str) -> None:
     stored = resources.find(workspace, kind, resource_id)
     if stored and headers.is_lost(workspace, owner(kind, resource_id), stored.body.get("headersVersion")):
-        with suppress(Conflict):  # They were set once more.
+        with suppress(Conflict):  # The headers were set once more.
             resources.update(workspace, stored, replace(stored, body={**stored.body, **headers.NOT_SET}))
 
 
 def list_resources[T](
     workspace: str, kind: ResourceKind, to_item: Callable[[Resource], T], limit: int, cursor: str | None
 ) -> Page[NamedResource[T]]:
-    """Newest first."""
     page = resources.list_resources(workspace, kind, limit, cursor)
     return page.map(lambda resource: from_stored(resource, to_item(resource)))
 
@@ -84,7 +81,8 @@ def list_resources[T](
 def delete(
     workspace: str, kind: ResourceKind, resource_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> None:
-    """Hide the resource. Its header values stay for runs that continue; to delete them, set `headers` to null first."""
+    """Hide the resource. Its header values stay for runs that continue. To delete them, set `headers` to null
+    before."""
     before = resources.get(workspace, kind, resource_id)
     precondition.check(etag(before.revision))
     with precondition.guard_write():
@@ -92,5 +90,5 @@ def delete(
 
 
 def stored_fields(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, Any]:
-    """The fields in `names` (field → stored name), by their stored names."""
+    """Return the fields in `names` (field → stored name), by their stored names."""
     return {stored: fields[name] for name, stored in names.items() if name in fields}

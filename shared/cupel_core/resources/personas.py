@@ -19,7 +19,8 @@ _FIELDS = {"description": "description", "system_prompt": "systemPrompt", "conne
 
 
 def create(workspace: str, fields: PersonaFields, now: datetime) -> NamedResource[Persona]:
-    """Conflict if another persona has this name; Invalid for headers without `connector_urls`."""
+    """Create a persona. Raise Conflict if another one has this name, and Invalid for headers without
+    `connector_urls`."""
     _check_connector_urls(None, fields)
     return _named(
         named_resource.create(
@@ -29,44 +30,39 @@ def create(workspace: str, fields: PersonaFields, now: datetime) -> NamedResourc
 
 
 def get(workspace: str, persona_id: str) -> Persona:
-    """Without its headers. NotFound for an unknown or deleted persona."""
+    """Return the persona without its headers. Raise NotFound for an unknown or deleted one."""
     return _persona(resources.get(workspace, ResourceKind.PERSONA, persona_id))
 
 
 def get_many(workspace: str, persona_ids: Iterable[str]) -> dict[str, Persona]:
-    """By id, without their headers; unknown and deleted personas are left out."""
+    """Return personas by id, without their headers. Unknown and deleted ones are left out."""
     stored = resources.get_many(workspace, ResourceKind.PERSONA, persona_ids)
     return {persona_id: _persona(resource) for persona_id, resource in stored.items()}
 
 
 def load_headers(workspace: str, persona: Persona) -> Mapping[str, str]:
-    """The header values of the persona's version of them, even if it was changed or deleted since."""
+    """Return the header values of the persona's version of them, even if they were changed or deleted since."""
     return secret_headers.load(workspace, owner(ResourceKind.PERSONA, persona.id), persona.headers_version)
 
 
 def get_resource(workspace: str, persona_id: str) -> NamedResource[Persona]:
-    """NotFound for an unknown or deleted persona."""
     return _named(resources.get(workspace, ResourceKind.PERSONA, persona_id))
 
 
 def get_resources(workspace: str, persona_ids: Iterable[str]) -> dict[str, NamedResource[Persona]]:
-    """By id; unknown and deleted personas are left out."""
     stored = resources.get_many(workspace, ResourceKind.PERSONA, persona_ids)
     return {persona_id: _named(resource) for persona_id, resource in stored.items()}
 
 
 def list_personas(workspace: str, limit: int, cursor: str | None) -> Page[NamedResource[Persona]]:
-    """Newest first."""
     return named_resource.list_resources(workspace, ResourceKind.PERSONA, _persona, limit, cursor)
 
 
 def update(
     workspace: str, persona_id: str, fields: PersonaFields, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> NamedResource[Persona]:
-    """Headers are replaced as a whole. Conflict if it was changed concurrently, or another has the new name.
-
-    Invalid for new headers without `connector_urls`, and for another of those without the headers.
-    """
+    """Update a persona. Headers are replaced as a whole. Raise Conflict for a concurrent change or a name in use. Raise
+    Invalid if headers or their `connector_urls` are set without the other."""
     before = resources.get(workspace, ResourceKind.PERSONA, persona_id)
     _check_connector_urls(_persona(before), fields)
     return _named(
@@ -77,12 +73,13 @@ def update(
 
 
 def delete(workspace: str, persona_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the persona; runs that use it continue."""
+    """Hide the persona. Runs that use it continue."""
     named_resource.delete(workspace, ResourceKind.PERSONA, persona_id, now, precondition)
 
 
 def _check_connector_urls(before: Persona | None, fields: PersonaFields) -> None:
-    """Headers and the addresses they are for are set together: stored headers are sent to no address added later."""
+    """Raise Invalid unless headers and their addresses are set together: stored headers are sent to no address added
+    later."""
     urls = fields.get("connector_urls") or ()
     if fields.get("headers") and not urls:
         raise Invalid.field("connectorUrls", "is required with headers: the connectors' addresses that may get them")

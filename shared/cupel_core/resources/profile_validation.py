@@ -18,7 +18,7 @@ _TEMPLATE_LIMITS = sandbox.TaskLimits(cpu_seconds=5.0, memory_mb=320, wall_secon
 
 
 def profile_issues(workspace: str, content: Mapping[str, Any], account_of: AccountOf) -> tuple[ProfileIssue, ...]:
-    """All errors of a version's content, which has the shape of the contract; empty if it is valid."""
+    """Return all errors of a version's content, which has the shape of the contract. It is empty if it is valid."""
     if len(json.dumps(content)) > MAX_PROFILE_BYTES:
         return (ProfileIssue("operations", f"must have at most {MAX_PROFILE_BYTES // 1024} KB"),)
     pipeline = decode(Pipeline, content)
@@ -47,7 +47,6 @@ def _template_errors(workspace: str, pipeline: Pipeline) -> Iterator[ProfileIssu
 
 
 def _texts(pipeline: Pipeline, kind: str) -> dict[str, str]:
-    """The templates, or the expressions, of all operations by their fields."""
     return {
         f"operations.{number}.{field}": text
         for number, operation in enumerate(pipeline.operations)

@@ -27,7 +27,7 @@ from cupel_core.store import profiles
 
 
 class ProfileCheck(NamedTuple):
-    """What creating a profile would say, and what its turns would run; no plans with errors."""
+    """The errors that creating a profile would raise, and the plans of its turns. With errors, there are no plans."""
 
     errors: tuple[ProfileIssue, ...]
     warnings: tuple[ProfileIssue, ...]
@@ -35,7 +35,8 @@ class ProfileCheck(NamedTuple):
 
 
 def create(workspace: str, fields: Mapping[str, Any], content: Mapping[str, Any], now: datetime) -> Profile:
-    """`fields` are those of the head. Raises Invalid, naming each invalid field, and Conflict for a name in use."""
+    """Create a profile with the head's `fields`. Raise Invalid, naming each invalid field, and Conflict for a name in
+    use."""
     _check(workspace, content)
     version = ProfileVersion(1, content, now)
     head = ProfileHead(
@@ -53,13 +54,13 @@ def create(workspace: str, fields: Mapping[str, Any], content: Mapping[str, Any]
 
 
 def get(workspace: str, profile_id: str, version: int | None = None) -> Profile:
-    """At this version, by default the newest. NotFound for an unknown version, and an unknown or deleted profile."""
+    """Return the profile at this version, by default the newest. Raise NotFound for an unknown one."""
     head = profiles.get(workspace, profile_id)
     return _profile(head, profiles.get_version(workspace, profile_id, version or head.version))
 
 
 def list_profiles(workspace: str, limit: int, cursor: str | None) -> Page[ProfileHead]:
-    """Newest first, without their operations."""
+    """Return a page of profiles, newest first, without their operations."""
     return profiles.list_profiles(workspace, limit, cursor)
 
 
@@ -71,10 +72,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Profile:
-    """`changes` are the fields of the content that were given; if they change it, they make the next version.
-
-    Conflict if the profile was changed concurrently, or another has the new name.
-    """
+    """Update a profile. If the requested content fields in `changes` change the content, they make the next version.
+    Raise Conflict if the profile was changed concurrently, or another has the new name."""
     before = profiles.get(workspace, profile_id)
     precondition.check(etag(before.revision))
     version = profiles.get_version(workspace, profile_id, before.version)
@@ -91,7 +90,7 @@ def update(
 def reset_session(
     workspace: str, profile_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> Profile:
-    """Give it another session id: later turns of all chats begin without artifacts."""
+    """Set another session id, so that later turns of all chats begin without artifacts."""
     before = profiles.get(workspace, profile_id)
     precondition.check(etag(before.revision))
     version = profiles.get_version(workspace, profile_id, before.version)
@@ -101,7 +100,7 @@ def reset_session(
 
 
 def delete(workspace: str, profile_id: str, now: datetime, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Hide the profile; its versions stay for what was started with them."""
+    """Hide the profile. Its versions stay for the runs and chats that use them."""
     before = profiles.get(workspace, profile_id)
     precondition.check(etag(before.revision))
     with precondition.guard_write():
@@ -109,7 +108,6 @@ def delete(workspace: str, profile_id: str, now: datetime, precondition: Precond
 
 
 def check(workspace: str, content: Mapping[str, Any]) -> ProfileCheck:
-    """Writes nothing."""
     if errors := profile_issues(workspace, content, partial(load_account, workspace)):
         return ProfileCheck(errors, (), {})
     pipeline = decode(Pipeline, content)

@@ -13,10 +13,8 @@ from cupel_core.store.resources import ResourceKind
 
 
 def resolve_definition_id(workspace: str, definition_id: str | None, scenario_ids: Sequence[str]) -> str:
-    """The id of the definition that has all these scenarios; raises Invalid, naming each unknown scenario.
-
-    `definition_id` is required only for a fork, which shares scenario ids with its parent.
-    """
+    """Return the id of the definition that has all these scenarios. Raise Invalid, naming each unknown scenario.
+    `definition_id` is required only for a fork, which shares scenario ids with its parent."""
     duplicates = _duplicate_errors(scenario_ids)
     if duplicates:
         raise Invalid.fields(duplicates)
@@ -33,7 +31,7 @@ def resolve_definition_id(workspace: str, definition_id: str | None, scenario_id
 
 
 def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
-    """Of an eval, whose models need not be usable before it is run."""
+    """Yield the errors of an eval's targets. Its models need not be usable before it is run."""
     for number, target in enumerate(requested.targets):
         field = "" if requested.only_target else f"targets.{number}."
         if target.id in (other.id for other in requested.targets[:number]):
@@ -47,7 +45,6 @@ def target_errors(workspace: str, requested: Eval) -> Iterator[FieldError]:
 
 
 def _manifest(workspace: str, head: DefinitionHead) -> Manifest:
-    """The scenarios of the latest version."""
     return definition_scenarios.get_manifest(workspace, head.id, head.version)
 
 

@@ -1,4 +1,4 @@
-"""Finds what prevents every call of a target of a run or a chat."""
+"""Validation of a target of a run or a chat: it finds problems that prevent every call."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from cupel_core.store.settings import settings
 
 
 def target_error(workspace: str, target: Target, checks: ModelChecks) -> str | None:
-    """Return why the target's model or connector cannot answer messages; None if it can."""
+    """Return why the target's model or connector cannot answer messages, or None if it can."""
     if target.connector_id is None:
         return checks.model_error(target.model)
     try:

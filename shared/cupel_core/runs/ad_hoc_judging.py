@@ -33,21 +33,18 @@ from cupel_core.scoring.score import AssertionScores, score
 
 CALL_TIMEOUT_SECONDS = 20.0
 TOTAL_TIMEOUT_SECONDS = 25.0
-"""Seconds that a call may take with its retries and a repair request. An API request may take 29 s."""
+"""A call may take this long with its retries and a repair request. An API request may take 29 s."""
 MAX_WAIT_SECONDS = 2.0
 _MAX_SLOT_WAIT_SECONDS = 10.0
-"""Seconds that a call may wait for the account's limits. A person waits for the answer, so the call has the highest
-priority."""
+"""A call may wait this long for the account's limits. A person waits for the answer, so it has the highest priority."""
 
 
 async def judge_conversation(
     workspace: str, model: str | None, messages: tuple[Message, ...], criteria: Criteria
 ) -> GraderReply[Verdict]:
-    """The judge's verdict on these messages; `model` defaults to the workspace's judge.
-
-    Raises Invalid for a model that cannot be called, GraderError when it gives no usable reply in time, CallPostponed
-    while its account is paused or fully used, and Conflict when the workspace's budget is used up.
-    """
+    """Return the judge's verdict on these messages. `model` defaults to the workspace's judge. Raise Invalid for a
+    model that cannot be called, GraderError when it gives no usable reply in time, CallPostponed while its account is
+    paused or fully used, and Conflict when the workspace's budget is used up."""
     async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default = workspace_grader_config(workspace).judge_model
         grader = await asyncio.to_thread(_load_grader, workspace, model or default, leases, attempt)
@@ -61,10 +58,8 @@ async def simulate_user(
     persona: Persona | str | None,
     instructions: str | None,
 ) -> GraderReply[str]:
-    """The simulated user's next message; `persona` is a description or the id of a stored one.
-
-    Raises Invalid for an unknown persona, and what `judge_conversation` raises.
-    """
+    """Return the simulated user's next message. `persona` is a description or the id of a stored one. Raise Invalid for
+    an unknown persona, and what `judge_conversation` raises."""
     config = workspace_grader_config(workspace)
     async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         default, role = config.persona_model or config.judge_model, GraderRole.SIMULATED_USER
@@ -131,11 +126,9 @@ def _load_grader(
 
 
 async def grade_answer(workspace: str, assertions: Sequence[Assertion], context: AssertionContext) -> AssertionScores:
-    """Compute what these assertions make of an answer.
-
-    Raises Invalid for a model that cannot be called, GraderError if it takes too long, CallPostponed while an account
-    is paused, and Conflict when the workspace's budget is used up.
-    """
+    """Compute the scores of these assertions for an answer. Raise Invalid for a model that cannot be called,
+    GraderError if it takes too long, CallPostponed while an account is paused, and Conflict when the workspace's budget
+    is used up."""
     models = {each.provider for each in assertions if each.provider is not None}
     async with open_leases() as leases, paid_calls(workspace, leases) as attempt:
         accounts = {

@@ -1,4 +1,4 @@
-"""The budget of a run: what it starts with, and raising or lowering it later."""
+"""The budget of a run: its initial value, and changes of it later."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,8 +34,6 @@ _NO_BUDGET = "the run has no budget: it was started without maxBudgetUsd"
 
 
 class _Spendable(NamedTuple):
-    """What can be spent, and of which budget."""
-
     usd: float
     budget: str
 
@@ -44,11 +42,11 @@ class BudgetedEstimate(NamedTuple):
     estimate: RunEstimate
     fit: BudgetFit
     missing_access: Mapping[str, str] = MappingProxyType({})
-    """It says why providers cannot be called yet, by their names."""
+    """The reasons why providers cannot be called yet, by provider."""
 
 
 def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEstimate) -> RunBudget | None:
-    """The budget that a run starts with. Raises what `check_estimate` raises."""
+    """Return the initial budget of a run. Raise what `check_estimate` raises."""
     check_estimate(run.workspace, spec, lambda: estimate, run.created_at)
     if spec.max_budget_usd is None:
         return None
@@ -56,7 +54,6 @@ def initial_budget(spec: RunSpec, run: Run, snapshot: Snapshot, estimate: RunEst
 
 
 def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allows_unpriced: bool) -> RunBudget:
-    """Of a run with this estimate."""
     return RunBudget(
         max_usd,
         finish_usd,
@@ -67,8 +64,6 @@ def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allow
 
 
 class BudgetTerms(Protocol):
-    """What a request says about money: that of a run, a scale run or a trial."""
-
     @property
     def max_budget_usd(self) -> float | None: ...
     @property
@@ -85,10 +80,10 @@ def check_estimate(
     what: str = "the run",
     runs_at_once: int = 1,
 ) -> None:
-    """Check what a run may cost that a budget limits, its own or the workspace's.
+    """Check the estimated cost of a run that a budget limits, its own or the workspace's.
 
-    Raises Invalid if that could not limit the calls of a model, because its price is unknown, or if the run's own
-    budget cannot pay for a single call; ConfirmationRequired if the run is expected to cost more than is left, unless
+    Raise Invalid if that could not limit the calls of a model, because its price is unknown, or if the run's own budget
+    cannot pay for a single call. Raise ConfirmationRequired if the run is expected to cost more than is left, unless
     the caller has agreed. `runs_at_once` divide the budget, and each needs enough left for its last call.
     """
     own = [] if (limit := spec.max_budget_usd) is None else [_Spendable(limit, f"its budget of {limit_text(limit)}")]
@@ -106,8 +101,8 @@ def check_estimate(
 def check_addition(
     what: str, run: Run, estimated: Callable[[], RunEstimate], confirmed_usd: float | None, now: datetime
 ) -> None:
-    """The same of further probes of a run, which may cost what is left of its budget. Its models are those that it was
-    started with, so whoever agreed to unknown prices then is not asked again."""
+    """Check the estimated cost of further probes of a run against what is left of its budget. The run keeps its models,
+    so a caller who agreed to unknown prices at the start is not asked again."""
     own, left = [], _left_usd(run)
     if run.budget is not None and left is not None:
         limit = limit_text(run.budget.max_usd)
@@ -134,20 +129,17 @@ def _check_cost(
 
 
 def _left_usd(run: Run) -> float | None:
-    """What probes may still draw of the run's own budget; None without one."""
     if run.budget is None:
         return None
     return usd(max(0, budgets.get(RunRef(run.workspace, run.id)).available(run.budget.probe_limit)))
 
 
 def fit_of(workspace: str, spec: BudgetTerms, estimate: RunEstimate, now: datetime) -> BudgetFit:
-    """Whether the run fits into its budget, and into what is left of the workspace's."""
     own = {} if spec.max_budget_usd is None else {BudgetScope.RUN: spec.max_budget_usd}
     return _fit(workspace, own, estimate, spec.confirmed_usd, now)
 
 
 def fit_of_addition(run: Run, estimate: RunEstimate, now: datetime) -> BudgetFit:
-    """Whether further probes of a run fit into what is left of its budget and of the workspace's."""
     left = _left_usd(run)
     return _fit(run.workspace, {} if left is None else {BudgetScope.RUN: left}, estimate, None, now)
 
@@ -166,7 +158,6 @@ def _fit(
 
 
 def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:
-    """Of a run's own budget, if it has one, and the workspace's. None if nothing limits it."""
     budgets = [*own]
     if (left := workspace_budgets.left(workspace, now)) is not None:
         scope, left_usd = left[0], usd(max(0, left[1]))
@@ -176,7 +167,7 @@ def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendabl
 
 
 def get_budget(workspace: str, run_id: str) -> BudgetView:
-    """Raises NotFound for an unknown run, and for one without a budget."""
+    """Return the budget. Raise NotFound for an unknown run, and for one without a budget."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     if run.budget is None:
@@ -185,11 +176,9 @@ def get_budget(workspace: str, run_id: str) -> BudgetView:
 
 
 def change_budget(workspace: str, run_id: str, max_usd: float, *, resume: bool, now: datetime) -> BudgetView:
-    """Raise or lower the limit. A run that was paused because of it resumes if it can continue.
-
-    Without `resume`, one that its own budget has paused stays paused as if a user had paused it. Raises Conflict for a
-    run without a budget. If the sweeper resumes the run meanwhile, the limit is changed all the same.
-    """
+    """Raise or lower the limit. A run that was paused because of it resumes if it can continue. Without `resume`, a run
+    that its own budget has paused counts as paused by a user from now on. Raise Conflict for a run without a budget. If
+    the sweeper resumes the run meanwhile, the limit is changed all the same."""
     for _ in range(_MAX_ATTEMPTS):
         with suppress(runs.OutdatedToken):
             return _change_budget(RunRef(workspace, run_id), max_usd, resume=resume, now=now)

@@ -1,4 +1,4 @@
-"""Deletes many things for one request."""
+"""Deletion of many things in one request."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +10,11 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.unexpected_errors import from_unexpected
 
 _THREADS = 8
-"""A request has 29 s; deleting the content of a probe takes a dozen AWS calls."""
+"""Deletions run in this many threads. A request has 29 s, and deleting the content of a probe takes a dozen AWS
+calls."""
 
 
 def delete_each(ids: Iterable[str], delete: Callable[[str], None]) -> DeletionListResponse:
-    """Delete each of these ids; a problem with one does not keep the others from being deleted."""
     with ThreadPoolExecutor(_THREADS) as pool:
         return DeletionListResponse(items=list(pool.map(partial(_delete, delete), dict.fromkeys(ids))))
 

@@ -1,7 +1,6 @@
 """The cases of a run as rows of tables: their names and their results.
 
-Names are read from the scenario pages of the run's snapshot, and results from digests. Only those of the rows of a
-page are read.
+Names are read from the scenario pages of the run's snapshot, and results from digests, only for the rows of one page.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,15 +21,14 @@ from cupel_core.store.scenarios import ScenarioSummary
 from cupel_core.store.selections import RUN_SCORING
 
 MAX_PROBES = 2_000
-"""Read for a page, of up to as many leaves: a page of many columns and repeats has fewer rows."""
+"""A page covers at most this many probes, in up to as many leaves, so with many columns and repeats it has fewer
+rows."""
 MAX_CASES = 1_000
-"""A request returns at most this many cases."""
 
 
 def list_cases(
     workspace: str, run_id: str, *, model: str | None, prompt_id: str | None, limit: int, cursor: str | None
 ) -> Iterator[Entry[CaseResults]]:
-    """By case; `model` and `prompt_id` choose columns. Raises Invalid for an unknown target or prompt."""
     run = runs.get(RunRef(workspace, run_id))
     ref, plan = RunRef(run.workspace, run.id), run.plan
     check_column(plan, model, prompt_id)
@@ -48,7 +46,6 @@ def list_cases(
 
 
 def _winners(ref: RunRef, plan: Plan, cases: Iterable[int]) -> set[int]:
-    """The probes whose answers were found the best. A selection is stored with its first column's probe."""
     if len(plan.columns) == 1:
         return set()
     compared = [index for case in cases for index in cell_indexes(plan, case, 0)]
@@ -65,11 +62,11 @@ class CaseNames:
 
     @property
     def revision(self) -> str:
-        """Identifies the names without reading them: a snapshot never changes, an expansion adds another one."""
+        """Return a tag for the names without reading them. A snapshot never changes; an expansion adds another one."""
         return f"{self.first}-{self.run.plan.cases}-{self.run.snapshot_key.rpartition('/')[2]}"
 
     def read(self) -> Iterator[Entry[tuple[int, CaseView]]]:
-        """Up to MAX_CASES from `first` on, by index; without names if the run's snapshot is gone."""
+        """Yield up to MAX_CASES cases from `first` on, by index, without names if the run's snapshot is gone."""
         cases = range(self.first, min(self.first + MAX_CASES, self.run.plan.cases))
         for index, case in zip(cases, self._views(cases), strict=True):
             yield Entry(str(index), (index, case))
@@ -99,7 +96,6 @@ def _view(scenario: ScenarioSummary, persona: Persona | None) -> CaseView:
 
 
 def find_case_names(workspace: str, run_id: str, first: int) -> CaseNames:
-    """Raises NotFound for an unknown run, and Invalid beyond its last case."""
     run = runs.get(RunRef(workspace, run_id))
     if first >= run.plan.cases:
         raise Invalid.field("first", f"must be less than {run.plan.cases:,}, the number of cases of the run")

@@ -1,4 +1,4 @@
-"""From scenarios to cases: one for each persona of a scenario, or one without a persona if it names none.
+"""The conversion of scenarios to cases: one case for each persona of a scenario, or one without a persona.
 
 The manifest records for each page which personas its scenarios have, as spans of equal personas. A start reads a page
 only if its personas change too often to be listed there.
@@ -18,13 +18,10 @@ _READER_THREADS = 8
 
 
 class RunCases(NamedTuple):
-    """The cases of a run, as its snapshot stores them (shared/cupel_core/store/snapshots.py)."""
-
     scenario_positions: tuple[int, ...]
-    """Scenario positions, one per case."""
     personas: tuple[Persona, ...] = ()
     case_personas: tuple[int | None, ...] = ()
-    """Index into `personas`, one per case; empty if no case has a persona."""
+    """The index in `personas` of each case. It is empty if no case has a persona."""
 
     @property
     def scenario_count(self) -> int:
@@ -38,11 +35,9 @@ def build_cases(
     persona_ids: tuple[str, ...] | None = None,
     existing: RunCases = RunCases(()),  # noqa: B008 - immutable
 ) -> RunCases:
-    """The `existing` cases followed by those of the scenarios at these ascending positions.
-
-    `persona_ids` replaces the scenarios' own personas. Raises Invalid if a persona no longer exists. Reads only pages
-    that name personas.
-    """
+    """Return the `existing` cases followed by those of the scenarios at these ascending positions. `persona_ids`
+    replaces the scenarios' own personas. Raise Invalid if a persona no longer exists. Only pages that name personas are
+    read."""
     if persona_ids is not None:
         personas_by_scenario: list[tuple[str, ...]] = [persona_ids] * len(positions)
     else:
@@ -66,7 +61,6 @@ def build_cases(
 
 
 def _scenario_personas(manifest: Manifest, positions: Sequence[int]) -> list[tuple[str, ...]]:
-    """The persona ids of each scenario."""
     if not any(page.personas != () for page in manifest.pages):
         return [()] * len(positions)
     places = [manifest.locate(position) for position in positions]
@@ -81,7 +75,7 @@ def _personas_by_page(pages: Iterable[ScenarioPage]) -> dict[str, Sequence[tuple
 
 
 def _page_personas(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
-    """From the manifest, unless personas change with nearly every scenario and only the page lists them."""
+    """Return the persona ids from the manifest, or from the page if personas change with nearly every scenario."""
     if page.personas is None:
         return scenarios.read_persona_ids(page.key)
     return [span.persona_ids for span in page.personas for _ in range(span.length)] or [()] * page.count
@@ -90,8 +84,7 @@ def _page_personas(page: ScenarioPage) -> Sequence[tuple[str, ...]]:
 def _load_personas(
     workspace: str, existing: Iterable[Persona], personas_by_scenario: Iterable[tuple[str, ...]], source: str
 ) -> Mapping[str, Persona]:
-    """Every persona of the cases by id, in the order of their numbers: existing ones first. `source` says where the
-    ids are from."""
+    """Return every persona of the cases by id, existing ones first. `source` names where the ids are from."""
     known = {persona.id: persona for persona in existing}
     named = dict.fromkeys(persona_id for persona_ids in personas_by_scenario for persona_id in persona_ids)
     missing = [persona_id for persona_id in named if persona_id not in known]

@@ -16,10 +16,8 @@ MAX_SECONDS = 20.0
 
 
 def test_connection(workspace: str, connector_id: str) -> ConnectionTestResult:
-    """Send one message to the agent, and report its reply or error.
-
-    Raises NotFound for an unknown connector, and Conflict when the workspace's budgets do not allow the call.
-    """
+    """Send one message to the agent, and report its reply or error. Raise NotFound for an unknown connector, and
+    Conflict when the workspace's budgets do not allow the call."""
     connector = connectors.get(workspace, connector_id)
 
     async def call() -> ConnectionTestResult:

@@ -1,11 +1,10 @@
 """Work that is added to a run after its start: a retry of its errored probes, or an expansion of its sample.
 
-Each asks first if it is expected to cost more than is left of a budget, as the start of a run does.
-
-Both reopen the run with a new fencing token, which is also a new retry round. A retry of a RUNNING run affects its
-other probes like a pause and a resume: calls in flight are recorded, messages are sent again, and only the retried
-probes start over. An error of an earlier round may be overwritten, a transcript may not. An expansion adds a segment to
-the plan and writes a new snapshot with the larger sample, so no index changes its meaning.
+Each requires a confirmation if it is expected to cost more than is left of a budget, as the start of a run does. Both
+reopen the run with a new fencing token, which is also a new retry round. A retry of a RUNNING run affects its other
+probes like a pause and a resume: calls in flight are recorded, messages are sent again, and only the retried probes
+start over. An error of an earlier round may be overwritten, a transcript may not. An expansion adds a segment to the
+plan and writes a new snapshot with the larger sample, so no index changes its meaning.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,17 +33,15 @@ from cupel_core.store.snapshots import Snapshot
 
 
 class _Expansion(NamedTuple):
-    """A run with further cases; nothing of it is stored."""
+    """This is a run with further cases, before anything of it is stored."""
 
     run: Run
     snapshot: Snapshot
     plan: Plan
     added: Snapshot
-    """With the added cases only."""
 
     @property
     def probes(self) -> tuple[int, ...]:
-        """Of each column."""
         return (len(self.added.scenario_positions) * self.plan.repeats,) * len(self.plan.columns)
 
 
@@ -60,32 +57,30 @@ def retry(
     """Run errored probes again in a new retry round: all, those of one model, or one probe.
 
     While the run is RUNNING, its other probes continue where they are. A run whose finishing failed is finished again
-    even without errored probes. Raises Conflict when there is nothing to retry, and for a run that is PENDING, PAUSED,
-    SUMMARIZING or CANCELLED; ConfirmationRequired if it is expected to cost more than is left of a budget and
+    even without errored probes. Raise Conflict when there is nothing to retry, and for a run that is PENDING, PAUSED,
+    SUMMARIZING or CANCELLED. Raise ConfirmationRequired if it is expected to cost more than is left of a budget and
     `confirmed_usd` is less.
     """
     run, scope = _load_retry(workspace, run_id, model, probe_index)
     _check_cost("the retry", run, lambda: _estimate_retry(run, scope, now), confirmed_usd, now)
     if run.retry is not None and _is_dispatch_pending(run):
-        scope = scope.merged_with(run.retry)  # Its errors may still have to be taken out of some leaves.
+        scope = scope.merged_with(run.retry)  # Its errors may still be in some leaves.
     return _reopen(run, now, {"retry": {"model": model, "probeIndex": probe_index}}, retry=scope)
 
 
 def estimate_retry(
     workspace: str, run_id: str, now: datetime, *, model: str | None = None, probe_index: int | None = None
 ) -> BudgetedEstimate:
-    """What a retry would cost, if it began now. Raises what the retry would raise, except that it must be confirmed."""
+    """Estimate what a retry would cost now. Raise what the retry would raise, except ConfirmationRequired."""
     run, scope = _load_retry(workspace, run_id, model, probe_index)
     estimate = _estimate_retry(run, scope, now)
     return BudgetedEstimate(estimate, fit_of_addition(run, estimate, now))
 
 
 def expand(workspace: str, run_id: str, percentage: int, now: datetime, *, confirmed_usd: float | None = None) -> Run:
-    """Add scenarios to a sampled run, up to `percentage` of the definition's; existing probes keep their indexes.
-
-    Raises Invalid for a percentage that is no increase, and Conflict while the run is not over; ConfirmationRequired if
-    the added probes are expected to cost more than is left of a budget and `confirmed_usd` is less.
-    """
+    """Add scenarios to a sampled run, up to `percentage` of the definition's. Existing probes keep their indexes. Raise
+    Invalid for a percentage that is no increase, and Conflict while the run is not over. Raise ConfirmationRequired if
+    the added probes are expected to cost more than is left of a budget and `confirmed_usd` is less."""
     expansion = _load_expansion(workspace, run_id, percentage)
     run, snapshot, plan = expansion.run, expansion.snapshot, expansion.plan
     _check_cost("the expansion", run, lambda: _estimate_expansion(expansion, now), confirmed_usd, now)
@@ -106,7 +101,7 @@ def expand(workspace: str, run_id: str, percentage: int, now: datetime, *, confi
 
 
 def estimate_expansion(workspace: str, run_id: str, percentage: int, now: datetime) -> BudgetedEstimate:
-    """What an expansion would add to the cost of the run. Raises what it would, except that it must be confirmed."""
+    """Estimate what an expansion would cost now. Raise what it would raise, except ConfirmationRequired."""
     expansion = _load_expansion(workspace, run_id, percentage)
     estimate = _estimate_expansion(expansion, now)
     return BudgetedEstimate(estimate, fit_of_addition(expansion.run, estimate, now))
@@ -132,7 +127,7 @@ def _load_retry(workspace: str, run_id: str, model: str | None, probe_index: int
 
 
 def _estimate_retry(run: Run, scope: RetryScope, now: datetime) -> RunEstimate:
-    """Nothing if only the finishing is repeated: what that costs is set aside, and it never pauses a run."""
+    """Estimate a retry. Finishing alone costs nothing here, as its cost is reserved and never pauses a run."""
     probes = [0] * len(run.plan.columns)
     cases: set[int] = set()
     for probe in map(run.plan.probe, _errored_probes(run, scope)):
@@ -198,7 +193,7 @@ def _check_retry(run: Run, scope: RetryScope) -> None:
 
 
 def _errored_probes(run: Run, scope: RetryScope) -> Iterator[int]:
-    """Reads leaf by leaf, so that the first errored probe can end the search."""
+    """Yield errored probes, reading leaf by leaf, so that the first one can end the search."""
     ref = RunRef(run.workspace, run.id)
     for indexes in scope.ranges(run.plan):
         for parent in range(leaf_of(indexes.start).parent.number, leaf_of(indexes.stop - 1).parent.number + 1):
@@ -208,7 +203,7 @@ def _errored_probes(run: Run, scope: RetryScope) -> Iterator[int]:
 
 
 def _reopen(run: Run, now: datetime, data: dict[str, object], **changes: Any) -> Run:
-    """To RUNNING with a new retry round, provided the run has not changed since it was read."""
+    """Set the run to RUNNING with a new retry round, provided it has not changed since it was read."""
     open_runs.admit(run)
     try:
         reopened = runs.transition(

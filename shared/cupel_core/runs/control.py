@@ -18,11 +18,9 @@ _NOT_PAUSED: dict[str, Any] = {"pause_reason": None, "pause_cause": None, "perio
 
 
 def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = PauseReason.USER) -> Run:
-    """Pause a run: no new model call starts after 5 s, conversations in flight are recorded.
-
-    A run that Cupel has paused becomes paused by the user, so that no repair resumes it; any other paused run is
-    returned unchanged. Raises Conflict for a run that is neither PENDING, RUNNING nor PAUSED.
-    """
+    """Pause a run. No new model call starts after 5 s, and conversations in flight are recorded. A run that Cupel has
+    paused becomes paused by the user, so that no repair resumes it. Any other paused run is returned unchanged. Raise
+    Conflict for a run that is neither PENDING, RUNNING nor PAUSED."""
     run = runs.get(RunRef(workspace, run_id))
     is_users = run.pause_reason is PauseReason.USER
     if run.status is RunStatus.PAUSED and (is_users or reason is not PauseReason.USER):
@@ -32,11 +30,9 @@ def pause(workspace: str, run_id: str, now: datetime, reason: PauseReason = Paus
 
 
 def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | None = None) -> Run:
-    """Resume a paused run and dispatch the probes that its barrier is missing.
-
-    Conflict if it is not paused, or its budget or the workspace's is used up. The model that it was paused for may be
-    called again. With `fencing_token`, the pause must be the one of this token.
-    """
+    """Resume a paused run and dispatch the probes that its barrier is missing. Raise Conflict if it is not paused, or
+    its budget or the workspace's is used up. The model whose refusal paused the run may be called again. With
+    `fencing_token`, the pause must be the one of this token."""
     run = runs.get(RunRef(workspace, run_id))
     check_affordable(run, run.budget, now)
     return resume_unchecked(run, now, fencing_token=fencing_token)
@@ -45,7 +41,7 @@ def resume(workspace: str, run_id: str, now: datetime, *, fencing_token: int | N
 def resume_unchecked(
     run: Run, now: datetime, *, fencing_token: int | None = None, budget: RunBudget | None = None
 ) -> Run:
-    """The same whatever its budgets allow: its workers pause it if they are used up. `budget` is a new one."""
+    """Resume a run without checking its budgets. Its workers pause it if they are used up. `budget` is a new one."""
     if run.pause_cause is not None:
         model = run.pause_cause.model
         governor.reset_breaker(run.workspace, model.partition("/")[0], model)
@@ -58,7 +54,7 @@ def resume_unchecked(
 
 
 def check_affordable(run: Run, budget: RunBudget | None, now: datetime) -> None:
-    """Raises Conflict if a budget, this one of the run or the workspace's, has too little for a paused run."""
+    """Raise Conflict if `budget` or the workspace's budget has too little left for a paused run."""
     if run.status is not RunStatus.PAUSED:
         return
     shortage = budget and budget.shortage(budgets.get(RunRef(run.workspace, run.id)), run.needed_nano_usd)
@@ -69,12 +65,11 @@ def check_affordable(run: Run, budget: RunBudget | None, now: datetime) -> None:
 
 
 def cancel(workspace: str, run_id: str, now: datetime) -> Run:
-    """Cancel a run; its transcripts stay. Conflict for a run that is over or being summarized."""
     return _steer(RunRef(workspace, run_id), Action.CANCEL, RunStatus.CANCELLED, now, completed_at=now, **_NOT_PAUSED)
 
 
 def _steer(ref: RunRef, action: Action, target: RunStatus, now: datetime, **changes: Any) -> Run:
-    """The run after the transition, or unchanged if it has the target status already."""
+    """Return the run after the transition, or unchanged if it has the target status already."""
     try:
         return runs.transition(ref, action, now, **changes)
     except IllegalTransition as refusal:

@@ -1,6 +1,6 @@
 """Corrections of a probe by a user: a result that overrides the judges'.
 
-A probe's status cannot be corrected: it is what the barrier counts (docs/decisions.md).
+A probe's status cannot be corrected, because the barrier counts it (docs/decisions.md).
 """
 
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from cupel_core.store import outcomes
 
 
 def result_etag(outcome: Outcome | None) -> str:
-    """The tag of a probe: of its result, which is all that can be corrected."""
+    """Return the ETag of a probe. It covers the result, which is all that can be corrected."""
     result = outcome.result if isinstance(outcome, Transcript) else None
     return content_etag(result and asdict(result))
 
@@ -27,7 +27,8 @@ def correct_result(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> None:
-    """Override the result of a completed probe; None removes an earlier correction. Conflict for any other probe."""
+    """Override the result of a completed probe. None removes an earlier correction. Raise Conflict for any other
+    probe."""
     run, index = locate_probe(workspace, probe_id)
     ref = RunRef(run.workspace, run.id)
     before = outcomes.get(ref, index)

@@ -1,28 +1,28 @@
 """The dispatch of a run: the slices of its missing probes are sent to the queues of their providers.
 
-Each provider's slices are sent in windows, the next one when little is left of those before, so that a queue holds a
-little of every run instead of all of the first one; within a window, the provider's targets take
-turns. Cursors are saved after the sends they cover, so a crash repeats messages but loses none; the worker that
-receives a repeated slice finds its probes claimed or done.
+Each provider's slices are sent in windows. A window is sent when little is left of those before, so that a queue holds
+a little of every run instead of all of the first one. Within a window, the provider's targets take turns. Cursors are
+saved after the sends they cover, so a crash repeats messages but loses none. The worker that receives a repeated slice
+finds its probes claimed or done.
 
-Once a run has started, its barrier says which indexes are missing. Cursors move on condition that they are unchanged,
-so of two deliveries of one request only one continues. A request that finds no room is sent again after 1, 2, 4, 4, …
-seconds and records the time in its outbox row, so that the sweeper does not take it for lost; near its deadline, a
-request sends itself again. The row is removed after the last window.
+Once a run has started, its barrier says which indexes are missing. Cursors are changed on condition that they are
+unchanged, so of two deliveries of one request only one continues. A request that finds no room is sent again after 1,
+2, 4, 4, … seconds and records the time in its outbox row, so that the sweeper does not consider it lost. Near its
+deadline, a request sends itself again. The row is removed after the last window.
 
 A queue delivers roughly in order of arrival. If it held all of a large run, a run started later would wait for all of
 the first one; with windows, it waits for one window. The window belongs to the workspace: its runs in one queue share
 it, so that starting more of them puts no more in front of others. SQS treats the messages of each workspace as a group
-and is fair to groups, but only once many messages are in flight; the embedded emulator is not. What other workspaces
-have in the queue does not count, and neither do paused runs. The list of active runs says how many share the window;
-each of them sends at least one leaf at a time. So a queue contains one window of every workspace, and a small run does
-not wait behind a large one.
+and is fair to groups, but only once many messages are in flight; the embedded emulator is not. Messages of other
+workspaces and of paused runs do not count. The list of active runs says how many share the window; each of them sends
+at least one leaf at a time. So a queue contains one window of every workspace, and a small run does not wait behind a
+large one.
 
-Before a later dispatch, errors to retry are taken out of the barrier and full leaves are reported to their parents.
+Before a later dispatch, errors to retry are removed from the barrier and full leaves are reported to their parents.
 Both may be repeated: a leaf is reopened once per retry round, and adding a member to a set twice adds it once. Retried
-errors are copied to the probe's history before they are taken out of their leaves. The inner nodes of each retry round
+errors are copied to the probe's history before they are removed from their leaves. The inner nodes of each retry round
 are separate, so full leaves are reported to those of the new round. Workers of an earlier round may still be recording,
-so every leaf that is not full is closed to them: their transcripts count in the leaf's round, and an error that they
+so every leaf that is not full refuses their writes: their transcripts count in the leaf's round, and an error that they
 record too late is run again.
 """
 
@@ -62,11 +62,10 @@ from cupel_core.store.settings import settings
 _RESERVE_SECONDS = 10.0
 
 type _Windows = Mapping[str, Sequence[LeafPart]]
-"""What to send next, by provider."""
 WINDOW_LEAVES = 10
 """A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
-"""This many further leaves are sent with the last window: a short remainder is not worth waiting for room again."""
+"""This many further leaves are sent with the last window, because a short remainder is not worth another wait."""
 _RECHECK_SECONDS = 1
 _RUNS_PER_RECHECK_SECOND = 5
 """If more runs share a window, each is checked less often, because all dispatches share a few invocations."""
@@ -74,10 +73,12 @@ MAX_RECHECK_SECONDS = 4
 """Workers stay busy for that long, even with calls of 0.2 s."""
 _PAUSED_RECHECK_SECONDS = 20
 _PROBES_PER_PARALLEL_REQUEST = 24
-"""Sent and not recorded. Enough to keep workers busy until the next check, even with calls of 0.1 s; four of them are
-in progress, pending in the worker, or not recorded yet."""
+"""This many probes per parallel request may be sent and not recorded, which keeps workers busy until the next check.
+
+That holds even with calls of 0.1 s. Four of them are in progress, pending in the worker, or not recorded yet.
+"""
 _PROBES_PER_WORKER = 2_000
-"""Sent and not recorded, at most: a worker completes no more than 500 probes per second."""
+"""Up to this many probes per worker are sent and not recorded. A worker completes at most 500 probes per second."""
 
 
 def enqueue(run: Run) -> None:
@@ -88,7 +89,7 @@ def enqueue(run: Run) -> None:
 
 
 def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], float]) -> None:
-    """Send the slices of the run's missing probes; without room or time left, enqueue the request again."""
+    """Send the slices of the run's missing probes. Without room or time left, enqueue the request again."""
     pending = outbox.get(request)
     if pending is None:
         return
@@ -114,7 +115,6 @@ def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], 
 
 
 def _active_run(request: DispatchRequest) -> Run | None:
-    """None if the run was deleted or is not active, or the request is void."""
     try:
         run = runs.get(request.run)
     except NotFound:
@@ -123,7 +123,6 @@ def _active_run(request: DispatchRequest) -> Run | None:
 
 
 def _next_windows(run: Run, cursors: Mapping[str, int]) -> _Windows:
-    """Without the providers whose leaves are all sent."""
     windows = {
         provider: _next_window(run, provider, _first_leaves(run.plan, provider, cursors))
         for provider in dict.fromkeys(providers_of(run.plan))
@@ -139,7 +138,6 @@ def _next_window(run: Run, provider: str, first_leaves: Mapping[int, int]) -> Se
 
 
 def _first_leaves(plan: Plan, provider: str, cursors: Mapping[str, int]) -> dict[int, int]:
-    """Return the leaf to continue at, by column."""
     return {column: cursors.get(_cursor_name(provider, column), 0) for column in provider_columns(plan, provider)}
 
 
@@ -154,7 +152,7 @@ def _cursor_name(provider: str, column: int) -> str:
 
 
 def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -> dict[str, int]:
-    """Seconds until each queue may have room; the first window of a provider never waits."""
+    """Return the seconds until each queue may have room. The first window of a provider never waits."""
     begun = {name.partition("#")[0] for name in cursors}
     return {
         provider: seconds_until_capacity(run, provider, _first_leaves(run.plan, provider, cursors))
@@ -165,7 +163,8 @@ def _wait_by_provider(run: Run, windows: _Windows, cursors: Mapping[str, int]) -
 
 
 def _requeue(request: DispatchRequest, wait_seconds: int) -> None:
-    """Checks become less frequent while no queue has room: each takes two requests, and slow calls leave much time."""
+    """Enqueue the request again. Checks become less frequent while no queue has room, because each takes two
+    requests."""
     attempts = request.attempts_without_room
     again = request.model_copy(update={"attempts_without_room": attempts + 1 if wait_seconds else attempts})
     delay = max(wait_seconds, min(wait_seconds * 2**attempts, MAX_RECHECK_SECONDS))
@@ -173,7 +172,7 @@ def _requeue(request: DispatchRequest, wait_seconds: int) -> None:
 
 
 def _start_finish_if_complete(request: DispatchRequest, run: Run) -> None:
-    """If no probe was missing, no worker is left to notice that the barrier is full."""
+    """Start finishing the run if no probe was missing, as no worker is left to notice that the barrier is full."""
     if run.status is RunStatus.RUNNING and barrier.is_finished(Tree.for_run(run)):
         executions.start_finish(request.run, request.fencing_token)
 
@@ -197,7 +196,6 @@ def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors
 
 
 def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:
-    """The indexes without an outcome, by leaf."""
     leaves = sorted({part.leaf for part in window})
     covered = {leaf: range(leaf * FANOUT, min((leaf + 1) * FANOUT, run.plan.total)) for leaf in leaves}
     if run.status is RunStatus.PENDING:
@@ -207,7 +205,7 @@ def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:
 
 
 def prepare_leaves(run: Run, numbers: Sequence[int]) -> dict[int, LeafItem]:
-    """These leaves by number, ready for dispatch."""
+    """Prepare these leaves for dispatch and return them by number."""
     tree = Tree.for_run(run)
     ranges = run.retry.ranges(run.plan) if run.retry else ()
     was_running = run.retry_round != run.conversation_round
@@ -232,10 +230,8 @@ def _report_full_leaves(run: Run, tree: Tree, leaves: Mapping[int, LeafItem]) ->
 def _reopen_leaf(
     tree: Tree, node: Node, item: LeafItem, ranges: Sequence[range], *, was_running: bool = False
 ) -> LeafItem:
-    """Workers of an earlier round may still record if the run `was_running`, so all leaves but full ones are reopened.
-
-    Otherwise an error that such a worker records could be overwritten by a worker of this round and count twice.
-    """
+    """Reopen a leaf. If the run `was_running`, every leaf that is not full is reopened. Otherwise workers of an earlier
+    round could record an error that a worker of this round overwrites, so it would count twice."""
     if item.reopened_in_round >= tree.retry_round:
         return item
     errored = [offset for offset in item.leaf.failed if any(node.first_index + offset in span for span in ranges)]
@@ -246,19 +242,17 @@ def _reopen_leaf(
 
 
 class Window(NamedTuple):
-    """Limits what a run may have in the queue of a provider, in probes."""
+    """This limits the probes that a run may have in the queue of a provider."""
 
     size: int
-    """Sent at a time."""
     extra: int
-    """Sent with the last ones."""
+    """The number of probes that may be added to the last window."""
     outstanding: int
-    """Sent and not recorded, from which on nothing more is sent."""
+    """Nothing more is sent while this many probes are sent and not recorded."""
     recheck_seconds: int
 
 
 def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL_REQUESTS) -> Window:
-    """The run's part of its workspace's window."""
     lane = queue_of(provider)
     sharing = {
         each.run_id
@@ -276,10 +270,8 @@ def window_of(run: Run, provider: str, parallel_requests: int = DEFAULT_PARALLEL
 
 
 def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, int]) -> int:
-    """Return the seconds until the next check; 0 if the next slices may be sent now.
-
-    `next_leaves` maps each column of the provider to its first leaf that is not sent.
-    """
+    """Return the seconds until the next check, which is 0 if the next slices may be sent now. `next_leaves` maps each
+    column of the provider to its first leaf that is not sent."""
     status = governor.get_status(run.workspace, provider)
     if status.paused:
         return _PAUSED_RECHECK_SECONDS
@@ -289,7 +281,6 @@ def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, in
 
 
 def _count_outstanding(run: Run, next_leaves: Mapping[int, int], probes: int) -> int:
-    """Count how many of the last so many probes that were sent have no outcome."""
     parts = latest_parts(run.plan, next_leaves, probes)
     leaves = barrier.get_leaves(RunRef(run.workspace, run.id), sorted({part.leaf for part in parts}))
     return sum(len(leaves[part.leaf].leaf.missing(part.indexes)) for part in parts)

@@ -1,7 +1,7 @@
 """Deletion of content by users: of one probe's conversation, of a whole run, or of a definition with its runs.
 
-Deleted content is unreadable at once. A worker or grader that had read it before may still write a text that quotes
-it, so the sweeper erases once more when no such invocation can be left.
+Deleted content is unreadable at once. A worker or grader that had read it before may still write a text that quotes it,
+so the sweeper erases once more when no such invocation can be left.
 """
 
 from collections.abc import Callable
@@ -44,11 +44,9 @@ _UNFINISHED = (ProbeStatus.QUEUED, ProbeStatus.RUNNING)
 
 
 def delete_probe_content(workspace: str, probe_id: str, now: datetime) -> None:
-    """Delete what was said in a probe, completed, errored or cancelled, and every text that may quote it.
-
-    Its status, decision code, usage, cost and result stay. Repeating it changes nothing. Conflict for a probe that may
-    still be run.
-    """
+    """Delete the conversation of a probe that is completed, errored or cancelled, and every text that may quote it. Its
+    status, decision code, usage, cost and result stay. Repeating it changes nothing. Raise Conflict for a probe that
+    may still be run."""
     run, index = locate_probe(workspace, probe_id)
     _check_has_ended(run, index, probe_id, now)
     ref = RunRef(run.workspace, run.id)
@@ -58,7 +56,7 @@ def delete_probe_content(workspace: str, probe_id: str, now: datetime) -> None:
 
 
 def delete_run(workspace: str, run_id: str, now: datetime) -> None:
-    """Hide the run from readers at once and have the sweeper erase it. NotFound if it was deleted before."""
+    """Hide the run from readers at once and have the sweeper erase it. Raise NotFound if it was deleted before."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
     deletion_log.record(Deletion(ref, DeletedWhole.RUN), now)
@@ -67,22 +65,20 @@ def delete_run(workspace: str, run_id: str, now: datetime) -> None:
 
 
 def erase_definition(workspace: str, definition_id: str, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Hide a definition and all of its runs, and have the sweeper erase them. It may have been deleted before.
-
-    Runs that `has_time` leaves are hidden by the sweeper. Conflict while there are forks, which need its versions.
-    """
+    """Hide a definition and all of its runs, and have the sweeper erase them. It may have been deleted before. The
+    sweeper hides the runs for which `has_time` leaves no time. Raise Conflict while there are forks, which need its
+    versions."""
     head = definitions.find(workspace, definition_id)
     if head is None:
         raise NotFound(f"there is no definition {definition_id}")
     _check_has_no_forks(workspace, definition_id)
     if head.deleted_at is None:
         definitions.delete(workspace, head, now)
-        _check_has_no_forks(workspace, definition_id)  # From now on there will be no other.
+        _check_has_no_forks(workspace, definition_id)  # No fork can be made from now on.
     erase_with_runs(RunRef(workspace, definition_id), now, has_time)
 
 
 def erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Have a hidden definition erased, and hide its runs."""
     deletion_log.record(Deletion(ref, DeletedWhole.DEFINITION), now)
     erasures.request(Erasure(ref, ErasureKind.DEFINITION, now + LAST_WRITE_AFTER))
     for made_id in definition_runs.list_made_definition_ids(*ref):
@@ -92,13 +88,13 @@ def erase_with_runs(ref: RunRef, now: datetime, has_time: Callable[[], bool]) ->
 
 
 def erase_copies(ref: RunRef, now: datetime) -> None:
-    """Erase the definitions that have copies of answers of this run, with their runs. May be repeated."""
     for definition_id in list(answer_copies.list_definition_ids(ref)):
         erase_made_definition(RunRef(ref.workspace, definition_id), now)
 
 
 def erase_made_definition(ref: RunRef, now: datetime) -> None:
-    """Erase a definition that was made for one run, with its forks, which have the same scenarios. May be repeated."""
+    """Erase a definition that was made for one run, with its forks, which have the same scenarios. Repeating it is
+    harmless."""
     for _ in range(_MAX_ATTEMPTS):
         head = definitions.find(*ref)
         if head is None:
@@ -117,14 +113,15 @@ def erase_made_definition(ref: RunRef, now: datetime) -> None:
 
 
 def delete_runs(workspace: str, definition_id: str | None, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Delete the runs of a definition, or of the whole workspace, as far as time allows; whether none is left."""
+    """Delete the runs of a definition, or of the whole workspace, while `has_time` allows. Return whether none is
+    left."""
     cursor = None
     while True:
         page = runs.list_runs(workspace, definition_id=definition_id, limit=MAX_LIMIT, cursor=cursor)
         for run in page.items:
             if not has_time():
                 return False
-            with suppress(NotFound):  # Deleted since it was listed.
+            with suppress(NotFound):  # The run was deleted since it was listed.
                 delete_run(workspace, run.id, now)
         if page.next_cursor is None:
             return True
@@ -142,9 +139,9 @@ def _check_has_no_forks(workspace: str, definition_id: str) -> None:
 
 
 def erase_probe(run: Run, index: int, now: datetime) -> None:
-    """Erase the content of a probe everywhere. May be repeated."""
+    """Erase the content of a probe everywhere. Repeating it is harmless."""
     ref = RunRef(run.workspace, run.id)
-    outcomes.erase_content(ref, index, now)  # First, because later writers check it.
+    outcomes.erase_content(ref, index, now)  # This is first, because later writers check it.
     checkpoints.erase(ref, index, run.retry_round, now)
     attempts.erase_content(ref, index, now)
     barrier.erase_error(ref, leaf_of(index))
@@ -155,7 +152,7 @@ def erase_probe(run: Run, index: int, now: datetime) -> None:
         erase_quotations(ref, rescore.id, siblings)
     blobs.delete_prefix(object_names.conversation_blobs(ref, index))
     reports.erase_texts(ref)  # Any of them may quote it.
-    erase_copies(ref, now)  # Last, as copies are made of what is still stored.
+    erase_copies(ref, now)  # This is last: copies are made of stored content.
 
 
 def erase_quotations(ref: RunRef, scoring_id: str, siblings: tuple[int, ...]) -> None:
@@ -180,13 +177,13 @@ def _check_has_ended(run: Run, index: int, probe_id: str, now: datetime) -> None
 
 
 def _is_retried(run: Run, index: int) -> bool:
-    """Whether the run's open retry round covers the errored probe, but was not dispatched yet."""
+    """Return whether the run's open retry round covers the errored probe, but was not dispatched yet."""
     outcome = outcomes.get(RunRef(run.workspace, run.id), index)
     in_scope = run.retry is not None and any(index in indexes for indexes in run.retry.ranges(run.plan))
     return in_scope and outcome is not None and outcome.retry_round < run.retry_round
 
 
 def _is_claimed(run: Run, index: int, now: datetime) -> bool:
-    """Whether a worker that had started the probe before the run was cancelled may still be working."""
+    """Return whether a worker that had started the probe before the run was cancelled may still be working."""
     claims = barrier.get_leaf(RunRef(run.workspace, run.id), Node(0, index // FANOUT)).claims.values()
     return any(index % FANOUT in claim.offsets and claim.until > now.timestamp() for claim in claims)

@@ -1,6 +1,6 @@
-"""Estimates of what a run would cost: checks all that a start checks, and writes nothing.
+"""Estimates of what a run would cost. They check all that a start checks, and write nothing.
 
-A key or an address that the workspace has not set yet does not hinder an estimate, which names it: people ask what a
+A key or an address that the workspace has not set yet does not prevent an estimate, which names it: people ask what a
 run would cost before they have an account.
 """
 
@@ -21,20 +21,18 @@ from cupel_core.store import snapshots
 
 
 def estimate(workspace: str, spec: RunSpec, now: datetime) -> BudgetedEstimate:
-    """Raises what a start would raise for this specification now, except that it must be confirmed, and that providers
-    are not set up."""
+    """Estimate a run. Raise what a start would raise now, except ConfirmationRequired and errors of missing keys."""
     checks = ModelChecks(workspace, tolerates_missing_access=True)
     estimated = build_run(workspace, replace(spec, confirmed_usd=inf), now, checks=checks).estimate
     return BudgetedEstimate(estimated, fit_of(workspace, spec, estimated, now), checks.missing_access)
 
 
 def estimate_scale_run(workspace: str, scale_run: ScaleRun, now: datetime) -> BudgetedEstimate:
-    """The same for a scale run."""
     checks = ModelChecks(workspace, tolerates_missing_access=True)
     estimated = scaling.estimate_scale_run(workspace, scale_run, now, checks)
     return BudgetedEstimate(estimated, fit_of(workspace, scale_run.settings, estimated, now), checks.missing_access)
 
 
 def estimate_run_again(run: Run) -> RunEstimate:
-    """The estimate of a run that has started, at its own prices. NotFound if its scenarios were erased."""
+    """Estimate a run that has started, at its own prices. Raise NotFound if its scenarios were erased."""
     return estimate_of(run, snapshots.get(run.snapshot_key))

@@ -25,14 +25,13 @@ from cupel_core.runs.history import ComparableRuns, column_histories
 from cupel_core.store.snapshots import Snapshot
 
 MAX_CASES = 200
-"""That are read: the lengths of their texts stand for those of all others."""
+"""Up to this many cases are read. The lengths of their texts stand for those of all others."""
 MAX_PAGES = 5
-"""Of scenarios that are read."""
 _FINISHING_ROLES = (ModelRole.SUMMARY, ModelRole.JUDGE, ModelRole.REPORT)
 
 
 def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
-    """From conversations of earlier runs that are like this one, if there are any."""
+    """Estimate a run, from conversations of similar earlier runs if there are any."""
     positions = frozenset(snapshot.scenario_positions)
     comparable = ComparableRuns.of(run, positions, run.created_at)
     estimate = from_history(_estimate(run, snapshot, finishing_only=False), comparable, snapshot.prices)
@@ -45,22 +44,19 @@ def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
 
 
 def _answers(plan: Plan, scenarios: int) -> float:
-    """To a scenario per repeat."""
     return plan.cases / scenarios * len(plan.columns)
 
 
 def estimate_probes(run: Run, snapshot: Snapshot, probes: Sequence[int], now: datetime) -> RunEstimate:
-    """Estimate so many probes of each column, with the cases of the snapshot, at the run's own prices.
-
-    Conversations of the run itself count as earlier ones.
-    """
+    """Estimate this many probes of each column, with the cases of the snapshot, at the run's own prices. Conversations
+    of the run itself count as earlier ones."""
     estimate = _estimate(run, snapshot, finishing_only=False, probes=probes)
     comparable = ComparableRuns.of(run, frozenset(snapshot.scenario_positions), now, probes)
     return from_history(estimate, comparable, snapshot.prices)
 
 
 def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: Prices | None = None) -> RunEstimate:
-    """Unchanged if a price is unknown, or if no earlier run is like this one."""
+    """Refine an estimate. It is unchanged if a price is unknown, or if no earlier run is like this one."""
     if estimate.unpriced:
         return estimate
     price = _expected_calls(comparable.workspace, own_prices).price
@@ -68,8 +64,8 @@ def from_history(estimate: RunEstimate, comparable: ComparableRuns, own_prices: 
 
 
 def finishing_usd(run: Run, snapshot: Snapshot) -> float:
-    """What the summaries, the selections and the report of a run cost at most, and what the last of them sets aside
-    beyond its cost; as far as their price is known. The report is paid for twice if its summary is repaired."""
+    """Return the maximum cost of the summaries, selections and report of a run, and the reserve of the last call.
+    Models of unknown price are left out. The report is counted twice, because its summary may be repaired."""
     estimate = _estimate(run, snapshot, finishing_only=True)
     finishing = [each.calls for each in estimate.graders if each.role in _FINISHING_ROLES]
     costs = sum(calls.usd.high for calls in finishing if calls.usd) + estimate.report_usd
@@ -102,8 +98,8 @@ def estimate_cases(
     own_prices: Prices | None = None,
     probes: Sequence[int] | None = None,
 ) -> RunEstimate:
-    """The estimate of a run from some of its cases, at the present prices unless it has its own; of so many probes of
-    each column, if not of all."""
+    """Estimate a run from some of its cases, at the present prices unless it has its own. `probes` are the numbers of
+    probes per column, by default all."""
     calls = _expected_calls(workspace, own_prices)
     return estimate_run(run_assumptions(terms, plan, params, cases, calls, probes))
 
@@ -113,7 +109,7 @@ def _expected_calls(workspace: str, own_prices: Prices | None) -> ExpectedCalls:
 
 
 def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
-    """Of few pages, because each is read whole."""
+    """Return cases of few pages, because each page is read whole."""
     by_page: dict[int, list[int]] = defaultdict(list)
     for case, position in enumerate(snapshot.scenario_positions):
         by_page[snapshot.manifest.page_number_at(position)].append(case)
@@ -123,12 +119,11 @@ def _sampled_cases(snapshot: Snapshot) -> list[SampledCase]:
 
 
 def _text_sizes(pages: Sequence[ScenarioPage], cases: Sequence[int]) -> list[float]:
-    """Return about how much text so many cases of each page have."""
     return [page.mean_size * count for page, count in zip(pages, cases, strict=True)]
 
 
 def _account(workspace: str, own_prices: Prices | None, provider: str) -> Account:
-    """Without its key, which an estimate does not need."""
+    """Return the account without its key, which an estimate does not need."""
     view = get_provider(workspace, provider)
     account = Account(provider, view.base_url, max_parallel_requests=view.max_parallel_requests, prices=view.prices)
     return with_prices(account, own_prices)

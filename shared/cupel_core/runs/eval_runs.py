@@ -8,7 +8,6 @@ from cupel_core.runs.requested_fields import as_of_playground
 
 
 def eval_run_spec(workspace: str, eval_id: str, settings: RunSettings) -> RunSpec:
-    """A run of the eval's scenarios, each with its own personas. NotFound for an unknown eval."""
     stored = evals.get(workspace, eval_id)
     return RunSpec(
         definition_id=stored.definition_id,
@@ -20,14 +19,13 @@ def eval_run_spec(workspace: str, eval_id: str, settings: RunSettings) -> RunSpe
 
 
 def current_spec(workspace: str, requested: RunSpec | EvalRunSpec) -> RunSpec:
-    """The specification of a run that starts now. NotFound if its eval was deleted."""
     if isinstance(requested, RunSpec):
         return requested
     return eval_run_spec(workspace, requested.eval_id, requested)
 
 
 def playground_run_spec(workspace: str, playground: PlaygroundSpec, settings: RunSettings) -> RunSpec:
-    """A run of one scenario against one target. Invalid for an unknown scenario; starting the run checks the rest."""
+    """Return the specification of a run of one scenario against one target. Raise Invalid for an unknown scenario."""
     try:
         definition_id = references.resolve_definition_id(workspace, playground.definition_id, [playground.scenario_id])
     except Invalid as invalid:

@@ -1,6 +1,6 @@
-"""Conversations of earlier runs like those of a run that is estimated. They are read from its predecessors' outcomes.
+"""Conversations of earlier runs similar to a run that is estimated.
 
-Nothing is written for this: a few leaves of the newest comparable runs are read, without what was said.
+Nothing is stored for this: a few leaves of the newest comparable runs are read, without their texts.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,17 +24,15 @@ from cupel_core.store.counted_outcomes import counted
 from cupel_core.store.snapshots import Snapshot
 
 MAX_RUNS = 5
-"""The newest completed ones of the definition."""
+"""Up to this many of the definition's newest completed runs are read."""
 MAX_LEAVES = 12
-"""That are read of one run for an estimate, over all columns: each takes a request or two."""
+"""Up to this many leaves of one run are read, over all columns. Each takes a request or two."""
 MAX_PER_COLUMN = 100
 
 type CallsPrice = Callable[[str, Calls], float | None]
 
 
 class ComparableRuns(NamedTuple):
-    """What runs have in common whose conversations cost about the same."""
-
     workspace: str
     definition_id: str
     definition_version: int
@@ -45,13 +43,13 @@ class ComparableRuns(NamedTuple):
     params: ParameterFields
     plan: Plan
     scenarios: Collection[int]
-    """It has the positions in the definition of the scenarios that are estimated."""
+    """The positions in the definition of the scenarios that are estimated."""
     before: datetime
-    """Only runs that were created before."""
+    """The comparison uses only runs that were created before this time."""
     probes: Sequence[int] | None = None
-    """That are estimated of each column; those of the plan if None."""
+    """The number of probes estimated per column. None means those of the plan."""
     revised_prompt: str | None = None
-    """As of a run: None if it has the system prompt of the definition's version."""
+    """The run's own system prompt, or None if it has that of the definition's version."""
 
     @classmethod
     def of(
@@ -74,7 +72,8 @@ class ComparableRuns(NamedTuple):
         )
 
     def includes(self, run: Run) -> bool:
-        """Runs of the definition's own prompt also count for a revised one, which is about as long."""
+        """Return whether a run is comparable. The definition's own prompt counts for a revised one, which is about as
+        long."""
         graders = _conversation_graders(self.grader_config), _conversation_graders(run.grader_config)
         own = (self.definition_version, self.eval_id, self.max_turns, self.profile)
         is_prompt_alike = run.revised_prompt in (None, self.revised_prompt)
@@ -86,13 +85,13 @@ class ComparableRuns(NamedTuple):
         )
 
     def select(self, newest: Sequence[Run]) -> list[Run]:
-        """Those like it, first those with exactly its prompt."""
+        """Return the comparable runs, first those with exactly the same prompt."""
         alike = [run for run in newest if self.includes(run)]
         return sorted(alike, key=lambda run: run.revised_prompt != self.revised_prompt)
 
 
 def _conversation_graders(config: GraderConfig) -> GraderConfig:
-    """Who summarizes does not change what conversations cost."""
+    """Return the configuration without the summarizer, which does not change what conversations cost."""
     return replace(config, summarizer_model=None)
 
 
@@ -117,10 +116,8 @@ def column_histories(wanted: ComparableRuns, price: CallsPrice) -> list[ColumnHi
 def _past_conversations(
     wanted: ComparableRuns, column: Column, earlier: Sequence[Run], leaves: int, price: CallsPrice
 ) -> tuple[list[PastConversation], list[str]]:
-    """Return those of the first runs that have enough together, all if they have fewer, and the ids of their runs.
-
-    Runs whose snapshot was deleted are left out: it says which scenario a conversation had.
-    """
+    """Return conversations of the first runs until there are enough, and the ids of their runs. Runs whose snapshot was
+    deleted are left out, because it says which scenario a conversation had."""
     key = _terms(column, wanted.params)
     found: list[PastConversation] = []
     run_ids = []
@@ -144,7 +141,7 @@ def _terms(column: Column, params: ParameterFields) -> tuple[str, str | None, di
 def _read(
     run: Run, snapshot: Snapshot, ranges: Sequence[range], leaves: int, model: str, price: CallsPrice
 ) -> Iterator[PastConversation]:
-    """Yield the conversations that were scored as planned: a judge that gave no verdict may have been asked twice."""
+    """Yield the conversations that were scored as planned. A judge that gave no verdict may have been called twice."""
     ref = RunRef(run.workspace, run.id)
     for stored in outcomes.list_stored(ref, _sampled(ranges, leaves)):
         outcome = counted(stored)
@@ -156,7 +153,6 @@ def _read(
 
 
 def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:
-    """Some indexes from few leaves, spread evenly."""
     by_leaf: dict[int, list[int]] = {}
     for start, stop in ((each.start, each.stop) for each in ranges):
         for leaf in range(start // FANOUT, (stop - 1) // FANOUT + 1):
@@ -167,7 +163,6 @@ def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:
 
 
 def _usd(outcome: CountedOutcome, model: str, price: CallsPrice) -> Mapping[ModelRole, float] | None:
-    """None if a price is unknown."""
     usd = {ModelRole(cost.kind): cost.usd for cost in outcome.costs}
     tokens = Calls(float(outcome.turns), float(outcome.input_tokens), float(outcome.output_tokens))
     today = price(model, tokens)

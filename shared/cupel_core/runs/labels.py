@@ -1,7 +1,7 @@
 """Changes of a run's labels: its name, tags and metadata, which may change at any time.
 
-Like a transition, such a change is one transaction of the run and an event, on condition that neither was changed
-meanwhile. The event names the changed fields, not their values, and is not sent to the webhook.
+Such a change is one transaction of the run and an event, on condition that neither was changed meanwhile. The event
+names the changed fields, not their values, and is not sent to the webhook.
 """
 
 from datetime import datetime
@@ -15,15 +15,13 @@ from cupel_core.store import runs
 
 
 def labels_etag(run: Run) -> str:
-    """The tag of a run: of its labels, which are all that can be edited."""
+    """Return the ETag of a run. It covers the labels, which are all that can be edited."""
     return content_etag(encode(run.labels))
 
 
 def update_labels(
     workspace: str, run_id: str, changes: LabelChanges, now: datetime, precondition: Precondition = UNCONDITIONAL
 ) -> None:
-    """NotFound for an unknown or deleted run."""
-
     def change(labels: RunLabels) -> RunLabels:
         precondition.check(content_etag(encode(labels)))
         return changes.apply_to(labels)

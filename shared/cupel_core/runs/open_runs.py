@@ -1,4 +1,4 @@
-"""Limits of open runs: a start beyond one is refused before anything of the run is written."""
+"""Limits of open runs. A start beyond a limit is refused before anything of the run is written."""
 
 from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import Run
@@ -22,7 +22,8 @@ class TooManyRuns(RetryableError):
 
 
 def admit(run: Run) -> None:
-    """Count a run that starts, or is reopened, as open; again for one that is. Raises TooManyRuns at a limit."""
+    """Count a run that starts or is reopened as open. Counting it again changes nothing. Raise TooManyRuns at a
+    limit."""
     limits = get_settings(run.workspace).open_runs
     owner = _owner_of(run)
     if owner is not None and not _add(run, owner, limits.owner_limit):
@@ -34,7 +35,6 @@ def admit(run: Run) -> None:
 
 
 def _add(run: Run, owner: str, limit: int) -> bool:
-    """Those that have ended make room only now."""
     if active_runs.add_open(run.workspace, owner, run.id, limit):
         return True
     active_runs.remove_open(run.workspace, owner, active_runs.list_ended(run.workspace, owner))
@@ -42,5 +42,4 @@ def _add(run: Run, owner: str, limit: int) -> bool:
 
 
 def _owner_of(run: Run) -> str | None:
-    """Return the id of the token, user or schedule that started the run; None if Cupel did."""
     return run.started_by.id

@@ -1,4 +1,4 @@
-"""What runs belong to: a definition, an experiment, a schedule, an eval."""
+"""The things to which runs belong: a definition, an experiment, a schedule, an eval."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -9,7 +9,7 @@ from cupel_core.store.resources import Resource, ResourceKind
 
 
 def check_owners(workspace: str, owners: Mapping[str, str | None]) -> None:
-    """Ids by kind. Raises Invalid for those that the workspace never had."""
+    """Raise Invalid for ids that the workspace never had. `owners` has the ids by kind."""
     errors = [
         FieldError(f"{kind}Id", f"there is no {kind} {owner_id}")
         for kind, owner_id in owners.items()

@@ -5,10 +5,8 @@ from cupel_core.domain.runs.plan import Plan
 
 
 def probe_ranges(plan: Plan, model: str | None, prompt_id: str | None = None, start: int = 0) -> list[range]:
-    """The indexes from `start` on of a target (by its id or its model) and of a prompt, or of all for None, ascending.
-
-    Raises Invalid for an unknown target or prompt.
-    """
+    """Return the indexes from `start` on of a target (id or model) and a prompt, ascending. None means all. Raise
+    Invalid for an unknown target or prompt."""
     check_column(plan, model, prompt_id)
     is_all = model is None and prompt_id is None
     ranges = (range(plan.total),) if is_all else plan.ranges(plan.columns_of(model, prompt_id))
@@ -16,7 +14,6 @@ def probe_ranges(plan: Plan, model: str | None, prompt_id: str | None = None, st
 
 
 def check_column(plan: Plan, model: str | None, prompt_id: str | None) -> None:
-    """Raise Invalid for an unknown target or prompt; None stands for all."""
     check_target(plan, model)
     if prompt_id is not None and prompt_id not in plan.prompt_ids:
         raise Invalid.field(
@@ -25,7 +22,6 @@ def check_column(plan: Plan, model: str | None, prompt_id: str | None) -> None:
 
 
 def check_target(plan: Plan, model: str | None) -> None:
-    """Raise Invalid for one that is neither the id nor the model of a target of the plan."""
     if model is not None and not plan.columns_of(model):
         names = dict.fromkeys(name for target in plan.targets for name in (target.id, target.model))
         raise Invalid.field("model", f"must be one of the run's targets or models: {', '.join(names)}")

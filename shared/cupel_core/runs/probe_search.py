@@ -1,8 +1,8 @@
-"""The search for probes: in many runs by what they have in common, or in one run by the words of its conversations.
+"""The search for probes: in many runs by common properties, or in one run by the words of its conversations.
 
-Probes are not stored one by one, so a list of probes, oldest first as in a queue or newest first for people, iterates
-over the runs that may match and computes their probes. A page that has scanned many runs without a match ends early
-with a cursor.
+Probes are not stored one by one, so a list of probes iterates over the runs that may match and computes their probes,
+oldest first as in a queue or newest first for people. A page that has scanned many runs without a match ends early with
+a cursor.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,23 +26,19 @@ from cupel_core.store import outcomes, runs, snapshots
 _RUNS_PER_PAGE = 50
 _RUNS_PER_READ = 10
 MAX_WORDS = 10
-"""A search has at most this many words."""
 
 
 @dataclass(frozen=True)
 class ProbeFilter:
-    """What the listed probes have in common; None matches everything."""
-
     eval_id: str | None = None
     scenario_id: str | None = None
     persona_id: str | None = None
     status: ProbeStatus | None = None
     created: Creation = ANY_TIME
-    """Of their runs."""
 
 
 class _Position(NamedTuple):
-    """Where a page starts: in the run after `run_cursor`, at this probe (None: at its first)."""
+    """This is where a page starts: in the run after `run_cursor`, at this probe (None: at its first)."""
 
     run_cursor: str | None
     probe_index: int | None
@@ -54,10 +50,11 @@ class _Position(NamedTuple):
 def search_probes(
     workspace: str, probe_filter: ProbeFilter, now: datetime, limit: int = DEFAULT_LIMIT, cursor: str | None = None
 ) -> Iterator[Entry[ProbeView]]:
-    """Matching probes with their conversations, read lazily. May end before `limit`, even without any probe."""
+    """Yield matching probes with their conversations, lazily. It may end before `limit`, even without any probe."""
     run_cursor, start = _decode_position(cursor)
     if probe_filter.scenario_id is not None:
-        references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])  # Raises for an unknown one.
+        # It raises for an unknown scenario.
+        references.resolve_definition_id(workspace, None, [probe_filter.scenario_id])
     budget = MAX_PROBES
     for _ in range(_RUNS_PER_PAGE // _RUNS_PER_READ):
         page = runs.list_runs(
@@ -88,7 +85,6 @@ def search_probes(
 
 
 def _candidates_from(run: Run, probe_filter: ProbeFilter, start: int | None) -> Iterator[int]:
-    """The candidates of a run in the list's order, from index `start` on."""
     step = 1 if probe_filter.created.oldest_first else -1
     indexes = _candidates(run, probe_filter)
     ordered: Iterable[int] = indexes if probe_filter.created.oldest_first else reversed(indexes)
@@ -96,7 +92,6 @@ def _candidates_from(run: Run, probe_filter: ProbeFilter, start: int | None) -> 
 
 
 def _candidates(run: Run, probe_filter: ProbeFilter) -> Sequence[int]:
-    """The indexes that match the filter's scenario and persona, ascending."""
     if probe_filter.scenario_id is None and probe_filter.persona_id is None:
         return range(run.plan.total)
     try:
@@ -124,14 +119,14 @@ def _decode_position(cursor: str | None) -> _Position:
 
 
 class Matches(NamedTuple):
-    """The probes found, and where the search goes on; None at the end of the run."""
+    """The probes found, and where the search continues, which is None at the end of the run."""
 
     indexes: Sequence[int]
     next_index: int | None
 
 
 def list_excerpts(workspace: str, run_id: str, indexes: Sequence[int], now: datetime) -> Iterator[Excerpt]:
-    """Ascending, without probes that have no outcome. Raises Invalid for an index that the run does not have."""
+    """Yield excerpts, ascending, without probes that have no outcome. Raise Invalid for an index beyond the run."""
     run = runs.get(RunRef(workspace, run_id))
     if beyond := [index for index in indexes if not 0 <= index < run.plan.total]:
         raise Invalid.field("indexes", f"must be from 0 to {run.plan.total - 1:,}: the run has no probe {beyond[0]}")
@@ -142,8 +137,7 @@ def list_excerpts(workspace: str, run_id: str, indexes: Sequence[int], now: date
 def find_matches(
     workspace: str, run_id: str, first: int, query: str, now: datetime, has_time: Callable[[], bool]
 ) -> Matches:
-    """Search the conversations of up to 1,000 probes from `first` on; fewer, but at least one, if there is no time for
-    more."""
+    """Search the conversations of up to 1,000 probes from `first` on, of at least one even without time for more."""
     run, words = runs.get(RunRef(workspace, run_id)), tuple(dict.fromkeys(query.casefold().split()))
     if not 1 <= len(words) <= MAX_WORDS:
         raise Invalid.field("q", f"must have 1 to {MAX_WORDS} words")

@@ -23,10 +23,9 @@ from cupel_core.store.outcome_reads import OutcomeLocation, location_in, read_at
 
 _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 MAX_PROBES = 100_000
-"""Examined for a page: a large run without a match must not take longer than a request may."""
+"""One page examines at most this many probes, so that a large run without a match is read within a request's time."""
 _MAX_LEAVES = 20
-"""The times of this many leaves are compared: those that are not full, as workers are busy with them, and the last
-ones."""
+"""The times of this many leaves are compared: the last ones, and those not full, which workers are processing."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -34,11 +33,9 @@ class IndexedStatus(NamedTuple):
     probe_index: int
     status: ProbeStatus
     retry_round: int
-    """In which its conversation started."""
     called_since: datetime | None = None
-    """The worker of a running probe made the first call at this time."""
+    """The time when the worker of a running probe made the first call."""
     location: OutcomeLocation | None = None
-    """Of its outcome."""
 
 
 def list_probes(
@@ -52,10 +49,8 @@ def list_probes(
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[ProbeView]]:
-    """By index; read lazily, only the leaves that a page needs, because a run may have a million probes.
-
-    An entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined.
-    """
+    """Yield the probes by index, reading only the leaves that a page needs, because a run may have a million probes. An
+    entry without a probe ends the page: after `limit`, or once MAX_PROBES were examined."""
     run = runs.get(RunRef(workspace, run_id))
     indexes = chain.from_iterable(probe_ranges(run.plan, model, prompt_id, decode_index(cursor)))
     found, next_index = list[IndexedStatus](), None
@@ -72,13 +67,12 @@ def list_probes(
 
 
 def get_probe(workspace: str, probe_id: str, now: datetime) -> ProbeView:
-    """The probe with its conversation. NotFound if the workspace has no probe with this id."""
+    """Return the probe with its conversation. Raise NotFound if the workspace has no probe with this id."""
     run, index = locate_probe(workspace, probe_id)
     return next(with_conversations(run, list(probe_statuses(run, [index], now)), now))
 
 
 def locate_probe(workspace: str, probe_id: str) -> tuple[Run, int]:
-    """The run and the index of a probe. NotFound if the workspace has no probe with this id."""
     located = find_probe(workspace, probe_id)
     if located is None:
         raise NotFound(f"there is no probe {probe_id}")
@@ -86,7 +80,7 @@ def locate_probe(workspace: str, probe_id: str) -> tuple[Run, int]:
 
 
 def probe_statuses(run: Run, indexes: Iterable[int], now: datetime, per_read: int = FANOUT) -> Iterator[IndexedStatus]:
-    """The status of each probe, in the order of `indexes`; at first, the leaves of `per_read` probes are read."""
+    """Yield the status of each probe, in the order of `indexes`. The leaves of `per_read` probes are read first."""
     ref = RunRef(run.workspace, run.id)
     for batch in leaf_batches(indexes, per_read):
         leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in batch}))
@@ -99,7 +93,8 @@ def probe_statuses(run: Run, indexes: Iterable[int], now: datetime, per_read: in
 
 
 def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
-    """With outcomes, and with the errors of earlier attempts. A long conversation is read when its view is made."""
+    """Yield views with outcomes and the errors of earlier attempts. A long conversation is read when its view is
+    made."""
     ref, indexes = RunRef(run.workspace, run.id), [probe.probe_index for probe in probes]
     recorded = read_at(ref, [probe.location for probe in probes if probe.location is not None])
     earlier_errors = attempts.list_attempts(ref, indexes) if run.retry_round > 1 else {}
@@ -122,7 +117,7 @@ def build_views(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Ite
 def _with_outcomes(
     probes: Iterable[IndexedStatus], recorded: Iterator[Outcome]
 ) -> Iterator[tuple[IndexedStatus, Outcome | None]]:
-    """Each probe with its outcome, if it is among the recorded ones, which are in the same order."""
+    """Yield each probe with its outcome, if it is among the recorded ones, which are in the same order."""
     outcome = next(recorded, None)
     for probe in probes:
         if outcome is None or outcome.probe_index != probe.probe_index:
@@ -133,7 +128,7 @@ def _with_outcomes(
 
 
 def with_conversations(run: Run, probes: Sequence[IndexedStatus], now: datetime) -> Iterator[ProbeView]:
-    """Views that also have the conversation of a running or errored probe, up to its last checkpoint."""
+    """Yield views that also have the conversation of a running or errored probe, up to its last checkpoint."""
     ref = RunRef(run.workspace, run.id)
     for view in build_views(run, probes, now):
         is_partial = view.error is not None or view.status is ProbeStatus.RUNNING
@@ -147,15 +142,13 @@ def _status(run: Run, item: LeafItem, offset: int, now: datetime) -> ProbeStatus
     if offset in item.leaf.failed:
         return ProbeStatus.ERROR
     if any(offset in claim.calling and claim.until > now.timestamp() for claim in item.claims.values()):
-        return ProbeStatus.RUNNING  # Also of a run that was paused or cancelled: its call in flight is recorded.
+        return ProbeStatus.RUNNING  # A call in flight is recorded even if the run is paused or cancelled.
     return ProbeStatus.CANCELLED if run.status is RunStatus.CANCELLED else ProbeStatus.QUEUED
 
 
 def list_recent(run: Run, limit: int, now: datetime) -> list[ProbeView]:
-    """List at most `limit` probes that have ended, latest first.
-
-    Probes of a leaf that was written to long ago may be missing.
-    """
+    """List at most `limit` probes that have ended, latest first. Probes of a leaf that was written to long ago may be
+    missing."""
     ref = RunRef(run.workspace, run.id)
     leaves = barrier.get_leaves(ref, _recent_leaves(barrier.read_leaves(Tree.for_run(run)).leaves))
     recorded = list[int]()

@@ -49,7 +49,7 @@ from cupel_core.store.barrier_items import Leaves
 
 
 def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
-    """NotFound if the run was deleted."""
+    """Return the progress. Raise NotFound if the run was deleted."""
     run = runs.get(RunRef(workspace, run_id))
     state, leaves = _read_leaves(run)
     counts = count_columns(run.plan, leaves, now.timestamp())
@@ -76,13 +76,12 @@ def get_progress(workspace: str, run_id: str, now: datetime) -> RunProgressView:
 
 
 def count_in_flight(run: Run, now: datetime) -> int:
-    """Return how many conversations of a run are in progress, as their workers last reported."""
     leaves = barrier.read_leaves(Tree.for_run(run)).leaves
     return sum(len(leaf.detail.running(now.timestamp())) for leaf in leaves if leaf.detail is not None)
 
 
 def _awaited_budget(run: Run, account: BudgetAccount | None, now: datetime) -> BudgetScope | None:
-    """The budget for which calls of the run wait, because what is left of it is reserved for others."""
+    """Return the budget that is reserved for other calls, so that calls of the run wait for it."""
     if run.status not in ACTIVE:
         return None
     if run.budget and account and account.is_awaited(run.budget.probe_limit, now.timestamp()):
@@ -91,7 +90,7 @@ def _awaited_budget(run: Run, account: BudgetAccount | None, now: datetime) -> B
 
 
 def _read_leaves(run: Run) -> Leaves:
-    """Every leaf that was written to, in detail where its parent does not know enough."""
+    """Read every leaf that was written to, in detail where its parent does not know enough."""
     tree = Tree.for_run(run)
     state, leaves = barrier.read_leaves(tree)
     details = barrier.get_leaves(tree.ref, leaves_to_read(run.plan, leaves))
@@ -108,7 +107,6 @@ def _read_samples(
 
 
 def _measure_rates(run: Run, counts: Sequence[ColumnCounts], now: datetime) -> Sequence[float | None]:
-    """Records how far the run is, for the next reader."""
     if run.status not in ACTIVE:
         return [None] * len(counts)
     ref = RunRef(run.workspace, run.id)
@@ -128,7 +126,7 @@ def _read_provider_statuses(run: Run) -> Mapping[str, ProviderStatus]:
 
 
 class EventFeed(NamedTuple):
-    """The events since the last poll; `progress` is None once the run is over, because then its events say it."""
+    """The events since the last poll. `progress` is None once the run is over, because then its events have it."""
 
     run: Run
     events: tuple[RunEvent, ...]
@@ -136,7 +134,8 @@ class EventFeed(NamedTuple):
 
 
 def poll(workspace: str, run_id: str, after: int) -> EventFeed:
-    """Events with a `seq` above `after`. The run is read first: if it is over by then, no later event is missed."""
+    """Return events with a `seq` above `after`. The run is read first: if it is over by then, no later event is
+    missed."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     return EventFeed(run, events.list_after(ref, after), None if run.status in TERMINAL else progress(run))

@@ -46,7 +46,7 @@ _background = ThreadPoolExecutor(max_workers=2, thread_name_prefix="access")
 
 
 def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
-    """The run with its definition snapshot and suspended models; notes the access. NotFound if it was deleted."""
+    """Return the run with its definition snapshot and suspended models, and record the access. Raise NotFound."""
     ref = RunRef(workspace, run_id)
     stored, last_accessed_at = runs.get_with_access(ref)
     if _is_to_be_noted(last_accessed_at, now):
@@ -67,19 +67,19 @@ def get_run(workspace: str, run_id: str, now: datetime) -> RunView:
 
 
 def get_runs(workspace: str, run_ids: Iterable[str]) -> dict[str, RunView]:
-    """Those that exist, by id, as `list_runs` has them."""
     found = runs.get_many(RunRef(workspace, run_id) for run_id in run_ids)
     accounts = budgets.get_all(ref for ref, run in found.items() if run.budget)
     return {run.id: _list_entry(accounts, run) for run in found.values()}
 
 
 def _is_to_be_noted(last_accessed_at: datetime | None, now: datetime) -> bool:
-    """Whether the time of an access is written: not each time, as a page reads a run every few seconds."""
+    """Return whether to write the time of an access. It is not written each time, as a page reads a run every few
+    seconds."""
     return last_accessed_at is None or now - last_accessed_at >= _ACCESS_PRECISION
 
 
 def _with_failure_example(run: Run, now: datetime) -> Run:
-    """The run; the reason of its failure with the message of the probe that it names."""
+    """Return the run, with the message of the probe that the reason of its failure names."""
     failure = run.failure
     if failure is None or failure.example_probe is None:
         return run
@@ -105,11 +105,9 @@ def list_runs(
     cursor: str | None = None,
     created: Creation = ANY_TIME,
 ) -> Page[RunView]:
-    """Newest first unless `created` says otherwise; without definition snapshots and suspended models, which only
-    `get_run` reads.
-
-    Raises Invalid for a definition, experiment, schedule or eval that the workspace never had.
-    """
+    """Return a page of runs, newest first unless `created` says otherwise. They have no definition snapshots and
+    suspended models, which only `get_run` reads. Raise Invalid for a definition, experiment, schedule or eval that the
+    workspace never had."""
     page = runs.list_runs(
         workspace,
         definition_id=definition_id,
@@ -126,7 +124,7 @@ def list_runs(
     )
     owners = {"definition": definition_id, "experiment": experiment_id, "schedule": schedule_id, "eval": eval_id}
     if not page.items and any(owners.values()):
-        from cupel_core.runs.owners import check_owners  # few lists are empty, and it imports much
+        from cupel_core.runs.owners import check_owners  # It imports much, and few lists are empty.
 
         check_owners(workspace, owners)
     accounts = budgets.get_all(RunRef(workspace, run.id) for run in page.items if run.budget)
@@ -139,12 +137,11 @@ def _list_entry(accounts: Mapping[RunRef, BudgetAccount], run: Run) -> RunView:
 
 
 def progress(run: Run) -> Progress:
-    """A settled run's stored counts, otherwise those of its barrier."""
+    """Return a settled run's stored counts, otherwise those of its barrier."""
     return run.settled or barrier.get_progress(Tree.for_run(run))
 
 
 def _state(run: Run) -> State:
-    """The counts and the spend of a run: as stored once it has ended, otherwise those of its barrier."""
     if run.settled and run.spend:
         return State(run.settled, run.spend)
     state = barrier.get_state(Tree.for_run(run))
@@ -163,7 +160,7 @@ def list_transcripts(
     cursor: str | None = None,
     now: datetime,
 ) -> Iterator[Entry[TranscriptView]]:
-    """Yield them by probe index; they are read lazily, about `limit` at a time. With `wanted`, it may end early."""
+    """Yield transcripts by probe index, lazily, about `limit` at a time. With `wanted`, it may end early."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     ranges = probe_ranges(run.plan, model, prompt_id, decode_index(cursor))
@@ -176,7 +173,7 @@ def list_transcripts(
 
 
 class FirstTranscripts(NamedTuple):
-    """It selects the first `limit` transcripts of a target, a prompt or a scenario; of all if these are None."""
+    """Selects the first `limit` transcripts of a target, a prompt or a scenario, or of all if these are None."""
 
     run: Run
     model: str | None
@@ -185,7 +182,6 @@ class FirstTranscripts(NamedTuple):
     limit: int
 
     def indexes(self) -> Sequence[int]:
-        """Return the indexes of its probes, before their outcomes are known."""
         ranges = probe_ranges(self.run.plan, self.model, self.prompt_id, 0)
         if self.scenario_id is not None:
             return list(islice(_scenario_indexes(self.run, self.scenario_id, ranges), self.limit))
@@ -193,7 +189,8 @@ class FirstTranscripts(NamedTuple):
 
 
 def list_first_transcripts(wanted: Sequence[FirstTranscripts], now: datetime) -> list[list[TranscriptView]]:
-    """Transcripts of many runs with as few reads as of one: two per hundred runs, and what errored probes add."""
+    """Return transcripts of many runs with about as few reads as of one: two per hundred runs, and more for errored
+    probes."""
     indexes = [each.indexes() for each in wanted]
     read = outcomes.read_many(
         [(RunRef(one.run.workspace, one.run.id), each) for one, each in zip(wanted, indexes, strict=True)]
@@ -221,7 +218,8 @@ def _first_of(
 
 
 def get_transcript(workspace: str, transcript_id: str, now: datetime) -> TranscriptView:
-    """The transcript; notes the access. NotFound if the workspace has no completed probe with this id."""
+    """Return the transcript and record the access. Raise NotFound if no completed probe of the workspace has this
+    id."""
     unknown = NotFound(f"there is no transcript {transcript_id}")
     located = find_probe(workspace, transcript_id)
     if located is None:
@@ -237,12 +235,11 @@ def get_transcript(workspace: str, transcript_id: str, now: datetime) -> Transcr
 
 
 def transcript_of(probe: ProbeView, now: datetime) -> TranscriptView | None:
-    """None unless the probe is completed."""
+    """Return None unless the probe is completed."""
     return _transcript_view(probe.run, probe.outcome, now) if isinstance(probe.outcome, Transcript) else None
 
 
 def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:
-    """The run and the index of a probe; None if the workspace has no probe with this id."""
     run_id, _, number = probe_id.rpartition("-")
     if not run_id or not (number.isascii() and number.isdigit()):
         return None
@@ -254,7 +251,6 @@ def find_probe(workspace: str, probe_id: str) -> tuple[Run, int] | None:
 
 
 def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
-    """Return those of the run's models whose circuit breaker is open."""
     if run.status not in ACTIVE:
         return ()
     statuses = governor.get_statuses(run.workspace, providers_of(run.plan)).values()
@@ -262,7 +258,6 @@ def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
 
 
 def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> Iterator[Outcome]:
-    """The outcomes of one scenario within these ranges, ascending."""
     return outcomes.list_outcomes(RunRef(run.workspace, run.id), _scenario_indexes(run, scenario_id, ranges))
 
 
@@ -287,7 +282,7 @@ def _transcript_view(run: Run, transcript: Transcript, now: datetime) -> Transcr
 
 
 def list_selected_scenarios(run: Run, limit: int, cursor: str | None) -> Page[Scenario]:
-    """Each once, in the order of the definition. None if the run's snapshot is gone."""
+    """Return each scenario once, in the order of the definition. There are none if the run's snapshot is gone."""
     snapshot = snapshots.find(run.snapshot_key)
     if snapshot is None:
         return Page(())
@@ -301,6 +296,6 @@ def list_selected_scenarios(run: Run, limit: int, cursor: str | None) -> Page[Sc
 
 
 def find_scenario(run: Run, probe_index: int) -> Scenario | None:
-    """Return the scenario of a probe; None if the run's snapshot is gone."""
+    """Return the scenario of a probe, or None if the run's snapshot is gone."""
     snapshot = snapshots.find(run.snapshot_key)
     return snapshot.scenario(run.plan.probe(probe_index).case) if snapshot else None

@@ -1,9 +1,9 @@
-"""Records outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated.
+"""Recording of outcomes: first in pages, then in the logs of the leaves, then upwards. Each step may be repeated.
 
 Every outcome is stored before the barrier counts its probe. A page that no log names was written by a worker that died
-in between; whoever takes its probes over appends the page, if both of its items are there. The message for the webhook
-is sent between the pages and the logs: after a crash before it, the probes are still missing in the barrier, so the
-next worker sends it.
+in between; the worker that takes its probes over appends the page, if both of its items exist. The message for the
+webhook is sent between the pages and the logs: after a crash before it, the probes are still missing in the barrier, so
+the next worker sends it.
 """
 
 import zlib
@@ -26,8 +26,7 @@ from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.settings import settings
 
 _UNREADABLE = ConversationState((), turns=1, cost_usd=None)
-"""It stands for a damaged checkpoint, or one whose object is gone: at least one call was answered, for an unknown
-price."""
+"""This replaces a checkpoint that is damaged or gone. At least one call was answered, for an unknown price."""
 
 
 def record(
@@ -36,10 +35,8 @@ def record(
     new_outcomes: Sequence[Outcome],
     released_claims: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
-    """Record outcomes of probes, and start the finishing execution if they were the run's last.
-
-    `released_claims`: claims to release with the same writes (leaf → claimants).
-    """
+    """Record outcomes of probes, and start the finishing execution if they were the run's last. `released_claims` has
+    the claimants by leaf whose claims the same writes release."""
     ref = RunRef(run.workspace, run.id)
     pages = outcomes.write(ref, fencing_token, new_outcomes) if new_outcomes else {}
     _request_callbacks(run, pages)
@@ -49,7 +46,7 @@ def record(
 
 
 def record_unreported(run: Run, fencing_token: int, node: Node) -> LeafItem:
-    """Record the outcomes of a leaf whose worker died before it could; returns the leaf afterwards."""
+    """Record the outcomes of a leaf whose worker died before it could. Return the leaf afterwards."""
     item = barrier.get_leaf(RunRef(run.workspace, run.id), node)
     if pages := _find_unreported(run, node, item):
         return _record_in_leaf(run, fencing_token, node, pages)
@@ -64,10 +61,8 @@ def _find_unreported(run: Run, node: Node, item: LeafItem) -> list[OutcomePage]:
 
 
 def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePage]]) -> None:
-    """Request webhook calls for the probes before the barrier counts them.
-
-    After a crash in between, the probes are still missing in the barrier, and this is repeated.
-    """
+    """Request webhook calls for the probes before the barrier counts them. After a crash in between, the probes are
+    still missing in the barrier, and this is repeated."""
     if run.callbacks is not CallbackScope.PROBES:
         return
     counted = {
@@ -83,10 +78,8 @@ def _request_callbacks(run: Run, pages_by_leaf: Mapping[int, Sequence[OutcomePag
 def _record_in_leaf(
     run: Run, fencing_token: int, node: Node, pages: Sequence[OutcomePage], released: Sequence[str] = ()
 ) -> LeafItem:
-    """Add pages to a leaf, and report it to its parent if it is full; returns the leaf.
-
-    If a retry of the running run has reopened the leaf, it counts in the retry's round.
-    """
+    """Add pages to a leaf, and report it to its parent if it is full. Return the leaf. If a retry of the running run
+    has reopened the leaf, it counts in the retry's round."""
     tree = Tree.for_run(run)
     item = barrier.record(tree, node, pages, released)
     current = tree._replace(retry_round=max(tree.retry_round, item.reopened_in_round))
@@ -96,13 +89,12 @@ def _record_in_leaf(
 
 
 def record_dropped(run: Run, probe_slice: ProbeSlice) -> None:
-    """Count what a slice leaves behind that is dropped because its run is paused or over, or has a later token.
+    """Count what a slice has left that is dropped because its run is paused or over, or has a later token.
 
-    That is what its unfinished conversations have cost, and outcomes whose worker died before the barrier. May be
-    repeated; whoever drops a slice calls it first, so a conversation is counted while a message of its probe exists.
-
-    A leaf that becomes full is not reported to its parent: if the run was retried, the leaf may still contain errors
-    that its dispatch takes out. The dispatch, the workers of its messages and the sweeper report full leaves.
+    That is the cost of its unfinished conversations, and outcomes whose worker died before the barrier. It may be
+    repeated, and is called before the slice is dropped, so a conversation is counted while a message of its probe
+    exists. A leaf that becomes full is not reported to its parent: if the run was retried, the leaf may still contain
+    errors that its dispatch removes. The dispatch, the workers of its messages and the sweeper report full leaves.
     """
     node = Node(0, probe_slice.leaf)
     indexes = [index for index in probe_slice.indexes if leaf_of(index) == node and index < run.plan.total]
@@ -117,7 +109,7 @@ def record_dropped(run: Run, probe_slice: ProbeSlice) -> None:
 
 
 def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: datetime) -> ConversationState:
-    """Return a probe's conversation up to its last checkpoint; it is empty if there is none."""
+    """Return a probe's conversation up to its last checkpoint. It is empty if there is none."""
     try:
         return checkpoints.load(ref, index, conversation_round, now) or ConversationState(())
     except (NotFound, zlib.error, LookupError, TypeError, ValueError):
@@ -127,7 +119,6 @@ def conversation_so_far(ref: RunRef, index: int, conversation_round: int, now: d
 def probe_error_of_run(
     run: Run, index: int, code: ProbeErrorCode, message: str, attempts: int, now: datetime
 ) -> ProbeError:
-    """Return the error of one of the run's probes, with the ids of its scenario, model and persona."""
     probe = run.plan.probe(index)
     case = snapshots.get_case(run.snapshot_key, probe.case)
     return ProbeError(

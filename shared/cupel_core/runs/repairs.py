@@ -1,11 +1,9 @@
-"""Changes to providers and connectors, after which the runs that waited for them go on at once.
+"""Changes to providers and connectors that resume the runs that waited for them.
 
-A run that was paused because its model refused every call is resumed. A running one whose model is suspended is sent
-again: its messages may lie in the queue with a delay of minutes.
-
-The request carries the repair out for up to 50 open runs. An item records the last one, from which the sweeper
-continues with the others, also after a crash. A run is resumed only if it is still as it was read, so that a pause by a
-user in between takes precedence.
+A run that was paused because its model refused every call is resumed. A running one whose model is suspended is
+dispatched again, because its messages may have a delay of minutes. The request does this for up to 50 open runs. An
+item records the last one, from which the sweeper continues with the others, also after a crash. A run is resumed only
+if it is still as it was read, so that a pause by a user in between takes precedence.
 """
 
 from collections.abc import Callable
@@ -33,9 +31,9 @@ from cupel_core.store.clients import AWS_ERRORS
 from cupel_core.store.repairs import Repair
 
 MAX_RUNS_PER_REQUEST = 50
-"""Of the workspace's open runs, which a request looks at; each takes up to nine AWS requests."""
+"""A request repairs at most this many of the workspace's open runs. Each takes up to nine AWS requests."""
 _REQUEST_TIME = timedelta(seconds=30)
-"""Until then, the request that made the change carries it out; afterwards, the sweeper."""
+"""Until then, the request that made the change carries out the repair; afterwards, the sweeper does."""
 _REPAIRED = "its settings were changed; the run goes on with them"
 
 logger = Logger(child=True)
@@ -48,7 +46,6 @@ def update_provider(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> ProviderView:
-    """Update a provider's settings; raises what `accounts.update_provider` raises."""
     suspended = _suspended_models(workspace, name)
     view = accounts.update_provider(workspace, name, changes, precondition)
     _carry_out(workspace, f"{name}/", suspended, now)
@@ -62,7 +59,6 @@ def update_connector(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> NamedResource[Connector]:
-    """Update a connector; raises what `connectors.update` raises."""
     model = target_of_connector(connector_id)
     suspended = _suspended_models(workspace, PROVIDER) & {model}
     updated = connectors.update(workspace, connector_id, fields, now, precondition)
@@ -76,7 +72,7 @@ def _suspended_models(workspace: str, provider: str) -> frozenset[str]:
 
 
 def _carry_out(workspace: str, model_prefix: str, suspended: frozenset[str], now: datetime) -> None:
-    """Let the first runs go on within the request; the sweeper continues with the others, also after a crash."""
+    """Resume the first runs within the request. The sweeper continues with the others, also after a crash."""
     repair = Repair(workspace, new_id("repair"), model_prefix, suspended)
     repairs.save(repair, due_at=now + _REQUEST_TIME)
     remaining = iter(range(MAX_RUNS_PER_REQUEST))
@@ -85,10 +81,8 @@ def _carry_out(workspace: str, model_prefix: str, suspended: frozenset[str], now
 
 
 def continue_runs(repair: Repair, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Let the runs go on that waited for what was repaired; without time, leave the others to the sweeper.
-
-    A run that fails gets a repair of its own, which the sweeper repeats, and keeps no other waiting.
-    """
+    """Resume the runs that waited for the repair. Without time, leave the others to the sweeper. A run that fails gets
+    a repair of its own, which the sweeper repeats, and delays no other."""
     if repair.only_run is not None:
         _continue_unless_changed(RunRef(repair.workspace, repair.only_run), repair, now)
         repairs.remove(repair)
@@ -107,12 +101,13 @@ def continue_runs(repair: Repair, now: datetime, has_time: Callable[[], bool]) -
 
 
 def _continue_unless_changed(ref: RunRef, repair: Repair, now: datetime) -> None:
-    with suppress(NotFound, Conflict, IllegalTransition):  # Deleted, or changed by a user meanwhile.
+    with suppress(NotFound, Conflict, IllegalTransition):  # The run was deleted or changed meanwhile.
         _continue_run(runs.get(ref), repair, now)
 
 
 def _continue_run(run: Run, repair: Repair, now: datetime) -> None:
-    """Raises Conflict or IllegalTransition if the run was changed since it was read: a user's pause is not undone."""
+    """Resume a run. Raise Conflict or IllegalTransition if it changed since it was read: a user's pause is not
+    undone."""
     if _was_paused_for(run, repair.model_prefix):
         control.resume_unchecked(run, now, fencing_token=run.fencing_token)
     elif run.status is RunStatus.RUNNING and (waiting_for := repair.suspended_models & _models_of(run, repair)):
@@ -121,7 +116,7 @@ def _continue_run(run: Run, repair: Repair, now: datetime) -> None:
 
 
 def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:
-    """With a cause, so that a repeated repair resumes the run if this one ends before it does."""
+    """Pause a run with a cause, so that a repeated repair resumes the run if this one ends before it does."""
     return runs.transition(
         RunRef(run.workspace, run.id),
         Action.PAUSE,
@@ -133,10 +128,8 @@ def _pause(run: Run, cause: PauseCause, now: datetime) -> Run:
 
 
 def _models_of(run: Run, repair: Repair) -> frozenset[str]:
-    """All that its conversations may call: targets, the configured graders, and those that assertions name.
-
-    Pages of scenarios that name more models than their list has room for may name any.
-    """
+    """Return all models that its conversations may call: targets, configured graders, and those that assertions name. A
+    scenario page with more models than its list has room for may name any model."""
     config, snapshot = run.grader_config, snapshots.get(run.snapshot_key)
     graders = [each for each in (config.judge_model, config.persona_model, config.embedding_model) if each]
     named = named_models(Content.from_json(snapshot.definition).assertions)

@@ -1,4 +1,4 @@
-"""Translates field names in errors of a start to those of the request.
+"""Translation of field names in errors of a start to those of the request.
 
 A playground run and a run of an eval have no `models`.
 """
@@ -13,7 +13,7 @@ _OF_AN_EVAL = ("definitionId", "scenarioIds", "targets")
 
 
 def as_requested(invalid: Invalid, spec: RunSpec) -> Invalid:
-    """The same errors with the fields of the request that led to this specification."""
+    """Return the same errors with the fields of the request that led to this specification."""
     # A rerun has targets of its own, whatever it repeats.
     if spec.rerun_of is not None:
         return invalid

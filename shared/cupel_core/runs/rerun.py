@@ -1,7 +1,7 @@
 """Reruns: a run that repeats another one from its snapshot, even if the definition has changed since.
 
 A rerun takes the definition, the scenarios and the personas from the snapshot and everything else from the run, so
-nothing that has changed since then has an effect, defaults of the workspace included.
+later changes have no effect, defaults of the workspace included.
 """
 
 from typing import Any, NamedTuple
@@ -17,18 +17,19 @@ from cupel_core.store import runs, snapshots
 
 
 class RerunSource(NamedTuple):
-    """What a rerun takes over: definition, scenarios and personas as at the start of the run, and its labels."""
+    """This is what a rerun takes over: definition, scenarios and personas as at the start of the run, and its
+    labels."""
 
     definition: ResolvedDefinition
     cases: RunCases
     labels: RunLabels
     profile: dict[str, Any] | None = None
     revised_prompt: str | None = None
-    """As of the run: set if the system prompt is not that of the definition's version."""
+    """The run's system prompt, if it is not that of the definition's version."""
 
 
 def rerun_spec(workspace: str, run_id: str) -> RunSpec:
-    """The specification of a run with the same configuration. NotFound for an unknown or deleted run."""
+    """Return the specification of a run with the same configuration. Raise NotFound for an unknown or deleted run."""
     run = runs.get(RunRef(workspace, run_id))
     return RunSpec(
         definition_id=run.definition_id,
@@ -52,7 +53,7 @@ def rerun_spec(workspace: str, run_id: str) -> RunSpec:
 
 
 def load_source(workspace: str, run_id: str) -> RerunSource:
-    """NotFound if the run or its definition was deleted."""
+    """Read the source. Raise NotFound if the run or its definition was deleted."""
     run = runs.get(RunRef(workspace, run_id))
     snapshot = snapshots.get(run.snapshot_key)
     content = Content.from_json(snapshot.definition)

@@ -1,7 +1,7 @@
-"""Scale runs: finds or writes the definition that a scale run describes, and starts an ordinary run of it.
+"""Scale runs: the definition that a scale run describes is found or written, and an ordinary run of it is started.
 
 The definition's id follows from its content, so a request that is repeated, or sent twice at once, finds the definition
-of the first one. It is stored once the run is known to start, so a refused scale run leaves nothing; a crash between
+of the first one. It is stored once the run is known to start, so a refused scale run leaves nothing. A crash between
 the two steps leaves a definition that the next request uses.
 """
 
@@ -43,7 +43,7 @@ _ONE_SCENARIO = Manifest(pages=(ScenarioPage("", 1, size=1),), next_ordinal=2)
 
 class _CheckedScaleRun(NamedTuple):
     spec: RunSpec
-    """Of a definition that may not exist yet."""
+    """The specification of a run of a definition that may not exist yet."""
     evaluators: DefaultEvaluators
     grader_config: GraderConfig
     content: Content
@@ -59,10 +59,8 @@ def start_scale_run(
     now: datetime,
     started_by: StartedBy = SYSTEM,
 ) -> RunStarted:
-    """Start the run of a scale run; `request` is what was requested. Raises what `start` raises.
-
-    Nothing is written unless the whole scale run is valid.
-    """
+    """Start the run of a scale run. `request` is the text of the request. Raise what `start` raises. Nothing is written
+    unless the whole scale run is valid."""
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
         return first
     evaluators = _check(workspace, scale_run, now, ModelChecks(workspace)).evaluators
@@ -73,7 +71,7 @@ def start_scale_run(
 
 
 def estimate_scale_run(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChecks) -> RunEstimate:
-    """Raises what a start would raise now if `checks` were its own, and writes nothing."""
+    """Estimate without writing anything. Raise what a start would raise now if `checks` were its own."""
     return _estimate(workspace, scale_run, _check(workspace, scale_run, now, checks), now)
 
 
@@ -130,7 +128,6 @@ def _check(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChec
 
 @contextmanager
 def _request_fields(scale_run: ScaleRun) -> Iterator[None]:
-    """Errors of a run's specification, with the fields of the request."""
     try:
         yield
     except Invalid as error:
@@ -147,7 +144,6 @@ def _request_field(field: str, scale_run: ScaleRun) -> str:
 
 
 def _check_evaluators(scale_run: ScaleRun, checks: ModelChecks) -> None:
-    """The judges that only one evaluator has."""
     errors = [
         FieldError(f"evaluators.{name}.judgeModel", problem)
         for name, choice in scale_run.choices.items()
@@ -184,7 +180,7 @@ def _scenario(scale_run: ScaleRun, evaluators: DefaultEvaluators) -> CreateScena
 
 
 def _find(workspace: str, scale_run: ScaleRun, evaluators: DefaultEvaluators) -> tuple[str, bool]:
-    """The id of the definition with this content, and whether there is one; those that were deleted are left alone."""
+    """Return the id of the definition with this content, and whether it exists. Deleted definitions are not reused."""
     content, scenario = scale_run.content(evaluators), scale_run.scenario(evaluators)
     for number in range(_MAX_DELETED):
         definition_id = content_id("def", content_text(content, scenario, number))
@@ -201,7 +197,7 @@ def _unstored(
     new = catalog.prepare(workspace, labels, scale_run.content(evaluators), now, items, definition_id)
 
     def store() -> None:
-        """A concurrent request may have created the same one."""
+        """Store the definition, unless a concurrent request has created it."""
         try:
             new.store()
         except Conflict:

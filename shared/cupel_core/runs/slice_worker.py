@@ -1,4 +1,4 @@
-"""Process the items of a workflow task concurrently until time is up; the state machine then repeats the task."""
+"""Concurrent processing of the items of a workflow task until time is up. The state machine then repeats the task."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -25,11 +25,9 @@ async def process_concurrently[Item, Result](
     process: Callable[[Item], Awaitable[Result]],
     collect: Callable[[Result], Awaitable[None]] | None = None,
 ) -> SliceProgress:
-    """Process the items, MAX_CONCURRENT at a time; left are those for which `process` raised TimeIsUp, CallPostponed or
-    RetryLater: there was no time, or an account or its provider asks to wait.
-
-    `collect` gets one result at a time, in the order of completion. Any other exception cancels the remaining items.
-    """
+    """Process the items, MAX_CONCURRENT at a time, until time is up. Items for which `process` raises TimeIsUp,
+    CallPostponed or RetryLater count as left. `collect` gets one result at a time, in the order of completion. Any
+    other exception cancels the remaining items."""
     slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def process_one(item: Item) -> tuple[Result] | SliceProgress:

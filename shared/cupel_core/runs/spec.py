@@ -18,5 +18,4 @@ def spec_from_text(text: str) -> RunSpec:
 
 
 def scheduled_from_text(text: str) -> StartSpec:
-    """What a schedule starts."""
     return start_spec(orjson.loads(text))

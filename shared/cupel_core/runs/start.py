@@ -1,16 +1,16 @@
-"""Starting a run: everything is validated before anything is written, and all writes are one transaction.
+"""The start of a run: everything is validated before anything is written, and all writes are one transaction.
 
 The order of the writes decides what a crash leaves behind:
 
 1. The Idempotency-Key is reserved for the run's id, if the request has one. After a crash here, the key is answered
-   with 409 for 30 s; then the next request takes it over.
+with 409 for 30 s; then the next request takes it over.
 2. The snapshot is written to the bucket, under a key that contains the run's id. After a crash here, an object is left
-   that nothing refers to.
+that nothing refers to.
 3. One transaction writes the run, its first event, the outbox row of its dispatch and the answer of the key, on
-   condition that the run does not exist and that the key is still reserved for it. After a crash here, the caller sees
-   an error; repeating the request with its key returns the same run, and the sweeper dispatches it.
+condition that the run does not exist and that the key is still reserved for it. After a crash here, the caller sees an
+error; repeating the request with its key returns the same run, and the sweeper dispatches it.
 4. The request for dispatch is sent to its queue. If it is lost, the sweeper sends it after two minutes, because the
-   outbox row says that something is left to do.
+outbox row says that something is left to do.
 
 Nothing is written for a probe before it has an outcome, so starting a run of a million probes writes as many items as
 starting one of ten. The run stores the definition's name, the number of its scenarios and who started it, so that a
@@ -74,21 +74,19 @@ _SEED_COUNT = 2**31
 class RunStarted(NamedTuple):
     run: Run
     job_count: int
-    """The number of probes."""
     estimate: RunEstimate | None
-    """None if the run was started by an earlier request and has been erased since."""
+    """This is None if the run was started by an earlier request and has been erased since."""
 
 
 class UnstoredDefinition(NamedTuple):
-    """A definition, or a version of one, that is stored only if a run of it can start: a refused start leaves
-    nothing."""
+    """This is a definition or version that is stored only if its run can start: a refused start leaves nothing."""
 
     resolved: ResolvedDefinition
     store: Callable[[], None]
 
 
 class BuiltRun(NamedTuple):
-    """A run that could start now; nothing of it is stored."""
+    """This is a run that could start now, before anything of it is stored."""
 
     run: Run
     snapshot: Snapshot
@@ -104,13 +102,12 @@ def start(
     request: str | None = None,
     unstored: UnstoredDefinition | None = None,
 ) -> RunStarted:
-    """Create the run and request its dispatch; a repeated request with the same key gets the first answer.
+    """Create the run and request its dispatch. A repeated request with the same key gets the first answer.
 
-    `request` is what was requested, if the specification is not: that of an eval changes with the eval. `unstored` is
-    the definition that the specification names, if it is not stored yet.
-
-    Raises Invalid for a spec that cannot run or a key that was used with another request, and Conflict while another
-    request with the same key is in progress.
+    `request` is the text of the request, if it differs from the specification: that of an eval changes with the eval.
+    `unstored` is the definition that the specification names, if it is not stored yet. Raise Invalid for a spec that
+    cannot run or a key that was used with another request, and Conflict while another request with the same key is in
+    progress.
     """
     request = spec_to_text(spec) if request is None else request
     if idempotency_key is not None and (first := find_started(workspace, idempotency_key, request, now)):
@@ -132,7 +129,7 @@ def start(
 
 
 def find_started(workspace: str, idempotency_key: str, request: str, now: datetime) -> RunStarted | None:
-    """Return what an earlier request with this key has started; None if there was none. Raise what `start` raises."""
+    """Return what an earlier request with this key has started, or None. Raise what `start` raises."""
     answer = idempotency.find_answer(workspace, idempotency_key, request, now)
     if answer is None:
         return None
@@ -148,7 +145,6 @@ def _find_estimate(run: Run) -> RunEstimate | None:
 
 
 def validate(workspace: str, spec: RunSpec, now: datetime) -> None:
-    """Raise what `start` would raise for this spec now."""
     build_run(workspace, spec, now)
 
 
@@ -160,12 +156,9 @@ def build_run(
     definition: ResolvedDefinition | None = None,
     checks: ModelChecks | None = None,
 ) -> BuiltRun:
-    """The run of this specification, checked and not stored. Raises what `start` raises.
-
-    `source` is what it repeats, if that is not all of the run that the specification names; `definition` is the one
-    that the specification names, if it is not stored yet; `checks` decide which models can be called, by default those
-    of a start.
-    """
+    """Return the run of this specification, checked and not stored. Raise what `start` raises. `source` is what it
+    repeats, if that is not all of the run that the specification names. `definition` is the one that the specification
+    names, if it is not stored yet. `checks` decide which models can be called, by default those of a start."""
     try:
         return _build_run(workspace, spec, now, source, definition, checks or ModelChecks(workspace))
     except Invalid as invalid:
@@ -234,7 +227,8 @@ def _with_agent_name(workspace: str, target: Target) -> Target:
 
 
 def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: ModelChecks) -> dict[str, Any] | None:
-    """The profile as it is stored with the run; of a rerun, as it was. Raises Invalid if it cannot be executed."""
+    """Return the profile as it is stored with the run, or for a rerun as it was. Raise Invalid if it cannot be
+    executed."""
     if spec.profile_id is None:
         return None
     stored = source.profile if source is not None else None
@@ -245,8 +239,8 @@ def _profile(workspace: str, spec: RunSpec, source: RerunSource | None, checks: 
 
 
 def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
-    """Raise Invalid for an unknown experiment. A schedule, and a rerun that takes over the experiment of its run, start
-    a run of no experiment if theirs has been deleted."""
+    """Raise Invalid for an unknown experiment. A deleted one is dropped for a schedule, and for a rerun that inherits
+    it."""
     if spec.experiment_id is None or resources.exists(workspace, ResourceKind.EXPERIMENT, spec.experiment_id):
         return spec
     if spec.schedule_id is None and not _takes_over_experiment(workspace, spec):
@@ -255,14 +249,13 @@ def _with_experiment(workspace: str, spec: RunSpec) -> RunSpec:
 
 
 def _takes_over_experiment(workspace: str, spec: RunSpec) -> bool:
-    """Return whether the run repeats another one and has its experiment."""
     if spec.rerun_of is None:
         return False
     return runs.get(RunRef(workspace, spec.rerun_of)).experiment_id == spec.experiment_id
 
 
 class UnknownDefinition(Invalid):
-    """The definition of a run was deleted, or never there."""
+    """The definition of a run was deleted, or never existed."""
 
 
 def _resolve(workspace: str, spec: RunSpec) -> ResolvedDefinition:
@@ -280,14 +273,14 @@ def _selected_cases(workspace: str, spec: RunSpec, definition: ResolvedDefinitio
 
 
 def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
-    """The spec takes precedence over the eval, and the eval over the workspace's settings, also in having none."""
+    """Return the configuration. The spec takes precedence over the eval, and the eval over the workspace's settings. An
+    explicit absence of graders takes precedence too."""
     eval_config = evals.get(workspace, spec.eval_id).grader_config if spec.eval_id else GraderConfig()
     config = spec.grader_config.with_defaults(eval_config).with_defaults(workspace_grader_config(workspace))
     return config.without(spec.disabled_graders)
 
 
 def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: int) -> Sequence[int]:
-    """Ascending: those of the named scenarios, otherwise a sample."""
     if not spec.scenario_ids:
         return sample(manifest.total, spec.sample_percentage, seed)
     positions = scenarios.find_positions(manifest, spec.scenario_ids)

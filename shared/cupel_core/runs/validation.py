@@ -33,15 +33,15 @@ from cupel_core.store.scenarios import read_within
 from cupel_core.store.settings import settings
 
 MAX_COLUMNS = 200
-"""Targets times prompts: what a matrix of results, and the progress of a run, can show."""
+"""The maximum of targets times prompts, which a matrix of results and the progress of a run can show."""
 MAX_CHECKED_BYTES = 5_000_000
-"""Of scenarios as JSON that a start reads to find out whether they fit: about 15,000 questions."""
+"""A start reads at most this much JSON of scenarios to check them: about 15,000 questions."""
 MAX_TARGETS_BYTES = 100 * 1024
-"""Of a run's targets as JSON; the run is one item of at most 400 KB."""
+"""The maximum size of a run's targets as JSON. The run is one item of at most 400 KB."""
 _NEEDS_NO_TOOLS = (None, ToolMode.AUTO, ToolMode.NONE)
 
 type Layers = tuple[tuple[str, Mapping[str, Any]], ...]
-"""Parameters with the field that they are in; later ones take precedence."""
+"""Parameters with the field that they are in. Later ones take precedence."""
 
 
 def check_spec(
@@ -69,11 +69,9 @@ def check_required_models(grader_config: GraderConfig, content: Content, scenari
 
 
 def check_fit(content: Content, manifest: Manifest, positions: Sequence[int]) -> None:
-    """Raise Invalid if scenarios at these positions lack what a prompt or an assertion needs.
-
-    Several may have one name, because stored results name a scenario by its id. Of a large definition, the first
-    MAX_CHECKED_BYTES are read: a table that lacks a column lacks it in every row.
-    """
+    """Raise Invalid if scenarios at these positions lack what a prompt or an assertion needs. Several scenarios may
+    have one name, because stored results name a scenario by its id. Of a large definition, the first MAX_CHECKED_BYTES
+    are read: a table that lacks a column lacks it in every row."""
     checked = read_within(manifest, sorted(set(positions)), MAX_CHECKED_BYTES)
     if errors := list(islice(_fit_errors(content, checked), MAX_MISFITS)):
         raise Invalid.fields(errors)
@@ -114,7 +112,7 @@ def _file_error(workspace: str, target: Target, largest: LargestFiles) -> str | 
 
 
 def _target_field(targets: Sequence[Target], number: int) -> str:
-    """As in the request: `models` is short for targets without anything of their own."""
+    """Return the field in the request. `models` is short for targets without any settings of their own."""
     if _are_plain(targets):
         return f"models.{number}"
     target = targets[number]
@@ -126,7 +124,7 @@ def _are_plain(targets: Sequence[Target]) -> bool:
 
 
 def check_tool_connectors(workspace: str, spec: RunSpec, content: Content) -> None:
-    """Raise Invalid for each connector that is to execute calls of tools and cannot."""
+    """Raise Invalid for each connector that must execute calls of tools and cannot."""
     layers = [
         ("config.params", {**content.params, **spec.params}),
         *((f"targets.{number}.params", target.params) for number, target in enumerate(spec.targets)),
@@ -150,7 +148,6 @@ def _tool_error(workspace: str, connector_id: str) -> str | None:
 
 
 def check_size(plan: Plan) -> None:
-    """Raise Invalid if a run of this plan would be too large."""
     if len(plan.columns) > MAX_COLUMNS:
         raise Invalid(
             f"{len(plan.targets)} targets with {len(plan.prompt_ids)} prompts are {len(plan.columns)} columns; "
@@ -185,7 +182,6 @@ def _target_errors(workspace: str, spec: RunSpec, checks: ModelChecks) -> Iterat
 
 
 def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
-    """Of the run's own parameters, each must be known to at least one target."""
     known = frozenset[str]().union(*map(known_parameters, spec.targets))
     for name, value in spec.params.items():
         if value is not None and name not in known and spec.targets:
@@ -194,7 +190,7 @@ def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
 
 
 def _summarizer_errors(checks: ModelChecks, spec: RunSpec, grader_config: GraderConfig) -> Iterator[FieldError]:
-    """Of a default that nobody asks for, nothing is said."""
+    """Yield the errors of the summarizer. A default that nothing uses has none."""
     model = grader_config.summarizer_model
     is_used = spec.report or spec.grader_config.summarizer_model is not None
     if is_used and model is not None and (message := checks.model_error(model)):
@@ -220,7 +216,7 @@ def _queue_error(provider: str) -> str | None:
 
 
 def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[str, Any]:
-    """Return the profile as a snapshot stores it. Raises Invalid for an unknown profile or version."""
+    """Return the profile as a snapshot stores it. Raise Invalid for an unknown profile or version."""
     try:
         profile = profiles.get(workspace, profile_id, version)
     except NotFound as unknown:
@@ -236,7 +232,7 @@ def find_profile(workspace: str, profile_id: str, version: int | None) -> dict[s
 
 
 def check_profile(workspace: str, spec: RunSpec, stored: dict[str, Any], checks: ModelChecks) -> None:
-    """Raise Invalid, naming every problem: keys and prices change after a profile was saved."""
+    """Raise Invalid, naming every problem. Keys and prices may have changed since a profile was saved."""
     profile = RunProfile.of_snapshot(stored)
     if profile is None:
         return
@@ -295,5 +291,4 @@ def _tool_choice_errors(layers: Layers) -> Iterator[FieldError]:
 
 
 def _last_layer(layers: Layers, name: str) -> tuple[str, Any]:
-    """The value that takes precedence, with its field; None if nothing has one."""
     return next(((field, params[name]) for field, params in reversed(layers) if name in params), ("", None))

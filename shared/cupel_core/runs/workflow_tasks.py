@@ -25,21 +25,19 @@ MAX_WAITED_SECONDS = 3_600
 
 
 class WarmUp(BaseModel):
-    """The task of loading the code of all phases; `cupel up` sends it so that the first execution has no cold start."""
+    """The task of loading the code of all phases. `cupel up` sends it so that the first execution has no cold start."""
 
     op: Literal["warm"]
 
 
 class LeafRangeFields(QueueMessage):
-    """The fields of a task for one range of a run's leaves."""
-
     first_leaf: int
     leaves: int
     rounds: int = 0
     """The number of times that this execution has carried out the task before."""
     max_rounds: int = 1
     waited: int = 0
-    """Seconds for which it has waited for judges' providers since a task of the range made progress."""
+    """The seconds for which it has waited for judges' providers since a task of the range made progress."""
 
     @property
     def leaf_range(self) -> LeafRange:
@@ -47,14 +45,12 @@ class LeafRangeFields(QueueMessage):
 
 
 class LeftFields(QueueMessage):
-    """The fields of a last task."""
-
     left: tuple[int, ...]
-    """The number of transcripts that each range has left, at least."""
+    """The minimum number of transcripts that each range has left."""
 
     @property
     def is_continued(self) -> bool:
-        """Whether this execution ends without ending its work, which the sweeper then has continued by another one."""
+        """Return whether this execution ends before its work does. The sweeper then starts another one."""
         return sum(self.left) > 0
 
 
@@ -64,28 +60,25 @@ class PhaseFailure(NamedTuple):
 
 
 def phase_failure(causes: Mapping[Any, Cause]) -> PhaseFailure:
-    """The phase that failed for good, and its error, from the state machine's `error` (one entry)."""
+    """Return the phase that failed for good, and its error, from the state machine's `error` (one entry)."""
     phase, cause = next(iter(causes.items()))
     return PhaseFailure(phase, cause.describe())
 
 
 def leaf_range_items(ranges: Iterable[LeafRange]) -> list[dict[str, int]]:
-    """The items of a Map state."""
     return [{"firstLeaf": each.first_leaf, "leaves": each.leaves} for each in ranges]
 
 
 def leaf_ranges_output(status: str, ranges: Iterable[LeafRange]) -> dict[str, Any]:
-    """The result of a workflow's first phase: the Map state starts one task per leaf range."""
+    """Return the result of a workflow's first phase. The Map state starts one task per leaf range."""
     slices = leaf_range_items(ranges)
     return {"status": status, "slices": slices, "maxRounds": max_rounds(len(slices))}
 
 
 def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, Any]:
-    """The result of a task for one range, which the state machine repeats while `again`, after `waitSeconds`.
-
-    Raises RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
-    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS.
-    """
+    """Return the result of a task, which the state machine repeats while `again`, after `waitSeconds`. Raise
+    RetryableError, which Step Functions retries five times, if transcripts are left and none was done, unless a
+    provider asks to wait: then the range waits for up to MAX_WAITED_SECONDS."""
     wait_seconds = _bounded_wait_seconds(progress, task.waited)
     may_wait = wait_seconds > 0 and task.waited < MAX_WAITED_SECONDS
     if progress.left and not (progress.done or may_wait):
@@ -102,10 +95,8 @@ def slice_output(task: LeafRangeFields, progress: SliceProgress) -> dict[str, An
 
 
 def _bounded_wait_seconds(progress: SliceProgress, waited: int) -> int:
-    """Return 0 if nothing is left, or if no provider asks to wait.
-
-    Waits without progress become longer, because an execution may repeat the task of a range only `max_rounds` times.
-    """
+    """Return 0 if nothing is left, or if no provider asks to wait. Waits without progress become longer, because an
+    execution may repeat the task of a range only `max_rounds` times."""
     if not progress.left or progress.wait_seconds <= 0:
         return 0
     grown = 0 if progress.done else waited // 2
@@ -113,16 +104,12 @@ def _bounded_wait_seconds(progress: SliceProgress, waited: int) -> int:
 
 
 def time_left(context: LambdaContext) -> Callable[[], float]:
-    """A function that returns the seconds until the invocation times out."""
     return lambda: context.get_remaining_time_in_millis() / 1_000
 
 
 @contextmanager
 def spent_metric() -> Iterator[OnSpend]:
-    """Publish what a task has recorded as spent as the metric SpentUsd, by the provider that probes are counted by.
-
-    Also if the task fails.
-    """
+    """Publish a task's recorded spending as the metric SpentUsd by provider, even if the task fails."""
     spent_usd: defaultdict[str, float] = defaultdict(float)
 
     def add(model: str | None, spend: Spend) -> None:

@@ -1,7 +1,7 @@
 """Erasure of whole workspaces, and the repetition of all deletions after the table was restored to an earlier time.
 
 The request to erase a workspace ends access and work, and the sweeper erases what is stored. Every step may be
-repeated, and continues where the previous one ended: what was erased is no longer found.
+repeated, and continues where the previous one ended, because what was erased is no longer found.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,7 @@ from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> None:
     """Make a workspace unreadable and have the sweeper erase it. What `has_time` leaves is ended by the sweeper.
-
-    Repeating it while the workspace is being erased only continues that.
-    """
+    Repeating it while the workspace is being erased only continues that."""
     known = workspaces.find(workspace)
     if known is None or not known.is_being_erased:
         ref = RunRef(workspace, workspace)
@@ -42,7 +40,8 @@ def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool])
 
 
 def close_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """End access to a workspace, its schedules and its runs, as far as time allows; whether nothing is left to end."""
+    """End access to a workspace, its schedules and its runs, while `has_time` allows. Return whether nothing is
+    left."""
     return (
         tokens.erase_all(workspace, has_time)
         and _remove_schedules(workspace, has_time)
@@ -51,7 +50,7 @@ def close_workspace(workspace: str, now: datetime, has_time: Callable[[], bool])
 
 
 def continue_closing(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Close a workspace, then have everything erased once nobody is left who had read something of it before."""
+    """Close a workspace, then request its erasure once no invocation is left that had read something of it before."""
     workspace = erasure.ref.workspace
     if not close_workspace(workspace, now, has_time):
         return False
@@ -69,7 +68,7 @@ def _remove_schedules(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def reapply_deletions(now: datetime) -> int:
-    """Repeat all recorded deletions, after the table was restored to an earlier time; returns how many there are."""
+    """Repeat all recorded deletions, after the table was restored to an earlier time. Return their number."""
     count = 0
     for deletion in deletion_log.list_deletions():
         _reapply(deletion, now)
@@ -96,7 +95,7 @@ def _reapply(deletion: Deletion, now: datetime) -> None:
 
 
 def _reapply_to_workspace(deletion: Deletion, now: datetime) -> None:
-    """Unless the table is from after the erasure, or has a new workspace of the name."""
+    """Erase the workspace again, unless the table is from after the erasure, or has a new workspace of the name."""
     known = workspaces.find(deletion.ref.workspace)
     created_at = known.created_at if known else None
     if known is not None and known.is_erased:
@@ -106,7 +105,7 @@ def _reapply_to_workspace(deletion: Deletion, now: datetime) -> None:
 
 
 def _reapply_to_definition(ref: RunRef, now: datetime) -> None:
-    """Its forks do not matter: there were none, so those that were restored are erased again too."""
+    """Erase the definition again, with restored forks: its erasure was only allowed when no forks were left."""
     head = definitions.find(*ref)
     if head is None:
         return
@@ -116,7 +115,7 @@ def _reapply_to_definition(ref: RunRef, now: datetime) -> None:
 
 
 def _reapply_to_file(deletion: Deletion, now: datetime) -> None:
-    """Unless the file was stored again after the deletion."""
+    """Erase the file again, unless it was stored again after the deletion."""
     try:
         file = catalog.get(*deletion.ref)
     except NotFound:
@@ -130,7 +129,7 @@ def _reapply_to_run(deletion: Deletion, now: datetime) -> None:
     try:
         run = runs.get(ref)
     except NotFound:
-        return  # Not yet started at the time of the backup, or deleted before it.
+        return  # It was started after the backup, or deleted before it.
     if isinstance(deletion.what, DeletedWhole):
         runs.delete(ref, now, erase_from=now)
     elif not _was_retried_since(deletion, deletion.what):
@@ -138,6 +137,6 @@ def _reapply_to_run(deletion: Deletion, now: datetime) -> None:
 
 
 def _was_retried_since(deletion: Deletion, index: int) -> bool:
-    """Whether the outcome is of a retry after the deletion, which nobody has deleted."""
+    """Return whether the outcome is of a retry after the deletion, so that it was not deleted."""
     outcome = outcomes.get(deletion.ref, index)
     return outcome is not None and outcome.created_at > deletion_log.get_time(deletion)

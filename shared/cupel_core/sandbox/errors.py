@@ -1,8 +1,8 @@
-"""Why a task has no result."""
+"""The errors of tasks without a result."""
 
 
 class ExpressionError(ValueError):
-    """The user's expression cannot be computed; the message is for its author."""
+    """The user's expression cannot be computed. The message is for its author."""
 
 
 class LimitExceeded(ExpressionError):
@@ -10,8 +10,8 @@ class LimitExceeded(ExpressionError):
 
 
 class BudgetUsedUp(LimitExceeded):
-    """Nothing was computed: the workspace's expressions have exceeded their limits too often. Says nothing about this
-    one, which may be computed after `retry_after_seconds`."""
+    """Nothing was computed, because the workspace's expressions have exceeded their limits too often. This says nothing
+    about the present expression, which may be computed after `retry_after_seconds`."""
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(message)
@@ -19,4 +19,4 @@ class BudgetUsedUp(LimitExceeded):
 
 
 class SandboxFailed(RuntimeError):
-    """The helper process failed for a reason that is not the expression's."""
+    pass

@@ -1,7 +1,9 @@
-"""The helper process: carries out one task after another, each within its limits. Imports only what a task needs.
+"""The helper process, which carries out one task after another, each within its limits. It imports only what tasks
+need.
 
-Started by `process.py`. A message is its length in four bytes and JSON: `{task, arguments, cpuSeconds, memoryBytes,
-maxOutputBytes}`; the response is `{result}`, `{error}` (for the author), `{limit}` (the exceeded one) or `{failure}`.
+It is started by `process.py`. A message is its length in four bytes and JSON: `{task, arguments, cpuSeconds,
+memoryBytes, maxOutputBytes}`. The response is `{result}`, `{error}` (for the author), `{limit}` (the exceeded one) or
+`{failure}`.
 """
 
 import json
@@ -15,12 +17,11 @@ from importlib import import_module
 from typing import Any
 
 _NICENESS = 5
-"""A third of another process's share, from the first task on."""
+"""From the first task on, the process gets a third of another process's CPU share."""
 _MAX_ERROR_LENGTH = 2_000
 
 
 def serve(file_descriptor: int) -> None:
-    """Carry out tasks until the other end is closed."""
     _prepare()
     with socket.socket(fileno=file_descriptor) as channel:
         while (size := _receive(channel, 4)) is not None:
@@ -32,8 +33,7 @@ def serve(file_descriptor: int) -> None:
 
 
 def _prepare() -> None:
-    """Bound recursion, and leave it to the parent to decide when this process ends, also if a terminal interrupts
-    both."""
+    """Limit recursion, and ignore interrupts, so that the parent decides when this process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     sys.setrecursionlimit(2_000)
@@ -66,7 +66,7 @@ def _respond(request: bytes) -> bytes:
 
 
 def _carry_out(request: dict[str, Any]) -> bytes:
-    # The import is not the author's: it counts for no limit.
+    # The import is not caused by the author, so it counts for no limit.
     function = _function(request["task"])
     _give_way()
     _limit_memory(request["memoryBytes"])
@@ -78,7 +78,8 @@ def _carry_out(request: dict[str, Any]) -> bytes:
 
 @cache
 def _give_way() -> None:
-    """Lower the priority before an author's code runs; the first import keeps it, because the caller waits for it."""
+    """Lower the priority before an author's code runs. The first import keeps the priority, as the caller waits for
+    it."""
     os.nice(_NICENESS)
 
 
@@ -89,12 +90,12 @@ def _function(task: str) -> Callable[..., Any]:
 
 
 def _encode(response: dict[str, Any]) -> bytes:
-    """Raises ValueError for infinite numbers, which are no JSON."""
+    """Encode a response. Raise ValueError for infinite numbers, which are no JSON."""
     return json.dumps(response, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _limit_memory(size: int | None) -> None:
-    """macOS does not enforce this limit; a task's CPU time bounds how much it can allocate there."""
+    """Limit the memory. macOS does not enforce this limit; a task's CPU time bounds how much it can allocate there."""
     try:
         import resource
 

@@ -1,4 +1,4 @@
-"""TaskLimits of one task, and of a workspace whose tasks exceed them again and again."""
+"""Limits of one task, and of a workspace whose tasks exceed them repeatedly."""
 
 from collections import deque
 from dataclasses import field
@@ -15,10 +15,10 @@ _MB = 1_048_576
 class TaskLimits:
     cpu_seconds: float = 0.5
     memory_mb: int = 160
-    """Address space; the interpreter with all its libraries needs 45."""
+    """The limit of the address space. The interpreter with all its libraries needs 45."""
     max_output_bytes: int = 4 * _MB
     wall_seconds: float = 60.0
-    """A backstop: a task waits for nothing, but on a busy machine its imports and its CPU time take longer."""
+    """A limit for stuck tasks. A task does not wait, but on a busy machine its imports and its CPU time take longer."""
 
     @property
     def memory_bytes(self) -> int:
@@ -27,17 +27,16 @@ class TaskLimits:
 
 @dataclass
 class WorkspaceBudget:
-    """How often a workspace's expressions may exceed their limits: `MAX_EXCEEDED` times in `WINDOW_SECONDS`.
-
-    Without it, a run of 10,000 probes would use 10,000 times the CPU limit.
-    """
+    """Limits a workspace's expressions to `MAX_EXCEEDED` exceeded limits in `WINDOW_SECONDS`. Without it, a run of
+    10,000 probes would use 10,000 times the CPU limit."""
 
     exceeded_at: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_EXCEEDED))
     quick_timeouts: int = 0
-    """Searches in this process that were stopped; after a few, the workspace's searches start in a helper at once."""
+    """The number of stopped searches in this process. After a few, the workspace's searches start in a helper at
+    once."""
 
     def exhausted_seconds(self, now: float) -> float:
-        """How long it is still used up; 0 if it is not."""
+        """Return for how long it is still used up, or 0."""
         if len(self.exceeded_at) < MAX_EXCEEDED:
             return 0.0
         return max(0.0, self.exceeded_at[0] + WINDOW_SECONDS - now)

@@ -1,4 +1,4 @@
-"""Lends helper processes: few live at a time, one for each workspace at most, so that nobody queues behind another."""
+"""A pool of helper processes. There are few, and each workspace uses one at a time, so that none blocks another."""
 
 import asyncio
 import atexit
@@ -24,16 +24,14 @@ from cupel_core.sandbox.errors import BudgetUsedUp, ExpressionError, LimitExceed
 from cupel_core.sandbox.limits import MAX_EXCEEDED, WINDOW_SECONDS, TaskLimits, WorkspaceBudget
 
 _INHERITED = ("LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")
-"""The helper gets no other variable: a function's environment contains its credentials."""
+"""The helper gets no other variable, because a function's environment contains its credentials."""
 _START = "import sys; sys.path[:] = {path!r}; from cupel_core.sandbox.helper import serve; serve({descriptor})"
 _EXIT_SECONDS = 5.0
 
 
 class HelperProcess:
-    """The parent's end of one helper process, which is started at once; `close` it, or let it end with this process.
-
-    It is not safe for concurrent use: the pool lends it to one caller at a time.
-    """
+    """The parent's end of one helper process, which is started at once. `close` it, or let it end with this process. It
+    is not safe for concurrent use: the pool lends it to one caller at a time."""
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
@@ -53,8 +51,8 @@ class HelperProcess:
         return self._process.poll() is None
 
     def call(self, task: str, arguments: tuple[Any, ...], limits: TaskLimits) -> Any:
-        """The task's result. Raises ExpressionError, LimitExceeded or SandboxFailed; after the latter two it may be
-        dead."""
+        """Return the task's result. Raise ExpressionError, LimitExceeded or SandboxFailed. After the latter two, the
+        process may be dead."""
         fields = {
             "task": task,
             "arguments": arguments,
@@ -96,7 +94,6 @@ class HelperProcess:
         return bytes(parts)
 
     def _end(self, limits: TaskLimits, error: Exception) -> Exception:
-        """End the process; returns the error that its end means."""
         if isinstance(error, EOFError):
             self._await_exit()
         is_alive = self.is_alive
@@ -152,12 +149,11 @@ _lock = Lock()
 
 
 def use_workspace(name: str) -> None:
-    """The workspace whose expressions the running asyncio task, or thread, computes from now on."""
+    """Set the workspace of the expressions that the running asyncio task, or thread, computes from now on."""
     _workspace.set(name)
 
 
 def budget() -> WorkspaceBudget:
-    """The budget of the current workspace."""
     with _lock:
         name = _workspace.get()
         found = _budgets.setdefault(name, WorkspaceBudget())
@@ -168,7 +164,7 @@ def budget() -> WorkspaceBudget:
 
 
 async def run(task: str, *arguments: Any, limits: TaskLimits = _DEFAULT_LIMITS) -> Any:
-    """The JSON that the task returns for JSON arguments. Raises ExpressionError, LimitExceeded, BudgetUsedUp or
+    """Return the JSON that the task returns for JSON arguments. Raise ExpressionError, LimitExceeded, BudgetUsedUp or
     SandboxFailed."""
     turns = _turns()
     async with turns.of(_workspace.get()), turns.processes:
@@ -177,19 +173,18 @@ async def run(task: str, *arguments: Any, limits: TaskLimits = _DEFAULT_LIMITS) 
 
 
 def run_blocking(task: str, *arguments: Any, limits: TaskLimits = _DEFAULT_LIMITS) -> Any:
-    """Like `run`, for callers without an event loop."""
+    """Run a task like `run`, for callers without an event loop."""
     _check_budget()
     return _call(budget(), task, arguments, limits)
 
 
 def reset_budgets() -> None:
-    """For tests: every workspace has exceeded no limit yet."""
+    """Reset the exceeded limits of every workspace, for tests."""
     with _lock:
         _budgets.clear()
 
 
 def close() -> None:
-    """End the idle helper processes."""
     with _lock:
         processes, _idle[:] = list(_idle), []
     for process in processes:
@@ -243,12 +238,12 @@ def _take_idle() -> HelperProcess | None:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads of their own: the default executor's few threads write the outcomes."""
+    """Return separate threads, because the default executor's few threads write the outcomes."""
     return ThreadPoolExecutor(MAX_PROCESSES, thread_name_prefix="sandbox")
 
 
 class _Turns:
-    """Who may use a process now, on one event loop."""
+    """Decides which caller may use a process now, on one event loop."""
 
     def __init__(self) -> None:
         self.processes = asyncio.Semaphore(MAX_PROCESSES)

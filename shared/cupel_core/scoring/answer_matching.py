@@ -183,7 +183,7 @@ def _is_json_match(answer: Any, target: Any) -> bool:
 
 
 def number_equals(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """The last number of the answer equals the expected one, within the tolerance."""
+    """Require that the last number of the answer equals the expected one, within the tolerance."""
     config, value = assertion.config or {}, assertion.value
     expected = find_numbers(value)[0] if isinstance(value, str) else float(value)
     allowed = tolerance_of(config.get("tolerance"), expected) + 1e-9 * abs(expected)

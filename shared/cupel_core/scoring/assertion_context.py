@@ -1,4 +1,4 @@
-"""The input of assertions: the output, the conversation that led to it, and its time and cost."""
+"""Defines the input of assertions: the output, the conversation that led to it, and its time and cost."""
 
 import json
 from collections.abc import Mapping
@@ -16,49 +16,45 @@ from cupel_core.domain.text.javascript_values import as_text, well_formed
 
 
 class ShortConversation(ValueError):
-    """A conversation ended before the answer that an assertion is about."""
+    """The conversation ended before the answer that an assertion is about."""
 
 
 @dataclass(frozen=True)
 class AssertionContext:
     output: str
-    """The last reply of the target, or what the assertion's transform makes of it."""
+    """It is the target's last reply, or the result of the assertion's transform."""
     messages: tuple[Message, ...] = ()
-    """The whole conversation, including the system message and the output."""
+    """It is the whole conversation, including the system message and the output."""
     latency_ms: float | None = None
     cost_usd: float | None = None
     finish_reason: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
-    """The values of `{{name}}` placeholders in assertion values."""
+    """They replace `{{name}}` placeholders in assertion values."""
     turns: int = 1
-    """How many answers of the conversation are the target's, the last ones."""
+    """The last answers of the conversation, this many, are the target's."""
     target_calls: int = 1
-    """How many of its last assistant messages are the target's: an answer with executed calls has several."""
+    """The last assistant messages, this many, are the target's: an answer with executed calls has several."""
     tools: tuple[Tool, ...] = ()
-    """What the target could call."""
     conversation_id: str = ""
     goal: str | None = None
     name: str = ""
-    """The scenario's, like `metadata`; what code of assertions is given."""
+    """It is the scenario's name, which code of assertions receives, like `metadata`."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     assertions: tuple[Assertion, ...] = ()
-    """All of the conversation, which code of one is given."""
     value: Any = None
-    """It is what the transform returns, or the answer's declared structure; None if that is a text."""
+    """It is the result of the transform, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False
-    """Whether the target was asked for JSON of a schema."""
     is_transformed: bool = False
-    """Whether `output` is what a transform made of the reply."""
 
     @property
     def replies(self) -> tuple[Message, ...]:
-        """Everything the target said and called, in order; an answer with executed calls consists of several."""
+        """Return everything the target said and called, in order; an answer with executed calls consists of several
+        replies."""
         said = [message for message in self.messages if message.role is MessageRole.ASSISTANT]
         return tuple(said[max(0, len(said) - self.target_calls) :])
 
     @property
     def answer_replies(self) -> tuple[Message, ...]:
-        """Of the last answer only."""
         after = max((n for n, message in enumerate(self.messages) if message.role is MessageRole.USER), default=-1)
         count = sum(message.role is MessageRole.ASSISTANT for message in self.messages[after + 1 :])
         return self.replies[max(0, len(self.replies) - count) :] if count else ()
@@ -68,7 +64,7 @@ class AssertionContext:
         return tuple(call for reply in self.answer_replies for call in reply.tool_calls)
 
     def to_json(self) -> dict[str, Any]:
-        """What the checks need that may be computed in the sandbox."""
+        """Return what the checks need that may be computed in the sandbox."""
         return {
             "output": self.output,
             "value": json.dumps(self.value),
@@ -99,7 +95,7 @@ class AssertionContext:
         return replace(self, output=well_formed(as_text(value)), value=None if isinstance(value, str) else value)
 
     def at_turn(self, turn: int) -> "AssertionContext":
-        """The conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""
+        """Return the conversation up to this answer, from 1. Raises ShortConversation if it has fewer answers."""
         answers = self._answers()
         if turn > len(answers):
             raise ShortConversation(f"the conversation has only {len(answers)} answers")
@@ -114,7 +110,8 @@ class AssertionContext:
         )
 
     def _answers(self) -> list[int]:
-        """Where answers of the target end: before the user, or at the end of the conversation."""
+        """Return the positions at which answers of the target end: before the user, or at the end of the
+        conversation."""
         positions: list[int] = []
         follows_user = True
         for position in reversed(range(len(self.messages))):
@@ -131,7 +128,6 @@ class AssertionContext:
 
     @property
     def question(self) -> str:
-        """The user's last message."""
         questions = [message.content for message in self.messages if message.role is MessageRole.USER]
         return questions[-1] if questions else ""
 
@@ -143,6 +139,6 @@ class AssertionContext:
 
     @property
     def prompt_material(self) -> str | list[MaterialValue]:
-        """Return the same for a judge's material: a text, or a list of messages if there was more than one."""
+        """Return the prompt for a judge's material: a text, or a list of messages if there was more than one."""
         before = self.messages_without_system[:-1]
         return self.question if len(before) < 2 else messages_material(before)

@@ -1,4 +1,4 @@
-"""The result of one check, before it is negated and weighted."""
+"""Defines the result of one check, before it is negated and weighted."""
 
 from typing import NamedTuple
 
@@ -7,24 +7,23 @@ from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 type SpendLog = list[Spend]
-"""The spend of a check's model calls so far; complete even if the check fails."""
+"""It has the spend of a check's model calls so far, and is complete even if the check fails."""
 
 _MAX_QUOTE_LENGTH = 200
 
 
 class CheckResult(NamedTuple):
-    """`reason` states what was observed, so that it is true of `not-…` as well. `score` from 0 to 1."""
+    """`reason` states what was observed, so that it is also true for `not-…`. `score` is from 0 to 1."""
 
     passed: bool
     score: float
     reason: str
     parts: tuple[AssertionResult, ...] = ()
-    """Results that the check consists of, as code may return them."""
     judge_reply: JudgeReply | None = None
 
 
 class NotComputable(ValueError):
-    """A check has no result: data is missing, or the assertion's value is invalid for this conversation."""
+    """The check has no result, because data is missing, or the assertion's value is invalid for this conversation."""
 
     def __init__(self, message: str, code: UnscoredCode = UnscoredCode.INPUT, model: str | None = None) -> None:
         super().__init__(message)
@@ -37,20 +36,19 @@ class NotComputable(ValueError):
 
 
 class TransformFailed(ValueError):
-    """The answer is not of the form that the assertion's transform expects."""
+    """The answer does not have the form that the assertion's transform expects."""
 
 
 class CodeFailed(ValueError):
-    """Code raised an exception on an answer, or returned what is no result."""
+    """Code raised an exception on an answer, or returned no valid result."""
 
 
 def binary(passed: bool, reason: str) -> CheckResult:
-    """A result that is either 0 or 1."""
     return CheckResult(passed, float(passed), reason)
 
 
 def graded(name: str, score: float, threshold: float) -> CheckResult:
-    """A result with a score, clamped to 0 … 1, that passes by reaching the threshold."""
+    """Return a result with a score, clamped to 0 … 1, that passes if it reaches the threshold."""
     score = min(1.0, max(0.0, score))
     # Rounding must not fail a score that equals the threshold.
     passed = score >= threshold - 1e-12
@@ -58,6 +56,6 @@ def graded(name: str, score: float, threshold: float) -> CheckResult:
 
 
 def quote(text: object) -> str:
-    """A text in quotation marks, truncated when it is long."""
+    """Return a text in quotation marks, truncated when it is long."""
     content = str(text)
     return f'"{content}"' if len(content) <= _MAX_QUOTE_LENGTH else f'"{content[:_MAX_QUOTE_LENGTH]}…"'

@@ -1,7 +1,7 @@
-"""The deterministic checks by kind, each computed within limits.
+"""Computes the deterministic checks by kind, each within limits.
 
-A check of ordinary size is computed here. What may take long on this output, or has taken long, is computed in a
-sandbox: a schema always, since what it costs cannot be told from its text.
+A check of ordinary size is computed here. A check that may take long on this output, or has taken long, is computed in
+a sandbox: a schema always, since its cost cannot be told from its text.
 """
 
 import re
@@ -22,7 +22,7 @@ from cupel_core.scoring.check_result import CheckResult, NotComputable, binary
 from cupel_core.scoring.texts import threshold_of
 
 MAX_WORK = 300_000
-"""Of a check that is computed here; a unit takes about 10 ns."""
+"""A check that is computed here has at most this many units, each of which takes about 10 ns."""
 MAX_PARSED_LENGTH = 2_000
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 _WITH_SCHEMAS_OF_TOOLS = frozenset(
@@ -64,7 +64,7 @@ _SYNONYMS = {
 
 
 def finish_reason(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """Treats the providers' different names for one reason as equal: `end_turn`, `STOP` and `stop`."""
+    """Treat the providers' different names for one reason as equal: `end_turn`, `STOP` and `stop`."""
     if context.finish_reason is None:
         raise NotComputable("the provider does not report a finish reason")
     same = _normalized(context.finish_reason) == _normalized(assertion.value)
@@ -100,7 +100,7 @@ def _refusal() -> re.Pattern[str]:
 
 
 def is_refusal(_: Assertion, context: AssertionContext) -> CheckResult:
-    """By typical beginnings, and phrases anywhere in the output. An empty output is a refusal."""
+    """Recognize a refusal by typical beginnings, and phrases anywhere in the output; an empty output is one, too."""
     text = re.sub("[′’`]", "'", context.output.strip().lower())
     refuses = not text or _refusal().search(text) is not None
     reason = "the output is empty" if not text else "the output reads like a refusal"
@@ -154,7 +154,7 @@ CHECKS: Mapping[str, Check] = {
 
 
 async def compute_bounded(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """The check's result. Raises NotComputable, and sandbox.ExpressionError when a limit is exceeded."""
+    """Return the check's result. Raises NotComputable, and sandbox.ExpressionError when a limit is exceeded."""
     if assertion.kind not in _SANDBOXED and budget().may_try_here and work_of(assertion, context.output) <= MAX_WORK:
         try:
             return CHECKS[assertion.kind](assertion, context)
@@ -176,7 +176,7 @@ def _has_schema(assertion: Assertion) -> bool:
 
 
 def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
-    """Run in the sandbox."""
+    """Compute a check in the sandbox."""
     read, needed = Assertion.from_json(assertion), AssertionContext.from_json(context)
     if read.kind == "regex":
         from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS
@@ -186,7 +186,7 @@ def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
 
 
 def work_of(assertion: Assertion, output: str) -> float:
-    """A bound of what the check costs; infinite if there is none."""
+    """Return an upper bound of the check's cost; infinite if there is none."""
     value, size = assertion.value, len(output)
     if _has_schema(assertion):
         return inf

@@ -1,4 +1,4 @@
-"""Assertions of code: what the code is given, and how what it returns becomes a result, both as in promptfoo.
+"""Computes assertions by code: its arguments, and how its return value becomes a result, are as in promptfoo.
 
 The code itself runs where its author evaluates (`CodeRunner`); a stack has no runner.
 """
@@ -26,26 +26,24 @@ _MAX_TEXT_LENGTH = 5_000
 
 
 class Code(NamedTuple):
-    """Either `text`, or a `file` with the function that is called."""
+    """Contains either `text`, or a `file` with the function that is called."""
 
     language: str
     text: str | None = None
     file: str | None = None
     function: str | None = None
     is_transform: bool = False
-    """Whether it may return any value, instead of the result of an assertion."""
+    """It may return any value, instead of the result of an assertion."""
 
 
 class CodeRunner(Protocol):
     async def __call__(self, code: Code, arguments: list[Any]) -> Any:
-        """Return the JSON that the code returns for these arguments.
-
-        Raises CodeFailed if the code raises an exception, and NotComputable if it cannot be loaded or exceeds a limit.
-        """
+        """Return the JSON that the code returns for these arguments. Raises CodeFailed if the code raises an exception,
+        and NotComputable if it cannot be loaded or exceeds a limit."""
 
 
 def code_of(language: str, value: str) -> Code:
-    """The code of an assertion's value: `file://check.py:function`, or the code itself."""
+    """Return the code of an assertion's value: `file://check.py:function`, or the code itself."""
     match = CODE_FILE.fullmatch(value.strip())
     if match is None:
         return Code(language, text=value)
@@ -53,7 +51,6 @@ def code_of(language: str, value: str) -> Code:
 
 
 def scoring_function_of(value: str) -> Code:
-    """A set's scoring function, which is always in a file."""
     match = CODE_FILE.fullmatch(value)
     if match is None:
         raise NotComputable(f"{value} is not the name of a file of code", UnscoredCode.CODE)
@@ -61,17 +58,15 @@ def scoring_function_of(value: str) -> Code:
 
 
 def value_function_of(value: str) -> Code:
-    """Return the code that makes an assertion's value, which is always in a file."""
+    """Return the code that computes an assertion's value, which is always in a file."""
     code = scoring_function_of(value)
     default = _DEFAULT_FUNCTION if code.language == PYTHON else None
     return code._replace(function=code.function or default, is_transform=True)
 
 
 async def check_by_code(assertion: Assertion, context: AssertionContext, run: CodeRunner) -> CheckResult:
-    """Check an answer by an assertion's code.
-
-    Raises CodeFailed if the code fails or returns anything but a result, and NotComputable as `CodeRunner` does.
-    """
+    """Check an answer by an assertion's code. Raises CodeFailed if the code fails or returns anything but a result, and
+    NotComputable as `CodeRunner` does."""
     code = code_of(assertion.kind, assertion.value)
     if code.language == PYTHON and code.file and not code.function:
         code = code._replace(function=_DEFAULT_FUNCTION)
@@ -80,18 +75,14 @@ async def check_by_code(assertion: Assertion, context: AssertionContext, run: Co
 
 
 async def value_by_code(function: str, assertion: Assertion, context: AssertionContext, run: CodeRunner) -> Any:
-    """Return the value of an assertion that a function returns for the answer.
-
-    Raises CodeFailed if the code fails, and NotComputable as `CodeRunner` does.
-    """
+    """Return the value of an assertion that a function returns for the answer. Raises CodeFailed if the code fails, and
+    NotComputable as `CodeRunner` does."""
     return await run(value_function_of(function), [context.answer, _context(assertion, context)])
 
 
 async def transform_by_code(transform: str, context: AssertionContext, run: CodeRunner) -> Any:
     """Apply a transform that is code to the answer: an expression, a body of several lines, or a file's function.
-
-    Raises TransformFailed if the code fails or returns nothing, and NotComputable as `CodeRunner` does.
-    """
+    Raises TransformFailed if the code fails or returns nothing, and NotComputable as `CodeRunner` does."""
     code = transform_code_of(transform)
     given = {
         "vars": dict(context.variables),
@@ -121,7 +112,6 @@ async def score_by_code(
     threshold: float | None,
     run: CodeRunner,
 ) -> CheckResult:
-    """The result of a set by its scoring function, which gets the metrics and the results of the set's parts."""
     code = scoring_function_of(function)
     if code.language == PYTHON and not code.function:
         code = code._replace(function=_DEFAULT_SCORING_FUNCTION)
@@ -172,10 +162,8 @@ def _component(result: AssertionResult) -> dict[str, Any]:
 
 
 def read_result(returned: Any, threshold: float | None, language: str) -> CheckResult:
-    """Read what code returned: true or false, a number, or an object with `pass`, `score` and `reason`.
-
-    Python may also return these as text, and an object's names in snake case. Raises CodeFailed for anything else.
-    """
+    """Read what code returned: true or false, a number, or an object with `pass`, `score` and `reason`. Python may also
+    return these as text, and an object's names in snake case. Raises CodeFailed for anything else."""
     if language == PYTHON and isinstance(returned, str):
         returned = _parsed(returned)
     match returned:
@@ -192,7 +180,7 @@ def read_result(returned: Any, threshold: float | None, language: str) -> CheckR
 
 
 def _parsed(text: str) -> Any:
-    """Text as Python's printed values: `True`, `0.5`, or JSON."""
+    """Read text as Python's printed values: `True`, `0.5`, or JSON."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     try:
@@ -235,7 +223,6 @@ def _component_result(item: Mapping[str, Any], language: str) -> AssertionResult
 
 
 def _named_scores(data: Mapping[str, Any], language: str) -> tuple[AssertionResult, ...]:
-    """Each named score counts for the metric of its name."""
     given = data.get("namedScores", data.get("named_scores"))
     scores = {name: _number(value) for name, value in given.items()} if isinstance(given, Mapping) else {}
     return tuple(
@@ -251,7 +238,7 @@ def _number(value: Any) -> float | None:
 
 
 def _share(score: float) -> float:
-    """Scores are from 0 to 1; promptfoo's may be any number."""
+    """Limit a score to 0 … 1, because promptfoo's may be any number."""
     return min(1.0, max(0.0, float(score)))
 
 

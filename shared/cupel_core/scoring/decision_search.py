@@ -1,4 +1,4 @@
-"""Reading the decision of a transcript with a pattern, within limits."""
+"""Reads the decision of a transcript with a pattern, within limits."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,10 +13,8 @@ _TASK = "cupel_core.scoring.pattern_search:last_group"
 
 
 async def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str, str] | None:
-    """Code and text from the newest answer that matches the pattern; None if there is none.
-
-    Raises ValueError if the pattern cannot be applied within the limits.
-    """
+    """Return code and text from the newest answer that matches the pattern; None if there is none. Raises ValueError if
+    the pattern cannot be applied within the limits."""
     answers = answers_newest_first(messages)
     found = await _last_group(pattern, [searched_part(answer) for answer in answers])
     if found is None:
@@ -27,13 +25,13 @@ async def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str,
 
 class AnswerDecision(NamedTuple):
     code: str | None
-    """None if the pattern does not match, or could not be applied."""
+    """It is None if the pattern does not match, or could not be applied."""
     error: str | None = None
 
 
 async def read_each(workspace: str, pattern: str, answers: Sequence[str]) -> list[AnswerDecision]:
-    """The decision of each answer by itself. After the first that exceeds a limit, none is read, so that the limits
-    hold for all together."""
+    """Return the decision of each answer by itself. After the first that exceeds a limit, none is read, so that the
+    limits apply to all together."""
     sandbox.use_workspace(workspace)
     decisions: list[AnswerDecision] = []
     for answer in answers:

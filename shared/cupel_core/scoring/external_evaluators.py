@@ -1,4 +1,5 @@
-"""Results from the workspace's own servers: one webhook per assertion, or one evaluator for a whole conversation."""
+"""Gets results from the workspace's own servers: one webhook per assertion, or one evaluator for a whole
+conversation."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cupel_core.providers.safe_http import HttpResponse
 
 WEBHOOK_TIMEOUT_SECONDS = 5.0
-"""The same as promptfoo's."""
+"""It is promptfoo's timeout."""
 EVALUATOR_TIMEOUT_SECONDS = 30.0
 _MAX_RESULTS = 100
 _MAX_REASON_LENGTH = 5_000
@@ -84,7 +85,7 @@ _EVALUATOR_REPLY = TypeAdapter(_EvaluatorReply)
 
 
 class ExternalResults(NamedTuple):
-    """`note` says why there are no results although there should be."""
+    """`note` says why results are missing."""
 
     results: tuple[AssertionResult, ...] = ()
     note: str | None = None
@@ -98,10 +99,8 @@ async def evaluate_externally(
     allow_private: bool,
     timeout_seconds: float = EVALUATOR_TIMEOUT_SECONDS,
 ) -> ExternalResults:
-    """POST `{conversationId, transcript, goal}`; the response is `{results: [{assertion, pass, score?, details?}]}`.
-
-    Never fails: an error becomes the note of empty results.
-    """
+    """POST `{conversationId, transcript, goal}`; the response is `{results: [{assertion, pass, score?, details?}]}`. No
+    error is raised: it becomes the note of empty results."""
     transcript = [_shown(message) for message in context.messages_without_system]
     body = {"conversationId": context.conversation_id, "transcript": transcript, "goal": context.goal}
     try:
@@ -117,7 +116,8 @@ async def evaluate_externally(
 
 
 def _shown(message: Message) -> dict[str, Any]:
-    """As in transcripts: calls of tools and their results too, but nothing that only the provider wants back."""
+    """Return the message as in transcripts, with tool calls and results, but without fields that only the provider
+    uses."""
     calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
     return {**message.without_reasoning.to_json(), **({"toolCalls": calls} if calls else {})}
 

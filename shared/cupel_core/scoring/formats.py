@@ -1,4 +1,4 @@
-"""Checks for outputs that are, or contain, JSON or XML."""
+"""Checks outputs that are, or contain, JSON, XML or HTML."""
 
 import json
 import re
@@ -28,12 +28,13 @@ _HTML_SIGNS = (
         2,
     ),
 )
-"""Each pattern is a sign of HTML, and counts this much."""
+"""Each pattern is a sign of HTML with this weight."""
 _ENOUGH_HTML_SIGNS = 2
 MAX_WASTED_CHARACTERS = 500_000
-"""Characters that a search for JSON may parse in vain: parsing from every brace of an output is quadratic."""
+"""A search for JSON may parse this many characters in vain, because parsing from every brace of an output is
+quadratic."""
 _MAX_READ_AGAIN = 2_000
-"""Characters of an XML element that may be read again, because a tag or comment in it has a `>` within."""
+"""This many characters of an XML element may be read again, because a tag or comment in it contains a `>`."""
 _BRACE = re.compile(r'\{(?=\s*["}])')
 
 
@@ -47,7 +48,7 @@ def is_json(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def contains_json(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """One matching object is enough."""
+    """Pass if one object matches."""
     problem: str | None = "the output contains no JSON object"
     for data in _objects(context.output):
         problem = _schema_violation(assertion.value, data)
@@ -57,7 +58,6 @@ def contains_json(assertion: Assertion, context: AssertionContext) -> CheckResul
 
 
 def _objects(output: str) -> Iterator[Any]:
-    """The outermost JSON objects in a text."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     brace, wasted = _BRACE.search(output), 0
     while brace and wasted <= MAX_WASTED_CHARACTERS:
@@ -75,7 +75,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _schema_violation(schema: Any, data: Any) -> str | None:
-    """How the data violates a schema; None if it does not, or if the schema is empty."""
+    """Return how the data violates a schema; None if it does not, or if the schema is empty."""
     if not schema:
         return None
     from cupel_core.scoring.schemas import violation
@@ -103,7 +103,7 @@ def is_xml(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def contains_xml(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """One element that contains all required paths is enough."""
+    """Pass if one element contains all required paths."""
     required = _required_paths(assertion.value)
     missing: list[str] = []
     for root in _fragments(context.output):
@@ -126,7 +126,7 @@ def _fragments(output: str) -> Iterator[Element]:
 
 
 def _may_start_element(output: str, start: int) -> bool:
-    """Whether a tag starts here that ends before the next one starts."""
+    """Return whether a tag starts here that ends before the next one starts."""
     next_tag = output.find("<", start + 1)
     tag_end = output.find(">", start, len(output) if next_tag < 0 else next_tag)
     return tag_end >= 0 and output[start + 1].isalpha()
@@ -167,7 +167,8 @@ class _FirstElement(TreeBuilder):
 
 
 def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
-    """The element that starts here, as far as it can be read, and where reading ended. It cannot declare entities."""
+    """Return the element that starts here, as far as it can be read, and where reading ended. It cannot declare
+    entities."""
     builder, end, read_again = _FirstElement(), start, 0
     parser = XMLParser(target=builder)  # noqa: S314 - see above
     # The parser waits for more of a tag or comment that has a `>` within; older ones neither wait nor have a flush.
@@ -186,7 +187,7 @@ def _read_element(output: str, start: int) -> tuple[_FirstElement, int]:
 
 
 def _required_paths(value: Any) -> list[str]:
-    """The required paths from the root: `order.item.name`."""
+    """Return the required paths from the root: `order.item.name`."""
     if isinstance(value, Mapping):
         value = value.get("requiredElements")
     if isinstance(value, str):
@@ -199,7 +200,7 @@ def _missing_paths(root: Element, paths: list[str]) -> list[str]:
 
 
 def _has_path(root: Element, path: list[str]) -> bool:
-    """A number in a path selects among elements of the same name, from 0."""
+    """Return whether the path exists; a number in it selects among elements of the same name, from 0."""
     level = [root] if _name(root) == path[0].rpartition(":")[2] else []
     for step in path[1:]:
         if step.isdecimal():
@@ -211,7 +212,6 @@ def _has_path(root: Element, path: list[str]) -> bool:
 
 
 def _name(element: Element) -> str:
-    """The tag without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 

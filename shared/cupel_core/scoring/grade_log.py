@@ -1,4 +1,4 @@
-"""The grades that models have given so far, so that an interrupted scoring asks only for the missing ones."""
+"""Records the grades that models have given so far, so that an interrupted scoring requests only the missing ones."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -11,13 +11,12 @@ from cupel_core.scoring.check_result import SpendLog
 
 @dataclass
 class GradeLog:
-    """Grades by an assertion's path: its position, and in a set that of the set before it (`2`, `2.0`)."""
+    """Grades are keyed by an assertion's path: its position, preceded in a set by that of the set (`2`, `2.0`)."""
 
     grades: dict[str, AssertionGrade] = field(default_factory=dict)
     on_grade: Callable[[], None] = lambda: None
-    """Called after each new grade."""
     interrupted: Spend = field(default_factory=Spend)
-    """Spend of assertions whose grading was interrupted, and has no result."""
+    """It is the spend of assertions whose grading was interrupted, so that they have no result."""
 
     @classmethod
     def resuming(cls, grades: Mapping[str, AssertionGrade], on_grade: Callable[[], None]) -> "GradeLog":

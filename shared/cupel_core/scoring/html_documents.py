@@ -1,7 +1,7 @@
-"""Whether a text is HTML by promptfoo's rule: nothing but markup, with at least one element of HTML that is written.
+"""Decides whether a text is HTML by promptfoo's rule: nothing but markup, with at least one written element of HTML.
 
 The text is parsed as a browser does it, so that unclosed tags are no error. Only a helper of the sandbox imports this
-module: the parser takes a while to load, and its time is quadratic for what only an attacker writes.
+module: the parser takes a while to load, and its time is quadratic for texts that only an attacker writes.
 """
 
 import re
@@ -17,7 +17,7 @@ from cupel_core.scoring.check_result import CheckResult, binary
 
 MAX_LENGTH = 10 * 1024 * 1024
 MAX_WRITTEN_TAGS = 20
-"""Tags of one wrapper that are examined: the first one that is not within a comment or a script decides."""
+"""This many tags of one wrapper are examined; the first one that is not within a comment or a script decides."""
 _MARK = "data-cupel"
 _WRAPPERS = ("html", "head", "body")
 """The parser adds these if they are not written."""
@@ -39,7 +39,6 @@ def is_html(output: str) -> CheckResult:
 
 
 def html_problem(output: str) -> str | None:
-    """Say why a text is not HTML; None if it is."""
     text = trim(output)
     if not text:
         return "is empty"
@@ -58,7 +57,7 @@ def html_problem(output: str) -> str | None:
 
 
 def _parsed(text: str) -> Element:
-    """Return the document as a tree. It is read from a stream, because the parser opens the file that a short text
+    """Return the document as a tree, read from a stream, because the parser would open a file that a short text
     names."""
     try:
         root: Element = parse(StringIO(text), namespace_html_elements=False, scripting=True)
@@ -77,7 +76,6 @@ def _local_name(element: Element) -> str:
 
 
 def _has_text(parent: Element) -> bool:
-    """Return whether a text is directly in this element."""
     return any(trim(text or "") for text in (parent.text, *(child.tail for child in parent)))
 
 

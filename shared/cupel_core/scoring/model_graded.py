@@ -1,4 +1,4 @@
-"""Assertions that a model grades, by structured replies. `spend_log` collects the spend of all calls."""
+"""Computes assertions that a model grades, by structured replies. `spend_log` collects the spend of all calls."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ async def ask_messages[T: StructuredReply](
     parameters: ModelParameters,
     read: Read[T] = read_reply,
 ) -> GraderReply[T]:
-    """As `ask_grader`, with messages of the author's own. The temperature is 0 unless the parameters have one."""
+    """Work like `ask_grader`, with the author's own messages. The temperature is 0 unless the parameters have one."""
     if parameters.temperature is None:
         parameters = replace(parameters, temperature=0.0)
     return await _ask(grader, ModelRequest(messages, parameters), reply_type, spend_log, read)
@@ -83,10 +83,8 @@ class _Grade(StructuredReply):
 async def llm_rubric(
     assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """Passes if the judge says so and its score reaches the threshold.
-
-    The judge sees the whole conversation if it has more than one exchange.
-    """
+    """Pass if the judge says so and its score reaches the threshold. The judge sees the whole conversation if it has
+    more than one exchange."""
     value = assertion.value or ""
     rubric = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     judge, prompt = graders.judge(assertion.provider), (assertion.config or {}).get(RUBRIC_PROMPT)
@@ -109,7 +107,7 @@ def _rubric_result(grading: RubricGrading, grade: _Grade) -> CheckResult:
 
 
 def _own_prompt(prompt: Any, rubric: str, context: AssertionContext) -> tuple[Message, ...]:
-    """The author's prompt, with the output, the rubric and the scenario's variables filled in."""
+    """Return the author's prompt, with the output, the rubric and the scenario's variables filled in."""
     variables = {**context.variables, "output": context.output, "rubric": rubric}
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     try:
@@ -150,7 +148,7 @@ class _Rating(StructuredReply):
 async def g_eval(
     assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """The mean score over the criteria, each rated by steps that the judge writes first (Liu et al., 2023)."""
+    """Return the mean score over the criteria, each rated by steps that the judge writes first (Liu et al., 2023)."""
     criteria = assertion.value if isinstance(assertion.value, list) else [assertion.value]
     grader = graders.judge(assertion.provider)
     ratings = [await _rate(grader, criterion, context, spend_log) for criterion in criteria]
@@ -205,7 +203,7 @@ def _category_scores(config: Mapping[str, object]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class BestOutput:
-    """The chosen output, by its index from 0."""
+    """Identifies the chosen output by its index from 0."""
 
     index: int
     reason: str
@@ -221,10 +219,8 @@ class _Choice(ShortReply):
 
 
 async def select_best(assertion: Assertion, outputs: Sequence[str], graders: GraderFactory) -> BestOutput:
-    """Choose the best of several models' outputs.
-
-    Raises NotComputable for fewer than two outputs, Invalid without a judge, and GraderError.
-    """
+    """Choose the best of several models' outputs. Raises NotComputable for fewer than two outputs, Invalid without a
+    judge, and GraderError."""
     if len(outputs) < 2:
         raise NotComputable("there is no other output to compare with: select-best needs two targets that answered")
     index = (Annotated[int, Field(strict=True, ge=0, lt=len(outputs)), BeforeValidator(whole_number)], ...)

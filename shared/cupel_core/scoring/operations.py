@@ -1,4 +1,4 @@
-"""Decisions that a pattern would read from answers."""
+"""Defines the operation that reads decisions from answers with a pattern."""
 
 from cupel_core.base import event_loop
 from cupel_core.base.errors import Invalid

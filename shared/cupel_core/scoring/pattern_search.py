@@ -1,8 +1,8 @@
-"""Users' regular expressions on model outputs, searched with a time limit. Workspaces share the process.
+"""Searches users' regular expressions in model outputs with a time limit, because workspaces share the process.
 
-Ordinary searches take microseconds and are made in the worker's process; what may need more (`is_quick_pattern`),
-or has needed more, is searched in a sandbox. `concurrent=False`: to release the interpreter's lock for microseconds and
-wait for it again would take milliseconds when other threads are busy.
+Ordinary searches take microseconds and are made in the worker's process; a search that may need more
+(`is_quick_pattern`), or has needed more, is made in a sandbox. `concurrent=False` is set because releasing the
+interpreter's lock for microseconds and waiting for it again would take milliseconds when other threads are busy.
 """
 
 import time
@@ -19,11 +19,12 @@ from cupel_core.domain.text.patterns import decision_pattern_error, escape_liter
 from cupel_core.scoring.check_result import NotComputable
 
 TIMEOUT_SECONDS = 0.4
-"""Of a search in a sandbox, a little less than its CPU limit: then the process can be used again."""
+"""A search in a sandbox is limited to a little less than the sandbox's CPU limit, so that the process can be used
+again."""
 
 
 class JavaScriptPattern(NamedTuple):
-    """A compiled expression in JavaScript's dialect. What it finds are positions and parts of `subject`."""
+    """Contains a compiled expression in JavaScript's dialect, whose matches are positions and parts of `subject`."""
 
     compiled: "regex.Pattern[str]"
     is_unicode: bool
@@ -38,20 +39,18 @@ class JavaScriptPattern(NamedTuple):
 
 
 def matches(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bool:
-    """Whether the pattern occurs in the text. Raises NotComputable for an invalid pattern, and TimeoutError."""
+    """Return whether the pattern occurs in the text. Raises NotComputable for an invalid pattern, and TimeoutError."""
     return compile_javascript(pattern).search(text, timeout_seconds) is not None
 
 
 def matches_schema(pattern: str, text: str) -> bool:
-    """Whether a pattern of a JSON schema occurs in the text. Raises as `matches`."""
+    """Return whether a pattern of a JSON schema occurs in the text. Raises as `matches`."""
     return compile_javascript(pattern, schema_flags(pattern)).search(text) is not None
 
 
 def first_group(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECONDS) -> str | None:
-    """The first group of the pattern's first match, or the match if there is no group; None without a match.
-
-    Raises NotComputable for an invalid pattern, and TimeoutError.
-    """
+    """Return the first group of the pattern's first match, or the match if there is no group; None without a match.
+    Raises NotComputable for an invalid pattern, and TimeoutError."""
     match = compile_javascript(pattern).search(text, timeout_seconds)
     if match is None:
         return None
@@ -61,10 +60,8 @@ def first_group(pattern: str, text: str, timeout_seconds: float = TIMEOUT_SECOND
 def last_group(
     pattern: str, texts: Sequence[str], timeout_seconds: float = TIMEOUT_SECONDS
 ) -> tuple[int, str | None] | None:
-    """Which of the texts is the first with a match of a decision pattern, and the first group of its last match.
-
-    Raises NotComputable for an invalid pattern, and TimeoutError.
-    """
+    """Return the first text with a match of a decision pattern, by its number, and the first group of its last match.
+    Raises NotComputable for an invalid pattern, and TimeoutError."""
     expression, ends_at = _compiled_decision(pattern), time.process_time() + timeout_seconds
     for number, text in enumerate(texts):
         match = None

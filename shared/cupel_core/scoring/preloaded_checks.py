@@ -1,4 +1,4 @@
-"""`checks.compute`, with the libraries for HTML and JSON Schema imported.
+"""Provides `checks.compute`, with the libraries for HTML and JSON Schema imported.
 
 A helper of the sandbox imports the module of its task before it limits the time, so loading them does not count.
 """

@@ -1,4 +1,4 @@
-"""The assertions that call models or servers, by kind.
+"""Lists the assertions that call models or servers, by kind.
 
 Some measure the semantic similarity of texts by an embedding model. Others have texts or messages that are rendered
 from templates, and then embedded or shown to a judge.
@@ -34,7 +34,6 @@ from cupel_core.scoring.texts import threshold_of
 async def similar(
     assertion: Assertion, context: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """The similarity of the output to the nearest of the expected texts."""
     expected = assertion.value if isinstance(assertion.value, list) else [assertion.value]
     grader = graders.embedder(assertion.provider)
     if not context.output.strip():
@@ -71,7 +70,7 @@ async def answer_relevance(
 
 
 async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLog) -> tuple[Vector, ...]:
-    """The vectors of the texts, in their order. Adds the spend to the log, also that of attempts without an answer."""
+    """Return the vectors of the texts in order. The spend, also of attempts without an answer, is added to the log."""
 
     async def attempt() -> Embeddings:
         async with grader.guard() as on_answer:
@@ -94,7 +93,7 @@ async def embed_texts(grader: Grader, texts: tuple[str, ...], spend_log: SpendLo
 
 
 def cosine(left: Vector, right: Vector) -> float:
-    """Cosine similarity; 0 if one of the vectors is zero."""
+    """Return 0 if one of the vectors is zero."""
     length = sqrt(sumprod(left, left) * sumprod(right, right))
     return sumprod(left, right) / length if length else 0.0
 
@@ -120,7 +119,7 @@ async def embedding_similarity(
 async def label_model(
     assertion: Assertion, _: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """Passes if the judge chooses one of the passing labels."""
+    """Pass if the judge chooses one of the passing labels."""
     labels = tuple(assertion.value["labels"])
     label = (Annotated[Literal[labels], choice_of(labels)], ...)
     reply_type = create_model("Label", __base__=LabelReply, reason=(Reason, ...), label=label)
@@ -134,7 +133,7 @@ async def label_model(
 async def score_model(
     assertion: Assertion, _: AssertionContext, graders: GraderFactory, spend_log: SpendLog
 ) -> CheckResult:
-    """The judge's score, mapped from its range to 0 … 1; without a threshold it passes from the middle on."""
+    """Map the judge's score from its range to 0 … 1; without a threshold it passes from the middle on."""
     low, high = assertion.value.get("range", DEFAULT_RANGE)
     score = (Annotated[float, Field(ge=low, le=high), score_on(low, high)], ...)
     reply_type = create_model("Score", __base__=ScoreReply, reason=(Reason, ...), score=score)
@@ -149,7 +148,7 @@ async def score_model(
 
 
 def _stored(reply: GraderReply[Any]) -> JudgeReply:
-    """The validated object instead of the reply's text, whose length is not bounded."""
+    """Return the validated object instead of the reply's text, whose length is not bounded."""
     return JudgeReply(reply.value.model_dump_json(), reply.spend.usage, reply.finish_reason)
 
 

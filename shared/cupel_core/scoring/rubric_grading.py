@@ -28,7 +28,7 @@ _REACH = 60
 class RubricVerdict(NamedTuple):
     passed: bool
     score: float
-    """It is from 0 to 1."""
+    """The score is from 0 to 1."""
 
 
 @dataclass(frozen=True)

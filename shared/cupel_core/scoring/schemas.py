@@ -1,4 +1,4 @@
-"""JSON Schema validation of model outputs: nothing is fetched, and patterns in schemas have a time limit.
+"""Validates model outputs by JSON Schema: nothing is fetched, and patterns in schemas have a time limit.
 
 Formats are checked as AJV does (ajv-formats 3), with which promptfoo validates; others are ignored.
 """
@@ -35,10 +35,8 @@ _FUTURE_IP = re.compile(rf"v[0-9a-f]+\.[{_UNRESERVED}:]+", re.ASCII | re.IGNOREC
 
 
 def violation(schema: Any, data: Any) -> str | None:
-    """How the data violates the schema; None if it does not. The draft is that of `$schema`, by default Draft 7.
-
-    Raises NotComputable for an invalid schema.
-    """
+    """Return how the data violates the schema; None if it does not. The draft is that of `$schema`, by default Draft 7.
+    Raises NotComputable for an invalid schema."""
     validator_class = _bounded(validator_for(schema, default=Draft7Validator))
     try:
         # Without formats: the patterns of a schema are JavaScript's.
@@ -55,7 +53,8 @@ def violation(schema: Any, data: Any) -> str | None:
 
 
 def violations(schema: Any, rows: list[Any], most: int) -> list[list[Any]]:
-    """The positions of the first rows that violate the schema, and how. Run in the sandbox; raises as `violation`."""
+    """Return the positions of the first rows that violate the schema, and how. It runs in the sandbox and raises as
+    `violation`."""
     found = ([position, problem] for position, row in enumerate(rows) if (problem := violation(schema, row)))
     return list(islice(found, most))
 
@@ -75,7 +74,7 @@ def _bounded(validator_class: type[Validator]) -> type[Validator]:
 def _type(
     check: Any, validator: Any, types: Any, instance: Any, schema: Mapping[str, Any]
 ) -> Iterator[ValidationError]:
-    """`nullable: true` beside `type`, as OpenAPI and Gemini write it, allows null."""
+    """Allow null if `nullable: true` is beside `type`, as OpenAPI and Gemini write it."""
     if instance is not None or schema.get("nullable") is not True:
         yield from check(validator, types, instance, schema)
 
@@ -121,7 +120,7 @@ def _formats() -> FormatChecker:
 
 
 def _of(types: type | tuple[type, ...], check: Callable[[Any], bool]) -> Callable[[object], bool]:
-    """A format says nothing about values of other types."""
+    """Apply the check to values of these types only, because a format says nothing about others."""
     return lambda value: not isinstance(value, types) or isinstance(value, bool) or check(value)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_TRANSFORM = 200
 MAX_REASON_LENGTH = 5_000
-"""In characters; a reason may quote an output, a judge or a server."""
+"""The limit is in characters; a reason may quote an output, a judge or a server."""
 
 
 class AssertionScores(NamedTuple):
@@ -48,7 +48,6 @@ class AssertionScores(NamedTuple):
 
     results: tuple[AssertionResult, ...]
     spend: Spend
-    """The spend of the judge and embedding models."""
     evaluator_note: str | None = None
 
 
@@ -61,8 +60,8 @@ async def score(
 ) -> AssertionScores:
     """Compute all assertions but those that a model has graded according to `log`; new grades are added to it.
 
-    What cannot be computed is a result with an error. RetryLater, and whatever stops a grader's call (Halted,
-    TimeIsUp), pass through once the calls in flight have ended and are in `log`. Comparisons have no result
+    An assertion that cannot be computed has a result with an error. RetryLater, and whatever stops a grader's call
+    (Halted, TimeIsUp), pass through once the calls in flight have ended and are in `log`. Comparisons have no result
     here, because they need the outputs of several models (`cupel_core/scoring/selections.py`). Without `code_runner`,
     code is not run.
     """
@@ -74,7 +73,6 @@ async def score(
 
 
 def needs_model(assertion: Assertion) -> bool:
-    """Whether computing this assertion, or one of its parts, calls a model."""
     kinds = [ASSERTION_KINDS[part.kind] for part in flatten((assertion,)) if part.kind in ASSERTION_KINDS]
     return any(kind.needs_judge or kind.needs_embedder for kind in kinds)
 
@@ -136,7 +134,6 @@ class _Scorer:
         return _to_result(assertion, check_result)
 
     async def _with_value(self, assertion: Assertion, context: AssertionContext) -> Assertion:
-        """Return the assertion with its value rendered, or with the one that its code returns."""
         function = (assertion.config or {}).get(VALUE_FUNCTION)
         if function is None or assertion.kind in CODE_KINDS:
             return _render(assertion, context)
@@ -185,7 +182,7 @@ def _shown(transform: str) -> str:
 async def _context_of(
     assertion: Assertion, context: AssertionContext, code_runner: "CodeRunner | None"
 ) -> AssertionContext:
-    """Return the answer that the assertion is about, and what its transforms make of it. Raises TransformFailed."""
+    """Return the answer that the assertion is about, after its transforms. Raises TransformFailed."""
     try:
         if assertion.turn is not None:
             context = context.at_turn(assertion.turn)
@@ -256,7 +253,7 @@ def _to_result(assertion: Assertion, check_result: CheckResult) -> AssertionResu
 
 
 def _failed_result(assertion: Assertion, why: str) -> AssertionResult:
-    """A failure, negated or not: the answer does not have the form in which it is checked."""
+    """Return a failure, negated or not, because the answer does not have the form in which it is checked."""
     failed = _to_result(replace(assertion, negated=False), CheckResult(False, 0.0, why))
     return replace(failed, type=assertion.type)
 
@@ -293,10 +290,8 @@ def _set_result(assertion: Assertion, parts: Sequence[AssertionResult]) -> Asser
 
 
 async def _gather(*coroutines: Coroutine[Any, Any, Any]) -> list[Any]:
-    """The results of all; the first failure is raised when the others have ended, because their calls are paid for.
-
-    Whatever stops one grader's calls also stops the others', so that no further call starts meanwhile.
-    """
+    """Return all results; the first failure is raised when the others have ended, because their calls are paid for.
+    Whatever stops one grader's calls also stops the others', so that no further call starts meanwhile."""
     results = await gather(*coroutines, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

@@ -1,4 +1,4 @@
-"""One selection: which of several outputs a judge finds the best. Needs no store."""
+"""Makes one selection: a judge finds the best of several outputs. No store is needed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,10 +24,8 @@ async def compare_answers(
     graders: GraderFactory,
     retry_round: int = 1,
 ) -> Selection:
-    """Let the judge choose among `answers` (by probe index, at least one).
-
-    A judge that fails is recorded as the selection's error; what stops a call passes through.
-    """
+    """Let the judge choose among `answers` (by probe index, at least one). A judge that fails is recorded as the
+    selection's error; whatever stops a call passes through."""
     candidates = tuple(answers)
     try:
         rendered = replace(assertion, value=render_variables(assertion.value, variables))

@@ -1,4 +1,4 @@
-"""Selections (select-best, max-score) among a run's targets: each is made once, by the first caller that needs it.
+"""Makes selections (select-best, max-score) among a run's targets, each once, by the first caller that needs it.
 
 The result is stored in an item, on condition that this retry round has none. Then each candidate's transcript gets its
 result in the slice that it belongs to, and its scoring is computed again. After a crash in between, the judge is not
@@ -39,7 +39,7 @@ def needs_selection(snapshot: Snapshot) -> bool:
 
 
 class SelectionOutcome(NamedTuple):
-    """The results of a transcript's selections. Their spend is counted for one of the candidates only."""
+    """Contains the results of a transcript's selections. Their spend is counted for one of the candidates only."""
 
     results: tuple[AssertionResult, ...] = ()
     spend: Spend = Spend()
@@ -47,8 +47,6 @@ class SelectionOutcome(NamedTuple):
 
 @dataclass
 class SelectionRunner:
-    """Makes the selections of one scoring of a run: its own, or a rescore."""
-
     ref: RunRef
     plan: Plan
     scoring_id: str
@@ -67,9 +65,7 @@ class SelectionRunner:
         kinds: Collection[str] = COMPARISONS,
     ) -> SelectionOutcome:
         """Return the results of the comparisons of these kinds among the assertions, for the transcript of this probe.
-
-        A failing judge leaves results with an error; TimeIsUp passes through.
-        """
+        A failing judge leaves results with an error; TimeIsUp passes through."""
         results, spend = [], Spend()
         for assertion_index, assertion in enumerate(comparisons(assertions)):
             if assertion.kind not in kinds:
@@ -101,7 +97,7 @@ class SelectionRunner:
         assertion: Assertion,
         variables: Mapping[str, Any],
     ) -> Selection:
-        """Make a selection and return it as stored. An earlier one among the same candidates is reused, unless it
+        """Make a selection and return it as stored; an earlier one among the same candidates is reused unless it
         failed."""
         candidates = await asyncio.to_thread(self._list_candidates, siblings)
         answers = {candidate.probe_index: last_answer(candidate.messages) for candidate in candidates}
@@ -117,7 +113,7 @@ class SelectionRunner:
         return await asyncio.to_thread(self._record, key, selection, _expiry(candidates))
 
     def _get_scorings(self, candidates: Sequence[Transcript]) -> dict[int, Scoring | None]:
-        """Return the scorings of the candidates by index; without those that were erased from a rescore."""
+        """Return the scorings of the candidates by index, without those that were erased from a rescore."""
         if self.scoring_id == RUN_SCORING:
             return {candidate.probe_index: candidate.scoring for candidate in candidates}
         found = (rescore_results.find(self.ref, self.scoring_id, candidate.probe_index) for candidate in candidates)
@@ -132,7 +128,7 @@ class SelectionRunner:
         return recorded.without_content()
 
     def _list_candidates(self, siblings: Sequence[int]) -> list[Transcript]:
-        """List the siblings that completed in this or an earlier retry round and still have their content,
+        """Return the siblings that completed in this or an earlier retry round and still have their content,
         ascending."""
         stored = outcomes.get_many(self.ref, siblings)
         transcripts = [readable_at(stored[index], utc_now()) for index in siblings if index in stored]

@@ -1,6 +1,6 @@
-"""Assertions whose value has templates of its own: what is compared, or shown to a judge, is written in the value.
+"""Computes assertions whose value has templates of its own, for what is compared or shown to a judge.
 
-Those that call models are in `registry.py`: the sandbox imports this module.
+Assertions that call models are in `registry.py`, because the sandbox imports this module.
 """
 
 import json
@@ -21,7 +21,7 @@ TEXTS = ("input", "reference")
 
 
 def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[str, Any]:
-    """The value with its templates rendered. Raises ValueError for an unknown variable."""
+    """Return the value with its templates rendered. Raises ValueError for an unknown variable."""
     recorded = context.variables.get(SAMPLE)
     sample = _with_derived(recorded_sample(recorded)) if isinstance(recorded, Mapping) else sample_of(context)
     namespaces = {**context.variables, SAMPLE: sample}
@@ -37,8 +37,8 @@ def render_value(value: Mapping[str, Any], context: AssertionContext) -> dict[st
 
 
 def judge_messages(assertion: Assertion) -> tuple[Message, ...]:
-    """Return the messages for the judge of a `label-model` or `score-model` with rendered messages; the first one
-    states the form of the answer. Some providers refuse a request that does not end with the user."""
+    """Return the messages for the judge of a `label-model` or `score-model`, of which the first states the answer's
+    form. Some providers refuse a request that does not end with the user."""
     written = [Message(MessageRole(each["role"]), each["content"]) for each in assertion.value["messages"]]
     if written[-1].role is not MessageRole.USER:
         written[-1] = Message(MessageRole.USER, written[-1].content)
@@ -56,7 +56,7 @@ def _asked_for(assertion: Assertion) -> str:
 
 
 def sample_of(context: AssertionContext) -> dict[str, Any]:
-    """What templates may use of the target's answer, in the form of OpenAI's chat completions."""
+    """Return what templates may use of the target's answer, in the form of OpenAI's chat completions."""
     calls = [
         {"type": "function", "id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
         for call in context.answer_calls
@@ -71,7 +71,8 @@ def sample_of(context: AssertionContext) -> dict[str, Any]:
 
 
 def _with_derived(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """A recorded sample, with the JSON of its text and its calls of functions if they are not recorded as such."""
+    """Return a recorded sample, with the JSON of its text and its calls of functions if they are not recorded as
+    such."""
     calls = [calls for message in recorded_messages(sample) if (calls := message.get("tool_calls"))]
     text = sample.get("output_text")
     derived = {"output_json": _parsed(text) if isinstance(text, str) else {}, "output_tools": calls[0] if calls else []}
@@ -79,7 +80,7 @@ def _with_derived(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """The JSON of the text; an empty object for other text, in which no path leads anywhere."""
+    """Return the JSON of the text; for other text, return an empty object, in which no path has a value."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -111,6 +112,6 @@ def text_similarity(assertion: Assertion, _: AssertionContext) -> CheckResult:
 
 
 def similarity_work(value: Mapping[str, Any]) -> float:
-    """A bound of what `text_similarity` costs, as `checks.work_of`."""
+    """Return an upper bound of the cost of `text_similarity`, as `checks.work_of` does."""
     size, other = len(value["input"]), len(value["reference"])
     return 100 * (size + other) + size * other / 10

@@ -1,4 +1,4 @@
-"""Similarity of two texts by their characters or words, from 0 to 1, as OpenAI's evals and as promptfoo compute it.
+"""Measures the similarity of two texts by characters or words, from 0 to 1, as OpenAI's evals and promptfoo do.
 
 For promptfoo's ROUGE (Lin, 2004), BLEU (Papineni et al., 2002) and GLEU (Wu et al., 2016), the libraries (nltk,
 rouge-score, sacrebleu) add 30 MB of dependencies, and tokenize and smooth differently: near a threshold they would pass
@@ -25,14 +25,14 @@ _BLEU_RULES = tuple(
         (r"([0-9])(-)", r"\1 \2 "),
     )
 )
-"""The tokens of mteval-v13a: punctuation stands alone, except in numbers and contractions."""
+"""The tokens are those of mteval-v13a: punctuation is separate, except in numbers and contractions."""
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _MAX_ORDER = 4
 _METEOR_ALPHA, _METEOR_BETA, _METEOR_GAMMA = 0.9, 3.0, 0.5
 
 type Grams = Counter[tuple[str, ...]]
 _ZERO_PRECISION = 1e-7
-"""Used for a precision of 0, which has no logarithm."""
+"""It replaces a precision of 0, which has no logarithm."""
 
 # Penn Treebank's rules: punctuation is a token, except in numbers and abbreviations; contractions are split.
 _TREEBANK_RULES = tuple(
@@ -55,15 +55,15 @@ _TREEBANK_RULES = tuple(
 
 
 def fuzzy_match(text: str, reference: str) -> float:
-    """rapidfuzz's weighted ratio of the texts in lower case, without punctuation around words."""
+    """Return rapidfuzz's weighted ratio of the texts in lower case, without punctuation around words."""
     from rapidfuzz import fuzz, utils
 
     return fuzz.WRatio(text, reference, processor=utils.default_process) / 100
 
 
 def bleu(text: str, reference: str) -> float:
-    """Of a sentence (Papineni et al., 2002), with sacrebleu's tokens and smoothing: each order without a match counts
-    half as much as the one before."""
+    """Return the BLEU of a sentence (Papineni et al., 2002), with sacrebleu's tokens and smoothing. Each order without
+    a match counts half as much as the one before."""
     words, expected = _bleu_tokens(text), _bleu_tokens(reference)
     if not words or not expected:
         return 0.0
@@ -82,7 +82,7 @@ def bleu(text: str, reference: str) -> float:
 
 
 def gleu(text: str, reference: str) -> float:
-    """Google's (Wu et al., 2016): the lower of precision and recall of all n-grams up to four words."""
+    """Return Google's GLEU (Wu et al., 2016): the lower of precision and recall of all n-grams up to four words."""
     words, expected = _WORD.findall(text), _WORD.findall(reference)
     grams, wanted = _grams_up_to(words), _grams_up_to(expected)
     most = max(grams.total(), wanted.total())
@@ -90,7 +90,8 @@ def gleu(text: str, reference: str) -> float:
 
 
 def meteor(text: str, reference: str) -> float:
-    """Of equal words (Banerjee and Lavie, 2005); synonyms and stems, which need a dictionary, are different words."""
+    """Return METEOR (Banerjee and Lavie, 2005) of equal words; synonyms and stems, which need a dictionary, count as
+    different."""
     words, expected = _WORD.findall(text.lower()), _WORD.findall(reference.lower())
     matches = _aligned(words, expected)
     if not matches:
@@ -103,7 +104,7 @@ def meteor(text: str, reference: str) -> float:
 
 
 def _aligned(words: list[str], expected: list[str]) -> list[tuple[int, int]]:
-    """Positions of equal words, each used once; from the end, as in NLTK."""
+    """Return positions of equal words, each used once, matched from the end as in NLTK."""
     positions: dict[str, list[int]] = {}
     for position, word in enumerate(expected):
         positions.setdefault(word, []).append(position)
@@ -116,13 +117,13 @@ def _aligned(words: list[str], expected: list[str]) -> list[tuple[int, int]]:
 
 
 def rouge_n(order: int, text: str, reference: str) -> float:
-    """F1 of the n-grams (Lin, 2004), ignoring case and punctuation."""
+    """Return the F1 of the n-grams (Lin, 2004), ignoring case and punctuation."""
     grams, expected = _grams(_plain_words(text), order), _grams(_plain_words(reference), order)
     return _f1((grams & expected).total(), grams.total(), expected.total())
 
 
 def rouge_l(text: str, reference: str) -> float:
-    """F1 of the longest common subsequence of words, ignoring case and punctuation."""
+    """Return the F1 of the longest common subsequence of words, ignoring case and punctuation."""
     from rapidfuzz.distance import LCSseq
 
     words, expected = _plain_words(text), _plain_words(reference)
@@ -163,7 +164,7 @@ def _f1(shared: float, count: int, expected: int) -> float:
 
 
 def rouge_1(output: str, reference: str) -> float:
-    """F1 score of the common words, ignoring case."""
+    """Return the F1 score of the common words, ignoring case."""
     words, expected = Counter(tokenize(output)), Counter(tokenize(reference))
     shared = (words & expected).total()
     return 2 * shared / (words.total() + expected.total()) if shared else 0.0
@@ -177,7 +178,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def promptfoo_bleu(output: str, references: Sequence[str]) -> float:
-    """BLEU up to order four, or as many as the output has words; each order uses the best reference."""
+    """Return BLEU up to order four, or as many as the output has words; each order uses the best reference."""
     words = output.lower().split()
     if not words:
         return 0.0
@@ -190,7 +191,7 @@ def promptfoo_bleu(output: str, references: Sequence[str]) -> float:
 
 
 def promptfoo_gleu(output: str, references: Sequence[str]) -> float:
-    """GLEU up to order four, ignoring case and periods at the ends of words; the best reference counts."""
+    """Return GLEU up to order four, ignoring case and periods at the ends of words; the best reference counts."""
     words = _words_without_periods(output)
     return max(_promptfoo_gleu(words, _words_without_periods(reference)) for reference in references)
 
@@ -202,7 +203,6 @@ def _words_without_periods(text: str) -> list[str]:
 
 
 def _promptfoo_gleu(found: list[str], expected: list[str]) -> float:
-    """Return the lower of the precision and the recall of all n-grams."""
     grams, wanted = _word_grams_up_to(_MAX_ORDER, found), _word_grams_up_to(_MAX_ORDER, expected)
     most = max(grams.total(), wanted.total())
     return (grams & wanted).total() / most if most else 0.0

@@ -1,4 +1,4 @@
-"""Checks that compare the text of an output."""
+"""Checks the text of an output by comparisons."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +17,11 @@ from cupel_core.scoring.check_result import CheckResult, binary, graded, quote
 
 
 def threshold_of(assertion: Assertion) -> float:
-    """The assertion's own threshold, or the default of its kind."""
     return next(t for t in (assertion.threshold, ASSERTION_KINDS[assertion.kind].threshold, 0.0) if t is not None)
 
 
 def equals(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """Compares an object or a list as JSON, everything else as text."""
+    """Compare an object or a list as JSON, everything else as text."""
     value, output = assertion.value, context.output
     same = _is_json_of(value, output) if isinstance(value, dict | list) else to_text(value) == output
     return binary(same, f"the output {'equals' if same else 'differs from'} {quote(to_text(value))}")
@@ -96,7 +95,7 @@ def regex(assertion: Assertion, context: AssertionContext, timeout_seconds: floa
 
 
 def word_count(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """Exactly this number of words, or from `min` to `max`."""
+    """Require exactly this number of words, or from `min` to `max`."""
     value, count = assertion.value, len(words(context.output))
     bounds = value if isinstance(value, dict) else {"min": float(value), "max": float(value)}
     low, high = bounds.get("min"), bounds.get("max")

@@ -1,4 +1,4 @@
-"""Checks of the functions that a target calls, in promptfoo's words.
+"""Checks the functions that a target calls, in promptfoo's vocabulary.
 
 Calls are those that the target made, whether or not they were executed. If it made none, or with a transform, they are
 read from the output, in the forms of OpenAI, Anthropic and Google.
@@ -58,7 +58,7 @@ def _problem(call: ToolCall, tools: Sequence[Tool]) -> str | None:
 
 
 def tool_call_f1(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """The F1 of the sets of names: neither order nor number counts."""
+    """Compute the F1 of the sets of names; neither order nor number counts."""
     expected = set(tool_names(assertion.value))
     calls = () if context.is_transformed else context.answer_calls
     called = {call.name for call in calls} or written_names(context.output if context.value is None else context.value)
@@ -69,7 +69,7 @@ def tool_call_f1(assertion: Assertion, context: AssertionContext) -> CheckResult
 
 
 class TrajectoryStep(NamedTuple):
-    """What the target did: a `message`, or the call of a `tool`."""
+    """Describes a `message` of the target, or its call of a `tool`."""
 
     type: str
     name: str
@@ -77,7 +77,8 @@ class TrajectoryStep(NamedTuple):
 
 
 def tool_used(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """All of several names, or a number of calls of one. Negated, none of several: `not-` is not only the opposite."""
+    """Require calls of all names, or a number of calls of one. Negated, none of several names may be called: `not-` is
+    not only the opposite."""
     names = [step.name for step in _steps(assertion, context) if step.type == "tool"]
     value = assertion.value
     if not isinstance(value, dict):
@@ -91,7 +92,6 @@ def tool_used(assertion: Assertion, context: AssertionContext) -> CheckResult:
 
 
 def tool_args_match(assertion: Assertion, context: AssertionContext) -> CheckResult:
-    """Whether one call of the function has the expected arguments."""
     matcher, rules = Matcher.of(assertion.value), ArgumentRules.of(assertion.value)
     calls = [step.call for step in _steps(assertion, context) if step.call and matcher.matches_name(step.name)]
     if not calls:
@@ -113,7 +113,6 @@ def tool_sequence(assertion: Assertion, context: AssertionContext) -> CheckResul
 
 
 def _is_in_order(expected: Sequence[Matcher], names: Iterable[str]) -> bool:
-    """Whether the names have the expected ones as a subsequence."""
     remaining = iter(names)
     return all(any(map(matcher.matches_name, remaining)) for matcher in expected)
 
@@ -130,7 +129,7 @@ def _is_within(count: int, least: float | None, most: float | None) -> bool:
 
 
 def _steps(assertion: Assertion, context: AssertionContext) -> list[TrajectoryStep]:
-    """Of the whole conversation, or of the answer that the assertion is about."""
+    """Return the steps of the whole conversation, or of the answer that the assertion is about."""
     replies = context.replies if assertion.turn is None else context.answer_replies
     return [step for reply in replies for step in _steps_of(reply)]
 
@@ -143,7 +142,7 @@ def _steps_of(reply: Message) -> Iterable[TrajectoryStep]:
 
 
 def _arguments(call: ToolCall) -> object:
-    """What the model wrote that is no JSON object is compared as it is."""
+    """Return the arguments; text that is no JSON object is compared as it is."""
     try:
         return arguments_of(call)
     except ArgumentsError:

@@ -45,10 +45,8 @@ _QUICK = frozenset(
 
 
 async def transformed(transform: str, output: Any) -> Any:
-    """Return what the assertion checks: text or JSON, but not null.
-
-    Raises TransformFailed, NotComputable and sandbox.LimitExceeded.
-    """
+    """Return what the assertion checks, which is text or JSON, but not null. Raises TransformFailed, NotComputable and
+    sandbox.LimitExceeded."""
     value = await _computed(transform, output)
     if value is None:
         raise TransformFailed("it returned null")
@@ -69,7 +67,7 @@ async def _computed(transform: str, output: Any) -> Any:
 
 
 def apply(transform: str, output: str) -> dict[str, str]:
-    """Run in the sandbox, with JSON of the output: `{value}` with JSON, or `{failed}`."""
+    """Run in the sandbox, with JSON of the output, and return `{value}` with JSON, or `{failed}`."""
     try:
         return {"value": json.dumps(_apply(parse_transform(transform), json.loads(output)))}
     except TransformFailed as error:
@@ -212,7 +210,8 @@ def _replaced(value: str, old: str | Pattern, new: str, *, is_global: bool) -> s
 
 
 def _expanded(match: "regex.Match[str]", new: str, names: Mapping[str, int]) -> str:
-    """`$1` is the first group, `$&` the whole match, `$<name>` a group with a name, and `$$` a dollar sign."""
+    """Expand `$1` as the first group, `$&` as the whole match, `$<name>` as a group with a name, and `$$` as a dollar
+    sign."""
     text, count = match.string, len(match.groups())
     signs = {"$": "$", "&": match[0], "`": text[: match.start()], "'": text[match.end() :]}
 

@@ -9,23 +9,23 @@ from typing import Any
 from cupel_core.domain.conversations.tools import ToolCall
 
 MAX_WASTED_CHARACTERS = 500_000
-"""Characters that a search for JSON in a text may parse in vain."""
+"""A search for JSON in a text may parse this many characters in vain."""
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
 class Form(Enum):
     OPENAI_TOOLS = auto()
-    """`[{function: {name, arguments}}]`, or an object with it as `tool_calls`."""
+    """It is `[{function: {name, arguments}}]`, or an object with it as `tool_calls`."""
     OPENAI_FUNCTION = auto()
-    """`{name, arguments}`, or an object with it as `function_call`."""
+    """It is `{name, arguments}`, or an object with it as `function_call`."""
     ANTHROPIC = auto()
-    """`{type: tool_use, name, input}`, or a list with such blocks."""
+    """It is `{type: tool_use, name, input}`, or a list with such blocks."""
     GOOGLE = auto()
-    """`{functionCall: {name, args}}`, a list with such parts, or `{toolCall: {functionCalls: […]}}`."""
+    """It is `{functionCall: {name, args}}`, a list with such parts, or `{toolCall: {functionCalls: […]}}`."""
 
 
 def read_calls(output: Any, forms: frozenset[Form]) -> list[ToolCall] | None:
-    """The calls; None if the output has none of these forms, or one of its calls has no name and arguments."""
+    """Return None if the output has none of these forms, or one of its calls has no name and arguments."""
     if isinstance(output, str):
         try:
             output = json.loads(output)
@@ -90,7 +90,7 @@ def _with_object(call: Any, field: str) -> ToolCall | None:
 
 
 def written_names(output: Any) -> set[str]:
-    """The names of the functions that an output calls, also in JSON between the lines of a text."""
+    """Return the names of the functions that an output calls, also in JSON between the lines of a text."""
     if not isinstance(output, str):
         return set(_names(output))
     try:
@@ -138,7 +138,7 @@ def _name(call: Any) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[Any]:
-    """The JSON objects and lists that begin and end with a line, outside of fenced code."""
+    """Yield the JSON objects and lists that begin and end with a line, outside of fenced code."""
     decoder, position, wasted, fence = json.JSONDecoder(), 0, 0, ""
     while position < len(text) and wasted <= MAX_WASTED_CHARACTERS:
         line_end = text.find("\n", position)

@@ -1,4 +1,4 @@
-"""The runs that have not ended: a list for the sweeper and for dispatch, and the sets of those that an owner has open.
+"""The list of runs that have not ended, for the sweeper and the dispatcher, and the set of open runs of each owner.
 
 The transactions that change a run's status maintain the list.
 """
@@ -22,7 +22,7 @@ from cupel_core.store.batches import get_batch
 from cupel_core.store.table import Item, error_code, updated
 
 WORKSPACE = "workspace"
-"""Instead of an owner's id: all runs of the workspace."""
+"""This takes the place of an owner's id in the set of all open runs of the workspace."""
 _REFUSED = "ConditionalCheckFailedException"
 
 
@@ -34,7 +34,8 @@ class ActiveRunItem(Item):
     recorded_since = UnicodeAttribute(attr_name="recordedSince", null=True)
     redispatches = NumberAttribute(null=True)
     lanes = UnicodeSetAttribute(null=True)
-    """`<priority> <provider>` of each provider whose models it calls as targets; none while it is paused."""
+    """One `<priority> <provider>` for each provider whose models the run calls as targets; absent while the run is
+    paused."""
 
     @classmethod
     def for_run(cls, ref: RunRef) -> "ActiveRunItem":
@@ -42,7 +43,6 @@ class ActiveRunItem(Item):
 
     @classmethod
     def of_status(cls, run: Run) -> "ActiveRunItem":
-        """The item of a run that has this status from now on."""
         item = cls.for_run(RunRef(run.workspace, run.id))
         if run.status in ACTIVE:
             item.lanes = {f"{run.priority} {provider}" for provider in providers_of(run.plan)}
@@ -52,9 +52,9 @@ class ActiveRunItem(Item):
 class ActiveRun(NamedTuple):
     ref: RunRef
     silent_since: datetime | None
-    """Since when no queue has contained a message of the run although probes are missing; None otherwise."""
+    """The time since which no queue has contained a message of the run although probes are missing; None otherwise."""
     stall: Stall | None = None
-    """None until the sweeper has seen the run once."""
+    """This is None until the sweeper has seen the run once."""
 
     @property
     def sort_key(self) -> str:
@@ -62,13 +62,11 @@ class ActiveRun(NamedTuple):
 
 
 def list_active_runs(after: str | None = None) -> Iterator[ActiveRun]:
-    """All runs that have not ended, of all workspaces; those after a sort key, if one is given."""
     for item in ActiveRunItem.query(keys.ACTIVE_RUNS, ActiveRunItem.sk > after if after else None):
         yield _active_run(item)
 
 
 def list_active_runs_of(workspace: str) -> Iterator[ActiveRun]:
-    """The workspace's runs that have not ended, oldest first."""
     for item in ActiveRunItem.query(
         keys.ACTIVE_RUNS, ActiveRunItem.sk.startswith(keys.active_run(RunRef(workspace, "")))
     ):
@@ -76,7 +74,6 @@ def list_active_runs_of(workspace: str) -> Iterator[ActiveRun]:
 
 
 def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunRef]:
-    """The workspace's runs that have not ended, by id; those after a run's id, if one is given."""
     if after is None:
         runs = list_active_runs_of(workspace)
     else:
@@ -87,8 +84,6 @@ def list_of_workspace(workspace: str, after: str | None = None) -> Iterator[RunR
 
 
 class DispatchedRun(NamedTuple):
-    """Describes a run's use of one provider, with its priority."""
-
     workspace: str
     run_id: str
     priority: str
@@ -96,8 +91,7 @@ class DispatchedRun(NamedTuple):
 
 
 def list_dispatched(workspace: str | None = None) -> Iterator[DispatchedRun]:
-    """List the runs of a workspace, or of all, that are neither paused nor over, once for each provider of their
-    targets."""
+    """Yield the runs that are neither paused nor over, once for each provider of their targets."""
     own = ActiveRunItem.sk.startswith(keys.active_runs_of(workspace)) if workspace is not None else None
     for item in ActiveRunItem.query(keys.ACTIVE_RUNS, own):
         for lane in item.lanes or ():
@@ -106,13 +100,13 @@ def list_dispatched(workspace: str | None = None) -> Iterator[DispatchedRun]:
 
 
 def set_silent_since(ref: RunRef, since: datetime | None) -> None:
-    """Set or clear `silent_since`, unless the run has ended meanwhile: its item is not created again."""
+    """Set or clear `silent_since`, unless the run has ended meanwhile. Its item is not created again."""
     action = ActiveRunItem.silent_since.set(to_iso(since)) if since else ActiveRunItem.silent_since.remove()
     updated(ActiveRunItem.for_run(ref), [action], ActiveRunItem.pk.exists())
 
 
 def set_stall(ref: RunRef, stall: Stall) -> None:
-    """Note what the sweeper saw of the run's progress, unless the run has ended meanwhile."""
+    """Store what the sweeper saw of the run's progress, unless the run has ended meanwhile."""
     actions = [
         ActiveRunItem.recorded.set(stall.recorded),
         ActiveRunItem.recorded_since.set(to_iso(stall.since)),
@@ -130,22 +124,19 @@ def _active_run(item: ActiveRunItem) -> ActiveRun:
 
 
 def remove(ref: RunRef) -> None:
-    """Remove a run from the list, for one that no longer exists."""
     ActiveRunItem.for_run(ref).delete()
 
 
 class OpenRunsItem(Item):
-    """The runs that an owner, or a workspace, has open, as a set of ids: adding one again changes nothing.
-
-    A run that ends stays in the set until its owner wants to start more than the limit: `remove_open` then takes it
-    out. So the end of a run, where many meet, writes nothing here.
-    """
+    """This item has the ids of an owner's or a workspace's open runs as a set, so adding one again changes nothing. A
+    run that ends stays in the set. Once its owner reaches the limit, `remove_open` removes the runs that have ended. So
+    the end of a run, when many workers write at once, writes nothing here."""
 
     run_ids = UnicodeSetAttribute(attr_name="runIds", null=True)
 
 
 def add_open(workspace: str, owner: str, run_id: str, limit: int) -> bool:
-    """Add a run unless the set has as many as allowed; whether it is in the set now."""
+    """Add a run unless the set has reached the limit. Return whether the run is in the set now."""
     ids = OpenRunsItem.run_ids
     has_room = ids.does_not_exist() | ids.contains(run_id) | (size(ids) < limit)  # type: ignore[no-untyped-call]
     try:
@@ -163,7 +154,8 @@ def remove_open(workspace: str, owner: str, run_ids: Iterable[str]) -> None:
 
 
 def list_ended(workspace: str, owner: str) -> set[str]:
-    """Runs of the set that have ended, were deleted, or were never created because their start was interrupted."""
+    """Return the runs of the set that have ended, were deleted, or were never created because their start was
+    interrupted."""
     try:
         noted = set(OpenRunsItem.get(*_key(workspace, owner), consistent_read=True).run_ids or ())
     except OpenRunsItem.DoesNotExist:

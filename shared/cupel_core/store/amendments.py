@@ -39,7 +39,7 @@ def _would_change(outcome: Outcome | None, change: Callable[[Transcript], Transc
 
 
 def amend_scoring(ref: RunRef, index: int, change: Callable[[Scoring], Scoring]) -> None:
-    """Rewrite the scoring of a transcript with `change`, under the same conditions."""
+    """Rewrite the scoring of a transcript with `change`, under the same conditions as `amend`."""
     amend(ref, index, lambda transcript: _with_scoring(transcript, change))
 
 
@@ -48,7 +48,8 @@ def _with_scoring(transcript: Transcript, change: Callable[[Scoring], Scoring]) 
 
 
 def _rewrite(item: OutcomeItem, changed: OutcomeItem) -> None:
-    """Write if the content is still the one that was read; delete the object that no item refers to any more."""
+    """Write the item if its content is still the one that was read. Delete the object that no item refers to any
+    more."""
     before, after = item.content_key, changed.content_key
     actions: list[Action] = [OutcomeItem.body.set(changed.body)]
     for name, attribute in _CONTENT.items():

@@ -1,4 +1,4 @@
-"""Analyses of a run: an item each, and the figures as a document in the bucket. Superseded ones stay listed."""
+"""Analyses of a run: one item each, with the figures as a document in the bucket. Superseded analyses stay listed."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ class AnalysisItem(Item):
 
 
 def save(record: AnalysisRecord, document: bytes | None = None) -> None:
-    """Store an analysis; its figures first, as JSON, so that a listed one can be read."""
+    """Store an analysis. Its figures (JSON) are written first, so that every listed analysis can be read."""
     ref = _ref(record)
     if document is not None:
         blobs.put_text(object_names.analysis_document(ref, record.id), document)
@@ -34,12 +34,11 @@ def save(record: AnalysisRecord, document: bytes | None = None) -> None:
 
 
 def read_document(record: AnalysisRecord) -> bytes:
-    """The figures of a completed analysis, which never change. Raises NotFound if the run is being erased."""
+    """Return the figures of a completed analysis, which never change. Raise NotFound if the run is being erased."""
     return documents(object_names.analysis_document(_ref(record), record.id))
 
 
 def save_narrative(ref: RunRef, key: str, document: bytes) -> None:
-    """Store what a model replied; `key` says to what."""
     blobs.put_text(object_names.narrative_reply(ref, key), document)
 
 
@@ -51,7 +50,7 @@ def find_narrative(ref: RunRef, key: str) -> bytes | None:
 
 
 def find(ref: RunRef, like: AnalysisRecord) -> AnalysisRecord | None:
-    """The stored analysis with the id, kind, rescore and time of another. Strongly consistent."""
+    """Return the stored analysis with the same id, kind, rescore and time. The read is strongly consistent."""
     key = keys.analysis(like.kind, like.rescore_id, to_iso(like.created_at), like.id)
     try:
         return _from_item(ref, AnalysisItem.get(keys.analyses(ref), key, consistent_read=True))
@@ -60,7 +59,7 @@ def find(ref: RunRef, like: AnalysisRecord) -> AnalysisRecord | None:
 
 
 def find_newest(ref: RunRef, rescore_id: str | None, kind: AnalysisKind = AnalysisKind.BASIC) -> AnalysisRecord | None:
-    """The newest of its kind and rescore; None if there is none. Strongly consistent."""
+    """Return the newest analysis of this kind and rescore. The read is strongly consistent."""
     prefix = keys.analysis(kind, rescore_id, "", "")
     found: Iterator[AnalysisItem] = AnalysisItem.query(
         keys.analyses(ref), AnalysisItem.sk.startswith(prefix), scan_index_forward=False, limit=1, consistent_read=True
@@ -70,7 +69,7 @@ def find_newest(ref: RunRef, rescore_id: str | None, kind: AnalysisKind = Analys
 
 
 def list_analyses(ref: RunRef, limit: int, cursor: str | None) -> Page[AnalysisRecord]:
-    """A page of a run's analyses: those of the run's own scoring, then those of its rescores; newest first."""
+    """Return a page of a run's analyses, newest first: those of the run's own scoring, then those of its rescores."""
     entries = list_newest(AnalysisItem, keys.analyses(ref), limit, cursor, by_sort_key=True)
     return fill_page((entry.map(lambda item: _from_item(ref, item)) for entry in entries), limit)
 

@@ -1,4 +1,5 @@
-"""Which definitions have copies of a run's answers: an item of the run per definition, written before the copies."""
+"""The definitions that have copies of a run's answers: one item of the run per definition, written before the
+copies."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,15 +12,14 @@ _PREFIX = "copies#"
 
 
 class AnswerCopiesItem(Item):
-    """Its sort key has the definition's id."""
+    pass
 
 
 def add(refs: Iterable[RunRef], definition_id: str) -> None:
-    """Of these runs."""
     put_batch(AnswerCopiesItem(keys.run(ref), f"{_PREFIX}{definition_id}").serialize() for ref in refs)
 
 
 def list_definition_ids(ref: RunRef) -> Iterator[str]:
-    """Even of definitions that were not created in the end, and of those that are erased. Strongly consistent."""
+    """Yield the ids, also of definitions that were erased or never created. The read is strongly consistent."""
     items = AnswerCopiesItem.query(keys.run(ref), AnswerCopiesItem.sk.startswith(_PREFIX), consistent_read=True)
     return (item.sk.removeprefix(_PREFIX) for item in items)

@@ -1,4 +1,4 @@
-"""Who did what in a workspace: one item per request that changed something, for a year."""
+"""The audit log of a workspace: one item per request that changed something, stored for a year."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ from cupel_core.store.table import Item
 
 RETENTION = timedelta(days=365)
 MAX_EXAMINED = 1_000
-"""Items that a page with a filter looks at."""
+"""A page with a filter examines at most this many items."""
 
 
 class AuditItem(Item):
@@ -46,7 +46,8 @@ def append(record: AuditRecord) -> None:
 def list_records(
     workspace: str, limit: int, cursor: str | None, now: datetime, token_id: str | None, operation: str | None
 ) -> Page[AuditRecord]:
-    """A page, newest first. With a filter it may have fewer records than `limit`, even none, and a following page."""
+    """Return a page, newest first. With a filter it may have fewer records than `limit`, even none, and a following
+    page."""
     before = AuditItem.sk < decode_cursor(cursor) if cursor else None
     found: list[AuditRecord] = []
     cursors: list[str] = []

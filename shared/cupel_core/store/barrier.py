@@ -1,8 +1,10 @@
-"""The barrier's nodes in the table. Plain client calls: the protocol relies on the sets that a write returns.
+"""The barrier's nodes in the table. It uses plain client calls, because the protocol needs the sets that a write
+returns.
 
-Siblings share a partition, so one query reads a hundred. Progress is computed when it is read: full leaves from their
-parents, open ones from themselves. A run of a million probes takes one query for its hundred nodes of level 1, and one
-for each of them that is not full. Before the last transition, the counts are stored in the run (`settled`).
+Siblings share a partition, so one query reads a hundred. Progress is computed when it is read: full leaves are known to
+their parents, and open leaves are read themselves. A run of a million probes takes one query for its hundred nodes of
+level 1, and one for each of them that is not full. Before the run's last transition, the counts are stored in the run
+(`settled`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,14 +44,12 @@ _RECORDED_AT = "recordedAt = :now"
 _APPEND = "outcomeLog = list_append(if_not_exists(outcomeLog, :no_log), :entries)"
 _NO_LOG: dict[str, Any] = {":no_log": {"L": []}}
 _REVOKED = "0"
-"""The end of a revoked claim. It stays in the leaf, so that whoever comes later looks for outcomes of its probes."""
+"""This end marks a revoked claim. It stays in the leaf, so that later claimants look for outcomes of its probes."""
 _MAX_ERROR_LENGTH = 1_000
 _MAX_ATTEMPTS = 10
 
 
 class Tree(NamedTuple):
-    """A run's barrier in its current retry round."""
-
     ref: RunRef
     plan: Plan
     retry_round: int = 1
@@ -66,11 +66,8 @@ class Tree(NamedTuple):
 def acquire(
     ref: RunRef, node: Node, claimant: str, new_claim: Claim, indexes: Sequence[int], now: float
 ) -> SliceDivision:
-    """Claim probes of a leaf; returns which of them the claimant may run.
-
-    Expired claims on them are revoked, because their claimants may only have been slow, and learn of it when they
-    renew.
-    """
+    """Claim probes of a leaf and return which of them the claimant may run. Expired claims on these probes are revoked.
+    Their claimants may only have been slow, and learn of it when they renew."""
     value = {":claim": encode_claim(new_claim)}
     item = _update_leaf(ref, node, "SET #claim = :claim", {"#claim": CLAIM_PREFIX + claimant}, value)
     for _ in range(_MAX_ATTEMPTS):
@@ -89,7 +86,7 @@ def acquire(
 
 
 def renew(ref: RunRef, node: Node, claimant: str, new_claim: Claim) -> bool:
-    """Replace a claim by a longer one; False if it was revoked or released, which `new_claim` cannot undo."""
+    """Extend a claim. Return False if it was revoked or released; `new_claim` does not undo that."""
     item = _update_leaf(
         ref,
         node,
@@ -102,7 +99,7 @@ def renew(ref: RunRef, node: Node, claimant: str, new_claim: Claim) -> bool:
 
 
 def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
-    """Revoke claims unless they were renewed; returns the leaf afterwards."""
+    """Revoke claims unless they were renewed. Return the leaf afterwards."""
     names, values = {"#until": "until"}, {":revoked": {"N": _REVOKED}}
     for number, (claimant, claim) in enumerate(expired.items()):
         names[f"#c{number}"] = CLAIM_PREFIX + claimant
@@ -113,7 +110,7 @@ def _revoke(ref: RunRef, node: Node, expired: Mapping[str, Claim]) -> LeafItem:
 
 
 def revoke_claims(tree: Tree, made_before: datetime) -> None:
-    """Revoke the claims on probes of a run that were made before a moment, as their workers are known to be dead."""
+    """Revoke the claims that were made before a moment, because their workers are known to be dead."""
     moment = made_before.timestamp()
     for number, item in _iterate_open_leaves(tree):
         made = {name: claim for name, claim in item.claims.items() if claim.until > 0 and claim.since < moment}
@@ -132,22 +129,20 @@ def _iterate_open_leaves(tree: Tree) -> Iterator[tuple[int, LeafItem]]:
 
 
 def note_error(ref: RunRef, node: Node, error: str) -> None:
-    """Note why probes of a leaf could not be run, for the dead-letter list if their message ends there."""
+    """Record why probes of a leaf could not be run. The dead letter shows it if their message ends there."""
     _update_leaf(ref, node, "SET lastError = :error", {}, {":error": {"S": error[:_MAX_ERROR_LENGTH]}})
 
 
 def erase_error(ref: RunRef, node: Node) -> None:
-    """Erase the noted error of a leaf, which may quote one of its conversations."""
+    """Erase the recorded error of a leaf, which may quote one of its conversations."""
     _update_leaf(ref, node, "REMOVE lastError", {}, {}, "attribute_exists(lastError)")
 
 
 def record(
     tree: Tree, node: Node, pages: Sequence[OutcomePage] = (), released: Sequence[str] = (), costs: Collection[int] = ()
 ) -> LeafItem:
-    """Add pages to the log of a leaf, release claims, and add members to what its outcomes have cost.
-
-    One write; returns the leaf afterwards. What counts of the pages depends on what the log contained before.
-    """
+    """Add pages to the log of a leaf, release claims and add costs as members. Return the leaf afterwards. All of it is
+    one write. Which outcomes of the pages count depends on what the log contained before."""
     values: dict[str, Any] = {}
     names = {f"#c{number}": CLAIM_PREFIX + claimant for number, claimant in enumerate(released)}
     clauses = []
@@ -163,20 +158,19 @@ def record(
 
 
 def add_checkpoint_costs(ref: RunRef, node: Node, members: Collection[int]) -> None:
-    """Add what unfinished conversations of a leaf have cost, as members. May be repeated."""
+    """Add the costs of unfinished conversations of a leaf, as members. Adding them again changes nothing."""
     _update_leaf(ref, node, "ADD checkpointCosts :members", {}, {":members": number_set(members)})
 
 
 def add_own(ref: RunRef, node: Node, offsets: Sequence[int]) -> None:
-    """Note that the outcomes of these probes may have items of their own; before those items are written."""
+    """Record that the outcomes of these probes may have items of their own. This happens before those items are
+    written."""
     _update_leaf(ref, node, "ADD own :offsets", {}, {":offsets": number_set(offsets)})
 
 
 def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
-    """Take errors out of a leaf, once per retry round; returns the leaf afterwards.
-
-    Without offsets, only writers of earlier rounds are shut out.
-    """
+    """Remove errors from a leaf, once per retry round, and return the leaf afterwards. Without offsets, it only makes
+    the leaf refuse writes of earlier rounds."""
     entry = barrier_items.encode_reopening(Reopening(tree.retry_round, frozenset(offsets)))
     values: dict[str, Any] = {":retry_round": {"N": str(tree.retry_round)}, ":entries": {"L": [entry]}, **_NO_LOG}
     expression = f"SET reopened = :retry_round, {_APPEND}"
@@ -185,7 +179,7 @@ def reopen(tree: Tree, node: Node, offsets: Sequence[int]) -> LeafItem:
 
 
 def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
-    """Report a full leaf to its parent, and each node that becomes full to its own; return whether the root is full."""
+    """Report a full leaf to its parent, and each node that becomes full to its own. Return whether the root is full."""
     leaf = item.leaf
     root, failed, full = root_of(tree.total), len(leaf.failed), leaf.is_full(node, tree.total)
     spend = item.spend(node, tree.plan) if full else RunSpend()
@@ -196,25 +190,23 @@ def propagate(tree: Tree, node: Node, item: LeafItem) -> bool:
 
 
 def _spend_of(child: Node, spend: RunSpend) -> dict[str, list[int]]:
-    """The spend of a full child as members of its parent's sets."""
     position = child.number % FANOUT
     members = {"costs": list(spend.as_child(position))}
     return members | ({"lostCosts": [encode(position, spend.lost)]} if spend.lost != Cost() else {})
 
 
 def get_leaf(ref: RunRef, node: Node) -> LeafItem:
-    """One leaf, strongly consistent; empty if nothing was written yet."""
+    """Return a leaf, or an empty one if nothing was written yet. The read is strongly consistent."""
     response = dynamodb().get_item(TableName=settings().table_name, Key=node_key(ref, node), ConsistentRead=True)
     return decode_leaf(response.get("Item", {}))
 
 
 def get_leaves(ref: RunRef, numbers: Sequence[int]) -> dict[int, LeafItem]:
-    """These leaves by number, strongly consistent; empty ones if nothing was written yet."""
     return {number: leaf for (_, number), leaf in get_leaves_of([(ref, number) for number in numbers]).items()}
 
 
 def get_leaves_of(wanted: Collection[tuple[RunRef, int]]) -> dict[tuple[RunRef, int], LeafItem]:
-    """Return leaves of several runs by run and number, strongly consistent; one request per hundred leaves."""
+    """Return leaves by run and number with one request per hundred leaves. The reads are strongly consistent."""
     by_key = {identity_of(node_key(ref, Node(0, number))): (ref, number) for ref, number in wanted}
     items = get_batch(node_key(ref, Node(0, number)) for ref, number in by_key.values())
     written = {by_key[identity_of(item)]: decode_leaf(item) for item in items}
@@ -222,12 +214,10 @@ def get_leaves_of(wanted: Collection[tuple[RunRef, int]]) -> dict[tuple[RunRef, 
 
 
 def list_leaves(ref: RunRef, parent: Node, first: int = 0) -> dict[int, LeafItem]:
-    """The leaves below a level-1 node that were written to, by number, from leaf `first` on."""
     return {int(item["sk"]["S"]): decode_leaf(item) for item in _children(ref, parent, first)}
 
 
 def get_inner(tree: Tree, node: Node) -> InnerNode:
-    """An inner node in the tree's retry round, strongly consistent."""
     return _get_inner_item(tree, node).node
 
 
@@ -242,11 +232,9 @@ def _recorded_now() -> dict[str, Any]:
 
 
 def unreported_children(tree: Tree, parent: Node, positions: Collection[int]) -> frozenset[int]:
-    """Which of these children of a level-1 node must report to it if they are full.
-
-    Those that it does not know as full. If it is full itself but its own parent does not know, any one of them:
-    reporting it again also reports the node to its parent.
-    """
+    """Return which of these children of a level-1 node must report to it if they are full. These are the children that
+    it does not know as full. If the node is full but its own parent does not know it, any child does: reporting that
+    one again also reports the node to its parent."""
     known = get_inner(tree, parent)
     if not known.is_full(parent, tree.total):
         return frozenset(positions) - known.full_children
@@ -257,17 +245,14 @@ def unreported_children(tree: Tree, parent: Node, positions: Collection[int]) ->
 
 
 def get_progress(tree: Tree) -> Progress:
-    """Return the run's counts."""
     return get_state(tree).progress
 
 
 def get_state(tree: Tree) -> State:
-    """Return the run's counts and spend."""
     return read_leaves(tree).state
 
 
 def is_finished(tree: Tree) -> bool:
-    """Whether the root is full."""
     root = root_of(tree.total)
     if root.level == 0:
         return get_leaf(tree.ref, root).leaf.is_full(root, tree.total)
@@ -275,7 +260,6 @@ def is_finished(tree: Tree) -> bool:
 
 
 def count_recorded(tree: Tree, indexes: range) -> int:
-    """How many of these probes have an outcome."""
     return sum(_count_recorded(tree, leaf, indexes) for leaf in read_leaves(tree).leaves)
 
 
@@ -287,16 +271,13 @@ def _count_recorded(tree: Tree, leaf: LeafCounts, indexes: range) -> int:
 
 
 def _overlap(indexes: range, node: Node, total: int) -> range:
-    """Those of the indexes that a node covers."""
     end = node.first_index + probe_count(node, total)
     return range(max(indexes.start, node.first_index), min(indexes.stop, end))
 
 
 def read_leaves(tree: Tree) -> Leaves:
-    """The leaves that were written to: full ones as their parents know them, the others as they are.
-
-    A run of a million probes takes one query for its hundred nodes of level 1, and one for each that is not full.
-    """
+    """Read the leaves that were written to: full ones from their parents, the others themselves. A run of a million
+    probes takes one query for its hundred nodes of level 1, and one for each that is not full."""
     branches = list(_read_branches(tree))
     leaves = [leaf for branch in branches for leaf in branch.leaves]
     progress = Progress(tree.total, sum(leaf.completed for leaf in leaves), sum(leaf.failed for leaf in leaves))
@@ -306,8 +287,6 @@ def read_leaves(tree: Tree) -> Leaves:
 
 
 class _Branch(NamedTuple):
-    """The leaves below a node of level 1."""
-
     leaves: list[LeafCounts]
     spend: RunSpend
     recorded_at: datetime | None
@@ -339,7 +318,6 @@ def _read_branch(tree: Tree, parent: Node, known: InnerItem) -> _Branch:
 
 
 def _list_open_leaves(tree: Tree, parent: Node, known: InnerNode) -> dict[int, LeafItem]:
-    """The leaves that their parent does not know as full."""
     if known.is_full(parent, tree.total):
         return {}
     first_open = next(position for position in range(FANOUT) if position not in known.full_children)
@@ -348,7 +326,6 @@ def _list_open_leaves(tree: Tree, parent: Node, known: InnerNode) -> dict[int, L
 
 
 def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> InnerItem:
-    """Add a full child, and members with its spend by attribute; returns the node afterwards."""
     members = {"members": [value], **spend}
     response = dynamodb().update_item(
         TableName=settings().table_name,
@@ -361,7 +338,7 @@ def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collecti
 
 
 def _children(ref: RunRef, parent: Node, first: int = 0, retry_round: int = 0) -> Iterator[dict[str, Any]]:
-    """The items below an inner node, from number `first` on; leaves are the same in every retry round."""
+    """Yield the items below an inner node, from number `first` on. Leaves are the same in every retry round."""
     key = node_key(ref, Node(parent.level - 1, max(first, parent.number * FANOUT)), retry_round)
     return query("pk = :pk AND sk >= :first", {":pk": key["pk"], ":first": key["sk"]})
 
@@ -374,7 +351,6 @@ def _update_leaf(
     values: dict[str, Any],
     condition: str | None = None,
 ) -> LeafItem:
-    """Update a leaf; returns it afterwards, or as it is if the condition failed."""
     optional: dict[str, Any] = {}
     if names:
         optional["ExpressionAttributeNames"] = names

@@ -1,8 +1,8 @@
 """The items of a barrier's nodes: leaves with their claims and logs, and inner nodes with their members.
 
 A leaf's log is an attribute: a list of maps, to which each commit appends one. A page names itself, the fencing token
-of its worker, and its outcomes in a few bytes each: the offset and whether it is a transcript in one byte, its identity
-in two, then the cost as a number of variable length. So a leaf stays small.
+of its worker, and its outcomes in a few bytes each: one byte for the offset and whether the outcome is a transcript,
+two for its identity, then the cost as a number of variable length. So a leaf stays small.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +50,6 @@ def encode_reopening(reopening: Reopening) -> dict[str, Any]:
 
 
 def decode_log(log: Mapping[str, Any]) -> Iterator[LogEntry]:
-    """The entries of the attribute; none if the leaf has no log."""
     return map(_decode_entry, log.get("L", ()))
 
 
@@ -63,7 +62,7 @@ def _decode_entry(value: Mapping[str, Any]) -> LogEntry:
 
 
 def _decode_outcomes(encoded: bytes) -> dict[int, LoggedOutcome]:
-    """Return the outcomes by offset. One loop: whoever reads a page of results decodes thousands."""
+    """Return the outcomes by offset. It is one loop for speed: reading a page of results decodes thousands."""
     outcomes, at = dict[int, LoggedOutcome](), 0
     while at < len(encoded):
         first, identity, cost, shift = encoded[at], encoded[at + 1] << 8 | encoded[at + 2], 0, 0
@@ -79,7 +78,7 @@ def _decode_outcomes(encoded: bytes) -> dict[int, LoggedOutcome]:
 
 @lru_cache(maxsize=4_096)
 def _cost_of(encoded: int) -> Cost:
-    """Many outcomes cost the same."""
+    """Return the decoded cost. It is cached, because many outcomes cost the same."""
     return Cost(encoded >> 1, not encoded & 1)
 
 
@@ -88,7 +87,7 @@ def _encode_cost(cost: Cost) -> int:
 
 
 def _encode_number(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; all bytes but the last have the highest bit set."""
+    """Encode a number as seven bits per byte, the lowest first. All bytes but the last have the highest bit set."""
     encoded = bytearray()
     while number >= _CONTINUED:
         encoded.append(number & 0x7F | _CONTINUED)
@@ -97,8 +96,6 @@ def _encode_number(number: int) -> bytes:
 
 
 class InnerItem(NamedTuple):
-    """An inner node with the spend of its full children, and when the last of them was added."""
-
     node: InnerNode
     spend: RunSpend
     recorded_at: datetime | None
@@ -106,26 +103,23 @@ class InnerItem(NamedTuple):
 
 @dataclass(frozen=True)
 class LeafItem:
-    """A leaf with its claims by claimant, and the last error of a claimant that gave up."""
-
     leaf: Leaf = field(default_factory=Leaf)
     claims: Mapping[str, Claim] = field(default_factory=dict)
     last_error: str | None = None
     reopened_in_round: int = 0
-    """The retry round that last took errors out of the leaf to run them again."""
+    """The last retry round that removed errors from the leaf, so that their probes run again."""
     log: LogContent = field(default_factory=LogContent)
     own: frozenset[int] = frozenset()
-    """Offsets whose outcomes may have an item of their own, which then counts instead of their entry in a page."""
+    """Offsets whose outcomes may have an item of their own. Such an item counts instead of the entry in a page."""
     added_costs: frozenset[int] = frozenset()
     checkpoint_costs: frozenset[int] = frozenset()
-    """Costs as encoded members of number sets (`domain/runs/run_spend.py`): those added to outcomes, and those of
-    unfinished conversations."""
+    """Costs added to outcomes, and costs of unfinished conversations, as members of number sets
+    (`domain/runs/run_spend.py`)."""
     recorded_at: datetime | None = None
-    """An outcome was last added at this time."""
 
     @property
     def costs(self) -> frozenset[int]:
-        """The encoded costs of its outcomes: those in its log, and those added later."""
+        """Return the encoded costs of the outcomes: those in the log, and those added later."""
         return self.added_costs | self.log.costs
 
     def spend(self, node: Node, plan: Plan) -> RunSpend:
@@ -135,24 +129,21 @@ class LeafItem:
         return leaf_spend(self.costs, self.log.lost, self.checkpoint_costs, column_of)
 
     def round_of(self, offset: int, conversation_round: int) -> int:
-        """The retry round in which a probe's conversation started, given that of the run's other probes."""
+        """Return the retry round in which a probe's conversation started; `conversation_round` is that of the other
+        probes."""
         return max(conversation_round, self.log.rounds.get(offset, conversation_round))
 
     @property
     def failure_cause(self) -> str:
-        """It says why the last delivery of the leaf's probes failed; without a recorded error, its workers died."""
         return self.last_error or "its worker died each time"
 
     def called_since(self, offset: int) -> datetime | None:
-        """Return when the last worker that claims a probe made its first call for it; None if none is known.
-
-        Earlier claims may be of earlier retry rounds.
-        """
+        """Return when the last worker that claims a probe made its first call for it, or None if none is known. Earlier
+        claims may be of earlier retry rounds."""
         since = max((claim.calling[offset] for claim in self.claims.values() if offset in claim.calling), default=None)
         return None if since is None else datetime.fromtimestamp(since, UTC)
 
     def claims_of_others(self, claimant: str) -> dict[str, Claim]:
-        """The other claims, by claimant."""
         return {name: claim for name, claim in self.claims.items() if name != claimant}
 
     def counts(self, number: int) -> LeafCounts:
@@ -185,7 +176,7 @@ def _read_recorded_at(item: Mapping[str, Any]) -> datetime | None:
 
 
 def decode_leaf(item: Mapping[str, Any]) -> LeafItem:
-    """A leaf as it is stored; empty if nothing was written yet."""
+    """Decode a stored leaf. It is empty if nothing was written yet."""
     claims = {
         name.removeprefix(CLAIM_PREFIX): _read_claim(value["M"])
         for name, value in item.items()
@@ -214,22 +205,18 @@ def _read_set(item: Mapping[str, Any], attribute: str) -> frozenset[int]:
 
 
 class State(NamedTuple):
-    """How far a run is, what it has spent, and when the latest outcome was recorded."""
-
     progress: Progress
     spend: RunSpend
     recorded_at: datetime | None = None
 
 
 class Leaves(NamedTuple):
-    """The leaves of a run, ascending, and what they add up to."""
-
     state: State
     leaves: list[LeafCounts]
 
 
 def node_key(ref: RunRef, node: Node, retry_round: int = 0) -> dict[str, Any]:
-    """The key of a node; that of a leaf is the same in every retry round."""
+    """Return the key of a node. That of a leaf is the same in every retry round."""
     return {"pk": {"S": keys.barrier_nodes(ref, node, retry_round)}, "sk": {"S": keys.barrier_node(node.number)}}
 
 

@@ -13,11 +13,11 @@ _MAX_BATCH_SIZE = 100
 _MAX_WRITES = 25
 _MAX_ATTEMPTS = 6
 _BACKOFF_SECONDS = 0.05
-"""Before writes are repeated that DynamoDB did not process, because it was throttling."""
+"""The wait before repeating writes that DynamoDB left unprocessed because it was throttling."""
 
 
 def get_batch(keys: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The items with these keys that exist, in any order; read lazily, a hundred at a time. Strongly consistent."""
+    """Yield the existing items in any order, a hundred per request, lazily. The reads are strongly consistent."""
     table = settings().table_name
     for batch in batched(keys, _MAX_BATCH_SIZE):
         missing: list[Any] = list(batch)
@@ -29,7 +29,7 @@ def get_batch(keys: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def query(condition: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The items whose keys meet the condition, by sort key; read lazily. Strongly consistent."""
+    """Yield the items whose keys meet the condition, by sort key, lazily. The reads are strongly consistent."""
     pages = (
         dynamodb()
         .get_paginator("query")
@@ -45,7 +45,7 @@ def query(condition: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def put_batch(items: Iterable[dict[str, Any]]) -> None:
-    """Write items, replacing those of the same keys. After an error, some of them may be written."""
+    """Write items, replacing those with the same keys. After an error, some of them may be written."""
     table = settings().table_name
     for batch in batched(items, _MAX_WRITES):
         writes: list[Any] = [{"PutRequest": {"Item": item}} for item in batch]

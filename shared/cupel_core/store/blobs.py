@@ -4,11 +4,11 @@ All but files are gzipped JSON or gzipped bytes. `transcripts/` comes first in a
 rule knows prefixes only.
 
 scenarios/<ws>/<definitionId>/<pageId>.json.gz           a page of up to 1,000 scenarios, 4 MB if there are several
-generations/<ws>/<generationId>/<partId>.json.gz         texts that a model has written so far for a generation
+generations/<ws>/<generationId>/<partId>.json.gz         the texts of a generation so far
 runs/<ws>/<runId>/snapshot.json.gz                       a run's snapshot: content, manifest, sampled scenarios
 transcripts/<ws>/<runId>/<index>-<unique>.json.gz        messages above 8 KB; the name is unique per writer
 transcripts/<ws>/<runId>/<index>-<unique>.score.json.gz  a rescore's result above 8 KB
-transcripts/<ws>/<runId>/report-<reportId>.json.gz       what a report quotes of conversations
+transcripts/<ws>/<runId>/report-<reportId>.json.gz       the quotations of conversations in a report
 analyses/<ws>/<runId>/<revision>/counts-<leaf>.bin.gz    counts of the outcomes of 10,000 probes
 analyses/<ws>/<runId>/<analysisId>.json.gz               the figures of an analysis
 analyses/<ws>/<runId>/reports/<reportId>.json.gz         the figures of a report
@@ -37,17 +37,14 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 def put_json(key: str, value: object) -> None:
-    """Write a document; `value` is anything orjson serializes."""
     put_text(key, orjson.dumps(value))
 
 
 def put_text(key: str, text: bytes) -> None:
-    """Write a document that is JSON already."""
     _put(key, text, "application/json")
 
 
 def put_bytes(key: str, data: bytes) -> None:
-    """Write a document that is no text."""
     _put(key, data, "application/octet-stream")
 
 
@@ -62,17 +59,16 @@ def _put(key: str, data: bytes, content_type: str) -> None:
 
 
 def get_json(key: str) -> Any:
-    """The document under `key`; raises NotFound if there is none."""
+    """Return the document. Raise NotFound if there is none."""
     return orjson.loads(get_text(key))
 
 
 def get_text(key: str) -> bytes:
-    """The JSON of the document under `key`; raises NotFound if there is none."""
     return gzip.decompress(_get(key))
 
 
 def get_bytes(key: str, max_bytes: int) -> bytes:
-    """The document under `key`, at most `max_bytes` of it; raises NotFound if there is none."""
+    """Return the document, at most `max_bytes` of it. Raise NotFound if there is none."""
     return zlib.decompressobj(wbits=_GZIP).decompress(_get(key), max_bytes)
 
 
@@ -86,12 +82,11 @@ def _get(key: str) -> bytes:
 
 
 def put_file(key: str, content: bytes, media_type: str) -> None:
-    """Write a file as it is."""
     clients.s3().put_object(Bucket=settings().bucket_name, Key=key, Body=content, ContentType=media_type)
 
 
 def get_file(key: str, max_bytes: int) -> bytes:
-    """The file under `key`. NotFound if there is none, TooLarge if it has more bytes; it is not read then."""
+    """Return the file. Raise NotFound if there is none, and TooLarge, without reading it, if it has more bytes."""
     client = clients.s3()
     try:
         response = client.get_object(Bucket=settings().bucket_name, Key=key)
@@ -104,7 +99,7 @@ def get_file(key: str, max_bytes: int) -> bytes:
 
 
 def upload_url(key: str, media_type: str, size: int, checksum: str, seconds: int) -> str:
-    """An address to which this one file may be sent by PUT, with the headers that were signed."""
+    """Return a presigned address that accepts this one file by PUT, with the headers that were signed."""
     return clients.s3_addresses().generate_presigned_url(
         "put_object",
         Params={
@@ -119,7 +114,8 @@ def upload_url(key: str, media_type: str, size: int, checksum: str, seconds: int
 
 
 def download_url(key: str, name: str, media_type: str, seconds: int) -> str:
-    """An address from which a browser saves the file, rather than showing it on the bucket's domain."""
+    """Return an address from which a browser saves the file. Showing it would run its content on the bucket's
+    domain."""
     return clients.s3_addresses().generate_presigned_url(
         "get_object",
         Params={
@@ -138,13 +134,9 @@ def delete(key: str) -> None:
 
 
 def delete_prefix(prefix: str, has_time: Callable[[], bool] = lambda: True) -> bool:
-    """Delete all documents whose keys begin with `prefix`, in all their versions, as far as time allows.
-
-    Whether none is left.
-
-    The bucket of the template is not versioned: each document then has one version, `null`. Where an operator has
-    switched versioning on, deleting without a version would only hide the document.
-    """
+    """Delete all documents below `prefix` in all their versions, while `has_time` allows. Return whether none is left.
+    The template's bucket is not versioned: each document then has one version, `null`. Where an operator has switched
+    versioning on, deleting without a version would only hide the document."""
     client, bucket = clients.s3(), settings().bucket_name
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
@@ -159,7 +151,6 @@ def delete_prefix(prefix: str, has_time: Callable[[], bool] = lambda: True) -> b
 
 
 def list_keys(prefix: str) -> Iterator[str]:
-    """The keys that begin with `prefix`, ascending."""
     pages = clients.s3().get_paginator("list_objects_v2").paginate(Bucket=settings().bucket_name, Prefix=prefix)
     for page in pages:
         yield from (each["Key"] for each in page.get("Contents", []))

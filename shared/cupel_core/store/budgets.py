@@ -1,8 +1,8 @@
-"""The accounts of budgets: of a run, a rescore or a generation one item each, of a workspace one for each month.
+"""The accounts of budgets. A run, a rescore or a generation has one item; a workspace has one for each month.
 
-All workers rewrite an item with optimistic locking. That of a run is written once for about a hundred probes. A
-worker's lease takes 60 bytes, so the item of a run with a hundred workers is 6 KB. The account of a month has those of
-its days, so that a worker's report is one write. The limits are among the workspace's settings.
+All workers rewrite an item with optimistic locking. The item of a run is written once for about a hundred probes. A
+worker's lease takes 60 bytes, so the item of a run with a hundred workers is 6 KB. The account of a month includes its
+days, so that a worker's report is one write. The limits are stored in the workspace's settings.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,15 +31,11 @@ type StoredMonth = Versioned[MonthAccount]
 
 
 class RescoreRef(NamedTuple):
-    """A rescore that has a budget of its own."""
-
     run: RunRef
     rescore_id: str
 
 
 class GenerationRef(NamedTuple):
-    """A generation of scenarios that has a budget of its own."""
-
     workspace: str
     definition_id: str
     generation_id: str
@@ -53,25 +49,22 @@ _SORT_KEY = "budget"
 def report(
     owner: BudgetOwner, limit: int, budget_report: BudgetReport, now: float, last: StoredAccount | None = None
 ) -> StoredAccount:
-    """Apply a worker's report; its lease in the result says what it may spend.
-
-    `last` is what this worker wrote last, which saves one that is alone a read.
-    """
+    """Apply a worker's report. Its lease in the result says what it may spend. `last` is what this worker wrote last.
+    It saves a read if no other worker has written since."""
     return _change(owner, lambda account: after_report(account, limit, budget_report, now), last)
 
 
 def leave(owner: BudgetOwner, budget_report: BudgetReport, now: float, last: StoredAccount | None = None) -> None:
-    """Apply a worker's last report and end its lease."""
     _change(owner, lambda account: after_leave(account, budget_report, now), last)
 
 
 def get(owner: BudgetOwner) -> BudgetAccount:
-    """Empty if no worker has reported yet."""
+    """Return the account. It is empty if no worker has reported yet."""
     return versioned_items.read(key_of(owner), CODEC).value
 
 
 def get_of_rescores(owners: Iterable[RescoreRef]) -> dict[RescoreRef, BudgetAccount]:
-    """The accounts of these rescores. One request per hundred."""
+    """Return the accounts of these rescores with one request per hundred."""
     wanted = {(key["pk"]["S"], key["sk"]["S"]): owner for owner in owners for key in [key_of(owner)]}
     found = get_batch({"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in wanted)
     items = {(item["pk"]["S"], item["sk"]["S"]): item for item in found}
@@ -79,7 +72,6 @@ def get_of_rescores(owners: Iterable[RescoreRef]) -> dict[RescoreRef, BudgetAcco
 
 
 def get_all(refs: Iterable[RunRef]) -> dict[RunRef, BudgetAccount]:
-    """The accounts of these runs. One request per hundred."""
     wanted = {keys.run(ref): ref for ref in refs}
     items = {item["pk"]["S"]: item for item in get_batch(map(key_of, wanted.values()))}
     return {ref: versioned_items.from_item(items.get(key), CODEC).value for key, ref in wanted.items()}
@@ -151,11 +143,11 @@ CODEC = _AccountCodec()
 class ReportResult(NamedTuple):
     stored: StoredMonth
     announcements: dict[BudgetScope, int]
-    """The shares in percent that this report was the first to reach."""
+    """The share in percent that this report was the first to reach, by scope."""
 
 
 def get_month(workspace: str, day: date) -> MonthAccount:
-    """The account of the month of this day; empty if no worker has reported yet."""
+    """Return the account of the month of this day. It is empty if no worker has reported yet."""
     return versioned_items.read(_key_of_month(workspace, day), MONTH_CODEC).value
 
 
@@ -167,10 +159,8 @@ def report_to_month(
     now: float,
     last: StoredMonth | None = None,
 ) -> ReportResult:
-    """Apply a worker's report about a day; its lease there says what it may spend.
-
-    `last` is what this worker wrote last, which saves one that is alone a read.
-    """
+    """Apply a worker's report about a day. Its lease in the result says what it may spend. `last` is what this worker
+    wrote last. It saves a read if no other worker has written since."""
 
     def apply(account: MonthAccount) -> MonthAccount:
         return month_account.after_announcement(
@@ -181,7 +171,7 @@ def report_to_month(
 
 
 def announce_exhausted(workspace: str, limits: PeriodLimits, day: date, scope: BudgetScope) -> ReportResult:
-    """Note that no more of a period's limit can be used."""
+    """Record that no more of a period's limit can be used."""
     return _change_month(
         workspace, day, lambda account: month_account.after_announcement(account, limits, day, scope), None
     )
@@ -190,7 +180,6 @@ def announce_exhausted(workspace: str, limits: PeriodLimits, day: date, scope: B
 def leave_month(
     workspace: str, day: date, budget_report: BudgetReport, now: float, last: StoredMonth | None = None
 ) -> ReportResult:
-    """Apply a worker's last report about a day and end its lease there."""
     return _change_month(
         workspace, day, lambda account: month_account.after_leave(account, day, budget_report, now), last
     )

@@ -1,4 +1,4 @@
-"""The log of a workspace's webhook: one item per call, with its newest attempt, for 14 days."""
+"""The log of a workspace's webhook: one item per call, with its newest attempt, stored for 14 days."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +26,6 @@ class CallbackRecordItem(Item):
 
 
 def save(workspace: str, record: CallbackRecord) -> None:
-    """Write a call's newest attempt over the earlier one."""
     CallbackRecordItem(
         keys.callback_log(workspace),
         f"{to_iso(record.created_at)}#{record.id}",
@@ -43,7 +42,6 @@ def save(workspace: str, record: CallbackRecord) -> None:
 
 
 def list_records(workspace: str, limit: int, cursor: str | None, now: datetime) -> Page[CallbackRecord]:
-    """A page of the log, newest first."""
     below = CallbackRecordItem.sk < decode_cursor(cursor) if cursor else None
     newest = CallbackRecordItem.query(
         keys.callback_log(workspace),
@@ -60,7 +58,7 @@ def list_records(workspace: str, limit: int, cursor: str | None, now: datetime) 
 
 
 def _page(items: list[CallbackRecordItem], cursor: str | None, following: str | None) -> Page[CallbackRecord]:
-    """The page, in which the cursor of an item is the sort key of the one before."""
+    """Build the page. The cursor of an item is the sort key of the one before it."""
     cursors = (cursor or "", *(encode_cursor(each.sk) for each in items[:-1]))
     return Page(tuple(map(_record, items)), following, cursors[: len(items)])
 

@@ -1,10 +1,9 @@
-"""Runs with events that the workspace's webhook has not received yet: an outbox of one row per run.
+"""An outbox of run events that the workspace's webhook has not received yet: one row per run.
 
-The transaction of a transition sets the row's `seq`; the row is removed when all events up to it are delivered. Its
-`due_at` says from when on the row is nobody's responsibility: a consumer claims a due row by moving it ahead.
-
-A failed call moves `due_at` to the time of the next attempt, for which a message is sent with that delay; the sweeper
-sends one for rows that have been due for two minutes. The row is removed on condition that its `seq` has not grown.
+The transaction of a transition sets the row's `seq`. The row is removed when all events up to it are delivered, on
+condition that `seq` has not grown. A consumer claims a due row by moving its `due_at` into the future. A failed call
+moves `due_at` to the time of the next attempt, for which a message is sent with that delay. The sweeper sends a message
+for each row that has been due for two minutes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +34,9 @@ class CallbackItem(Item):
     workspace = UnicodeAttribute()
     run_id = UnicodeAttribute(attr_name="runId")
     seq = NumberAttribute()
-    """The run's newest event."""
     delivered = NumberAttribute(default=0)
-    """All events up to this one are delivered, or given up."""
+    """All events up to this number are delivered or were given up."""
     attempts = NumberAttribute(default=0)
-    """How many calls with the next event have failed."""
     due_at = UnicodeAttribute(attr_name="dueAt")
 
     @classmethod
@@ -49,8 +46,6 @@ class CallbackItem(Item):
 
 @dataclass(frozen=True)
 class PendingCallbacks:
-    """A claimed row: what the webhook has not received yet."""
-
     ref: RunRef
     seq: int
     delivered: int
@@ -58,14 +53,12 @@ class PendingCallbacks:
 
 
 class DueCallback(NamedTuple):
-    """The message for a row, and when the row is due."""
-
     message: RunCallback
     due_at: datetime
 
 
 def add_event(transaction: TransactWrite, ref: RunRef, seq: int, now: datetime) -> None:
-    """Record in a run's transaction that the webhook is to receive its event `seq`."""
+    """Record in a run's transaction that the webhook must receive its event `seq`."""
     actions: list[Action] = [
         CallbackItem.workspace.set(ref.workspace),
         CallbackItem.run_id.set(ref.run_id),
@@ -78,7 +71,7 @@ def add_event(transaction: TransactWrite, ref: RunRef, seq: int, now: datetime) 
 
 
 def claim(ref: RunRef, now: datetime, until: datetime) -> PendingCallbacks | None:
-    """Claim a run's row until then; None if there is none, or if it is not due: then another message is for it."""
+    """Claim a run's row until then. Return None if there is none or it is not due: another message will handle it."""
     item = CallbackItem.of_run(ref)
     try:
         item.update(actions=[CallbackItem.due_at.set(to_iso(until))], condition=CallbackItem.due_at <= to_iso(now))
@@ -90,17 +83,15 @@ def claim(ref: RunRef, now: datetime, until: datetime) -> PendingCallbacks | Non
 
 
 def advance(ref: RunRef, delivered: int) -> None:
-    """Record that all events up to this one are delivered or given up."""
     _update(ref, [CallbackItem.delivered.set(delivered), CallbackItem.attempts.set(0)])
 
 
 def postpone(ref: RunRef, due_at: datetime, attempts: int) -> None:
-    """End the claim; the row is due again from then on."""
     _update(ref, [CallbackItem.due_at.set(to_iso(due_at)), CallbackItem.attempts.set(attempts)])
 
 
 def remove(ref: RunRef, delivered: int | None = None) -> bool:
-    """Remove the row; False if the run has events after `delivered`."""
+    """Remove the row. Return False if the run has events after `delivered`."""
     try:
         CallbackItem.of_run(ref).delete(condition=None if delivered is None else CallbackItem.seq <= delivered)
     except DeleteError as error:
@@ -111,19 +102,20 @@ def remove(ref: RunRef, delivered: int | None = None) -> bool:
 
 
 def list_due_before(moment: datetime) -> Iterator[DueCallback]:
-    """The rows that are due before a moment."""
     for item in CallbackItem.query(keys.CALLBACKS, filter_condition=CallbackItem.due_at < to_iso(moment)):
         yield DueCallback(RunCallback(workspace=item.workspace, run_id=item.run_id), from_iso(item.due_at))
 
 
 def request(ref: RunRef) -> None:
-    """Have a run's events delivered soon. If that fails, the sweeper does it: the row is already written."""
+    """Send a message that gets a run's events delivered soon. If that fails, the sweeper sends one for the stored
+    row."""
     with suppress(*AWS_ERRORS, RetryableError):
         send(RunCallback(workspace=ref.workspace, run_id=ref.run_id))
 
 
 def request_for_probes(ref: RunRef, indexes: Sequence[int], now: datetime) -> None:
-    """Have the outcomes of these probes delivered. Raises if it could not be requested: nothing else records it."""
+    """Send messages that get the outcomes of these probes delivered. It raises if that fails, as nothing else records
+    them."""
     for part in batched(indexes, MAX_PROBES_PER_CALL):
         call_id = new_id("msg")
         send(
@@ -134,12 +126,13 @@ def request_for_probes(ref: RunRef, indexes: Sequence[int], now: datetime) -> No
 
 
 def send(message: RunCallback, delay_seconds: int = 0) -> None:
-    """The workspace is the message's group, so that many messages of one do not delay those of others."""
+    """Send a message. Its group is the workspace, so that many messages of one workspace do not delay those of
+    others."""
     queues.send(settings().notify_queue_url, [message], delay_seconds, group=message.workspace)
 
 
 def _update(ref: RunRef, actions: list[Action]) -> None:
-    """A row that is gone stays so: its run was deleted, or its webhook."""
+    """Update the row unless it is gone, because its run or its webhook was deleted."""
     updated(CallbackItem.of_run(ref), actions, CallbackItem.pk.exists())
 
 

@@ -1,6 +1,6 @@
 """The branches of a chat, with their pages, exchanges and variants of messages.
 
-A change of a branch is one transaction on condition that the branch and the exchange are as they were read. Long texts
+A change of a branch is one transaction, on condition that the branch and the exchange are as they were read. Long texts
 are objects, written before the item that names them.
 """
 
@@ -45,7 +45,7 @@ class VariantItem(Item):
 
 @dataclass(frozen=True)
 class BranchChange:
-    """What a change of a branch writes. `exchange_before` is None for a new exchange."""
+    """This is what a change of a branch writes. `exchange_before` is None for a new exchange."""
 
     before: ChatBranch
     after: ChatBranch
@@ -60,8 +60,8 @@ def add(transaction: TransactWrite, ref: ChatRef, branch: ChatBranch) -> None:
 
 
 def add_change(transaction: TransactWrite, ref: ChatRef, change: BranchChange, now: datetime) -> None:
-    """Write a change as a part of a transaction, which is cancelled if anything was changed meanwhile. Long texts are
-    written at once."""
+    """Add a change to a transaction, which is cancelled if anything was changed meanwhile. Long texts are written at
+    once."""
     began = change.exchange is not None and change.exchange_before is None
     messages = [each.content for each in change.variants if began and each.side is MessageSide.USER]
     chats.touch(transaction, ref, now, *map(chats.opens_with, messages[:1]))
@@ -76,14 +76,15 @@ def add_change(transaction: TransactWrite, ref: ChatRef, change: BranchChange, n
 
 
 def apply(ref: ChatRef, change: BranchChange, now: datetime) -> bool:
-    """False if anything was changed since it was read."""
+    """Write the change. Return False if anything was changed since it was read."""
     with conditional_transaction() as transaction:
         add_change(transaction, ref, change, now)
     return transaction.is_committed
 
 
 def create_fork(ref: ChatRef, parent: ChatBranch, fork: Fork, now: datetime) -> bool:
-    """False if the parent was changed since it was read, or the chat has as many branches as it may."""
+    """Create the branch. Return False if the parent was changed since it was read, or the chat has its maximum of
+    branches."""
     with conditional_transaction() as transaction:
         chats.adds_branch(transaction, ref, now)
         after = replace(fork.parent, revision=parent.revision + 1)
@@ -96,7 +97,8 @@ def create_fork(ref: ChatRef, parent: ChatBranch, fork: Fork, now: datetime) -> 
 
 
 def delete(ref: ChatRef, branch: ChatBranch, now: datetime) -> bool:
-    """Delete a branch; its pages stay for those that share them. False if it is the active one, or was changed."""
+    """Delete a branch but not its pages, which others may share. Return False if it is the active one or was
+    changed."""
     with conditional_transaction() as transaction:
         chats.removes_branch(transaction, ref, now, branch.id)
         transaction.delete(
@@ -106,7 +108,6 @@ def delete(ref: ChatRef, branch: ChatBranch, now: datetime) -> bool:
 
 
 def get(ref: ChatRef, branch_id: str) -> ChatBranch:
-    """Raises NotFound."""
     try:
         item = BranchItem.get(keys.chat(ref), f"{_BRANCH}{branch_id}", consistent_read=True)
     except BranchItem.DoesNotExist:
@@ -115,13 +116,11 @@ def get(ref: ChatRef, branch_id: str) -> ChatBranch:
 
 
 def list_branches(ref: ChatRef) -> list[ChatBranch]:
-    """Oldest first."""
     items = BranchItem.query(keys.chat(ref), BranchItem.sk.startswith(_BRANCH), consistent_read=True)
     return sorted(map(_branch, items), key=lambda branch: (branch.created_at, branch.id))
 
 
 def get_pages(ref: ChatRef, pages: Iterable[PointerPage]) -> list[Pointers]:
-    """The pointers of each of these pages."""
     names = [page.id for page in pages]
     item_keys = [(keys.chat(ref), f"{_PAGE}{name}") for name in dict.fromkeys(names)]
     pointers = {
@@ -132,12 +131,11 @@ def get_pages(ref: ChatRef, pages: Iterable[PointerPage]) -> list[Pointers]:
 
 
 def get_page(ref: ChatRef, page: PointerPage | None) -> Pointers:
-    """Without a page, no pointers."""
+    """Return the pointers of a page, or none without a page."""
     return get_pages(ref, [page])[0] if page is not None else ()
 
 
 def get_exchange(ref: ChatRef, exchange_id: str) -> Exchange:
-    """Raises NotFound."""
     exchange = get_exchanges(ref, [exchange_id]).get(exchange_id)
     if exchange is None:
         raise NotFound(f"there is no exchange {exchange_id} in this chat")
@@ -145,7 +143,6 @@ def get_exchange(ref: ChatRef, exchange_id: str) -> Exchange:
 
 
 def get_exchanges(ref: ChatRef, exchange_ids: Iterable[str]) -> dict[str, Exchange]:
-    """Those that exist, by id."""
     item_keys = [(keys.chat(ref), f"{_EXCHANGE}{each}") for each in dict.fromkeys(exchange_ids)]
     return {each.id: each for each in map(_exchange, ExchangeItem.batch_get(item_keys, consistent_read=True))}
 
@@ -154,7 +151,6 @@ type VariantKey = tuple[str, MessageSide, int]
 
 
 def get_variants(ref: ChatRef, variant_keys: Iterable[VariantKey]) -> dict[VariantKey, Variant]:
-    """The variants, with their texts."""
     item_keys = [(keys.chat(ref), _variant_key(*each)) for each in dict.fromkeys(variant_keys)]
     variants = map(_variant, VariantItem.batch_get(item_keys, consistent_read=True))
     return {(each.exchange_id, each.side, each.number): each for each in variants}

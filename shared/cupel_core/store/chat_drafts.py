@@ -1,7 +1,7 @@
-"""Drafts: the text of a turn's main call while it is written, in pieces that are appended and expire.
+"""Drafts: the text of a turn's main call while it is written, stored in pieces that expire after a day.
 
 Each piece is an item by attempt and offset and is written once, so two workers cannot mix their texts. Readers get the
-pieces after the position that they name, before the event that ends the call. Pieces expire after a day.
+pieces after the position that they name, before the event that ends the call.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class DraftItem(Item):
 
 
 def append(ref: ChatRef, turn_id: str, piece: TextPiece, now: datetime) -> bool:
-    """Store the next piece; False if there is one already, of another worker."""
+    """Store the next piece. Return False if another worker has stored one there."""
     item = DraftItem(
         keys.chat(ref),
         _sort_key(turn_id, TextPosition(piece.attempt, piece.offset)),
@@ -42,12 +42,12 @@ def append(ref: ChatRef, turn_id: str, piece: TextPiece, now: datetime) -> bool:
 
 
 def read(ref: ChatRef, turn_id: str, after: TextPosition, max_length: int = MAX_DELTA_LENGTH) -> TextDelta | None:
-    """The text after a position, which is one where a piece ends."""
+    """Return the text after a position, which must be the end of a piece."""
     return joined(_pieces(ref, turn_id, after), after, max_length)
 
 
 def last_attempt(ref: ChatRef, turn_id: str) -> int:
-    """The number of the last attempt that has any text; 0 if there is none."""
+    """Return the number of the last attempt that has any text, or 0."""
     prefix = f"{_DRAFT}{turn_id}#"
     items = DraftItem.query(
         keys.chat(ref), DraftItem.sk.startswith(prefix), scan_index_forward=False, limit=1, consistent_read=True

@@ -1,6 +1,6 @@
-"""Texts of chats in items, and the artifacts of a turn: short ones are stored as they are, long ones by name.
+"""Texts of chats in items, and the artifacts of a turn.
 
-The name is that of an object, which is written first.
+A short text is stored in the item. A long one is stored as an object, which is written before the item that names it.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from cupel_core.store import blobs, keys, object_names
 from cupel_core.store.table import Item
 
 MAX_INLINE_BYTES = 8_192
-"""An item has at most 400 KB, and each write of it costs by the KB."""
+"""Longer texts are stored in the bucket. An item has at most 400 KB, and each write of it is charged by the KB."""
 
 
 ARTIFACTS = "artifacts#"
 
 
 def write_text(ref: ChatRef, text: str) -> dict[str, Any]:
-    """What an item stores for a text."""
+    """Store a text and return what its item contains: the text or the name of its object."""
     if len(text.encode()) <= MAX_INLINE_BYTES:
         return {"text": text}
     key = object_names.chat_blob(ref, new_short_id() + new_short_id())
@@ -41,14 +41,14 @@ def _read_settings_blob(key: str) -> str:
 
 
 def read_settings(stored: Mapping[str, Any]) -> Any:
-    """A document that requests read again and again. An object never changes, so a process reads it once: those of the
-    last few chats."""
+    """Return a document that many requests read. Objects never change, so each process caches those of the last few
+    chats."""
     text = stored["text"] if "text" in stored else _read_settings_blob(stored["blob"])
     return orjson.loads(text)
 
 
 def write_json(ref: ChatRef, value: object) -> dict[str, Any]:
-    """The same for a document."""
+    """Store a document and return what its item contains: the document or the name of its object."""
     return write_text(ref, orjson.dumps(value).decode())
 
 
@@ -61,7 +61,6 @@ class ArtifactsItem(Item):
 
 
 def get_artifacts(ref: ChatRef, turn_id: str) -> dict[str, Any]:
-    """The persisted artifacts of a profile session after a turn."""
     try:
         item = ArtifactsItem.get(keys.chat(ref), f"{ARTIFACTS}{turn_id}", consistent_read=True)
     except ArtifactsItem.DoesNotExist:

@@ -1,7 +1,7 @@
 """Turns of chats: the turn, its events, and its entry in the list of turns that are not over.
 
-A worker has a turn as long as it renews its claim. Everything that it writes requires the claim, so of two workers only
-one records anything. A paid answer is stored with the turn before anything follows from it.
+A worker owns a turn as long as it renews its claim. All its writes require the claim, so of two workers only one
+records anything. A paid answer is stored with the turn before it is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,6 @@ from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import Item, conditional_transaction, error_code, updated
 
 REQUEST_RETENTION = timedelta(days=1)
-"""For how long a clientRequestId is remembered."""
 _EVENT, _REQUEST = "event#", "request#"
 
 
@@ -52,7 +51,6 @@ class TurnItem(Item):
     started_at = UnicodeAttribute(attr_name="startedAt", null=True)
     finished_at = UnicodeAttribute(attr_name="finishedAt", null=True)
     ending = JSONAttribute(null=True)
-    """`{failure, abortReason}`, once it is over."""
     result = JSONAttribute(null=True)
     claimed_by = UnicodeAttribute(attr_name="claimedBy", null=True)
     claimed_until = UnicodeAttribute(attr_name="claimedUntil", null=True)
@@ -90,14 +88,14 @@ class StoredRequest(NamedTuple):
 class StoredTurn(NamedTuple):
     turn: ChatTurn
     checkpoint: Mapping[str, Any] | None
-    """What its workers have stored; None before that, and once it is over."""
+    """The progress that its workers have stored. It is None before the first worker and once the turn is over."""
 
 
 def create(
     ref: ChatRef, turn: ChatTurn, change: BranchChange, events: Sequence[TurnEvent], request: StoredRequest | None
 ) -> bool:
-    """Accept a turn with the change of its branch; False if anything was changed since it was read, or there is a turn
-    of this request."""
+    """Create a turn together with the change of its branch. Return False if anything was changed since it was read, or
+    this request has already created a turn."""
     head = turn.head
     with conditional_transaction() as transaction:
         chat_branches.add_change(transaction, ref, change, head.created_at)
@@ -123,13 +121,13 @@ def create(
                 ttl=now + int(REQUEST_RETENTION.total_seconds()),
             )
             transaction.save(item, condition=RequestItem.pk.does_not_exist() | (RequestItem.ttl < now))
-        else:  # A clientRequestId finds the turn again, so the key may stay free.
+        else:  # A clientRequestId finds the turn again, so no key is taken.
             idempotency_keys.mark_applied(transaction)
     return transaction.is_committed
 
 
 def find_request(ref: ChatRef, client_request_id: str, now: datetime) -> StoredRequest | None:
-    """The turn that was created with this id in the last day."""
+    """Return the request with this id, and its turn, if it was made within the last day."""
     try:
         item = RequestItem.get(keys.chat(ref), _request_key(client_request_id), consistent_read=True)
     except RequestItem.DoesNotExist:
@@ -138,19 +136,16 @@ def find_request(ref: ChatRef, client_request_id: str, now: datetime) -> StoredR
 
 
 def get(ref: ChatRef, turn_id: str) -> ChatTurn:
-    """Raises NotFound."""
     return _from_item(_get_item(ref, turn_id))
 
 
 def get_stored(ref: ChatRef, turn_id: str) -> StoredTurn:
-    """Raises NotFound."""
     return _stored(_get_item(ref, turn_id))
 
 
 def list_turns(
     ref: ChatRef, branch_id: str | None, status: TurnStatus | None, limit: int, cursor: str | None
 ) -> Page[ChatTurn]:
-    """A page of turns, newest first; a filter that is None matches all."""
     entries = list_newest(
         TurnItem,
         keys.chat_turns(ref),
@@ -167,7 +162,7 @@ def list_turns(
 
 
 def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: datetime) -> StoredTurn | None:
-    """Take a turn that nobody has; None if it is over, or another worker has it."""
+    """Claim a turn. Return None if it is over or another worker has claimed it."""
     item = TurnItem(keys.chat_turns(ref), turn_id)
     actions: list[Action] = [
         TurnItem.status.set(TurnStatus.RUNNING),
@@ -182,7 +177,7 @@ def claim(ref: ChatRef, turn_id: str, worker_id: str, now: datetime, until: date
 
 
 def renew(ref: ChatRef, turn_id: str, worker_id: str, until: datetime) -> ChatTurn | None:
-    """Keep a claim; None if it was lost or released. A worker that stops may still have a renewal under way."""
+    """Renew a claim. Return None if it was lost or released: a stopping worker may still have a renewal under way."""
     item = TurnItem(keys.chat_turns(ref), turn_id)
     try:
         item.update(
@@ -203,7 +198,7 @@ def end_claim(ref: ChatRef, turn_id: str, until_before: datetime) -> None:
 
 
 def release(ref: ChatRef, turn_id: str, worker_id: str) -> None:
-    """Give up a claim, so that another worker may continue at once."""
+    """Release a claim, so that another worker may continue at once."""
     updated(
         TurnItem(keys.chat_turns(ref), turn_id), [TurnItem.claimed_until.remove()], TurnItem.claimed_by == worker_id
     )
@@ -218,7 +213,7 @@ def record(
     checkpoint: Mapping[str, Any] | None,
     prompt: Sequence[Mapping[str, Any]] | None,
 ) -> bool:
-    """Store events, and what must not be lost; False if the claim was lost. `None` leaves what is stored."""
+    """Store events, phase, checkpoint and prompt. A None leaves what is stored. Return False if the claim was lost."""
     actions: list[Action] = [TurnItem.phase.set(phase)]
     if events:
         actions.append(TurnItem.last_seq.set(events[-1].seq))
@@ -235,7 +230,7 @@ def record(
 
 
 def is_recorded(ref: ChatRef, turn_id: str, worker_id: str, seq: int) -> bool:
-    """Whether a worker still has the turn, and its last event is this one. Raises NotFound."""
+    """Return whether a worker still has the turn and `seq` is its last event. Raise NotFound."""
     item = _get_item(ref, turn_id)
     is_open = not TurnStatus(item.status).is_over
     return is_open and item.claimed_by == worker_id and int(item.last_seq) == seq
@@ -249,10 +244,8 @@ def end(
     events: Sequence[TurnEvent],
     artifacts: Mapping[str, Any] | None,
 ) -> bool:
-    """End a turn with everything that lasts of it. False if the claim was lost, or the branch was changed meanwhile.
-
-    Without a worker's id, only if nobody has it.
-    """
+    """End a turn and store its results. Return False if the claim was lost, or the branch was changed meanwhile.
+    Without a worker's id, the turn is only ended if no worker has claimed it."""
     now = turn.finished_at or turn.head.created_at
     is_own = TurnItem.claimed_by == worker_id if worker_id is not None else _is_unclaimed(now)
     ending = {
@@ -285,19 +278,18 @@ def end(
 
 
 def request_abort(ref: ChatRef, turn_id: str, now: datetime) -> None:
-    """Ask whoever has the turn to end it; nothing happens to one that is over."""
+    """Ask the worker of a turn to end it. A turn that is over does not change."""
     item = TurnItem(keys.chat_turns(ref), turn_id)
     updated(item, [TurnItem.abort_requested_at.set(TurnItem.abort_requested_at | to_iso(now))], _is_open())
 
 
 def get_prompt(ref: ChatRef, turn_id: str) -> list[dict[str, Any]] | None:
-    """What the model got; None if it was not called yet."""
+    """Return the prompt that the model received, or None if it was not called yet."""
     item = _get_item(ref, turn_id)
     return read_json(item.prompt) if item.prompt else None
 
 
 def list_events(ref: ChatRef, turn_id: str, after: int = 0) -> list[TurnEvent]:
-    """Those with a higher `seq`."""
     prefix = f"{_EVENT}{turn_id}#"
     first, last = f"{prefix}{after + 1:08d}", f"{prefix}99999999"
     items = TurnEventItem.query(keys.chat(ref), TurnEventItem.sk.between(first, last), consistent_read=True)
@@ -308,14 +300,13 @@ def list_events(ref: ChatRef, turn_id: str, after: int = 0) -> list[TurnEvent]:
 
 
 def list_open(after: str | None = None) -> Iterator[OpenWork[TurnOrder]]:
-    """The turns whose end the sweeper has not seen; those after a sort key, if one is given."""
+    """Yield the turns whose end the sweeper has not seen, from the sort key `after` on."""
     for item in OpenTurnItem.query(keys.OPEN_TURNS, OpenTurnItem.sk > after if after else None):
         order = TurnOrder(workspace=item.workspace, chat_id=item.chat_id, turn_id=item.turn_id)
         yield OpenWork(keys.OPEN_TURNS, item.sk, order, from_iso(item.touched_at))
 
 
 def touch(ref: ChatRef, order: TurnOrder, now: datetime) -> None:
-    """Note that the turn's order was sent again."""
     open_work.touch(OpenWork(keys.OPEN_TURNS, keys.open_turn(ref, order.turn_id), order, now), now)
 
 

@@ -1,7 +1,7 @@
-"""Chats. All items of one are in its partition, so that erasing it is erasing that and its objects.
+"""Chats. All items of one are in its partition, so erasing a chat is erasing its partition and its objects.
 
-A chat expires the retention period after its last change, whatever the period was then. Each has an entry in the list
-of erasures, which says when the sweeper looks at it, also while nothing expires.
+A chat expires one retention period after its last change, with the period that is configured now. Each chat has an
+entry in the list of erasures, which says when the sweeper looks at it. It has one even without a retention period.
 """
 
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from cupel_core.store.table import CreationIndex, Item, updated
 
 _SORT_KEY = "chat"
 _NEVER = timedelta(days=36_500)
-"""Without a retention period: the entry is found once there is one."""
+"""Without a retention period, the entry is due this far in the future. It is found if a period is set later."""
 
 
 class ChatItem(Item):
@@ -45,19 +45,17 @@ class ChatItem(Item):
 
 
 def expiry(updated_at: datetime) -> datetime | None:
-    """When a chat expires that was last changed then."""
     retention = settings().retention
     return updated_at + retention if retention is not None else None
 
 
 def expired_chat(workspace: str, chat_id: str, updated_at: datetime) -> Erasure:
-    """The entry of a chat in the list of erasures."""
     due = expiry(updated_at) or updated_at + _NEVER
     return Erasure(RunRef(workspace, chat_id), ErasureKind.EXPIRED_CHAT, due)
 
 
 def add(transaction: TransactWrite, chat: Chat) -> None:
-    """Create a chat as a part of a transaction, with its entry in the list of what expires."""
+    """Create a chat as a part of a transaction, with its entry in the list of erasures."""
     transaction.save(_to_item(chat), condition=ChatItem.pk.does_not_exist())
     transaction.save(ErasureItem.for_erasure(expired_chat(chat.workspace, chat.id, chat.updated_at)))
 
@@ -65,30 +63,31 @@ def add(transaction: TransactWrite, chat: Chat) -> None:
 def touch(
     transaction: TransactWrite, ref: ChatRef, now: datetime, *actions: Action, condition: Condition | None = None
 ) -> None:
-    """Note a change of the chat as a part of a transaction, which is cancelled if the chat was deleted."""
+    """Record a change of the chat as a part of a transaction, which is cancelled if the chat was deleted."""
     present = ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist()
     noted = [ChatItem.updated_at.set(to_iso(now)), *actions]
     transaction.update(_key(ref), noted, present if condition is None else present & condition)
 
 
 def opens_with(message: str) -> Action:
-    """Note the beginning of a message, as part of `touch`, unless the chat has begun with another one."""
+    """Return an action for `touch` that stores the beginning of the chat's first message."""
     return ChatItem.opening.set(ChatItem.opening | opening_of(message))
 
 
 def adds_branch(transaction: TransactWrite, ref: ChatRef, now: datetime) -> None:
-    """Cancels the transaction if the chat has as many branches as it may."""
+    """Count a new branch. The transaction is cancelled if the chat has its maximum of branches."""
     touch(transaction, ref, now, ChatItem.branch_count.add(1), condition=ChatItem.branch_count < MAX_BRANCHES)
 
 
 def removes_branch(transaction: TransactWrite, ref: ChatRef, now: datetime, branch_id: str) -> None:
-    """Cancels the transaction if the branch is the active one. Who was about to make it that has to read again."""
+    """Remove a branch. The transaction is cancelled if it is the active one, which a concurrent request may have
+    chosen."""
     actions = ChatItem.branch_count.add(-1), ChatItem.revision.add(1)
     touch(transaction, ref, now, *actions, condition=ChatItem.active_branch_id != branch_id)
 
 
 def find(ref: ChatRef) -> Chat | None:
-    """Also a deleted or expired chat."""
+    """Return the chat even if it is deleted or expired."""
     try:
         return _from_item(ref.workspace, ChatItem.get(keys.chat(ref), _SORT_KEY, consistent_read=True))
     except ChatItem.DoesNotExist:
@@ -96,7 +95,7 @@ def find(ref: ChatRef) -> Chat | None:
 
 
 def get(ref: ChatRef) -> Chat:
-    """Raises NotFound if there is none, or it is deleted or expired."""
+    """Return the chat. Raise NotFound if there is none, or it is deleted or expired."""
     try:
         item = ChatItem.get(keys.chat(ref), _SORT_KEY, consistent_read=True)
     except ChatItem.DoesNotExist:
@@ -107,7 +106,7 @@ def get(ref: ChatRef) -> Chat:
 
 
 def update(before: Chat, after: Chat, now: datetime) -> Chat:
-    """Replace the settings and the active branch. Conflict if they were changed since they were read."""
+    """Replace the settings and the active branch. Raise Conflict if they were changed since they were read."""
     ref = ChatRef(before.workspace, before.id)
     actions: list[Action] = [
         ChatItem.body.set(write_json(ref, encode(after.settings))),
@@ -123,7 +122,7 @@ def update(before: Chat, after: Chat, now: datetime) -> Chat:
 
 
 def delete(ref: ChatRef, now: datetime) -> bool:
-    """Hide a chat; False if another request has hidden it."""
+    """Hide a chat. Return False if another request has hidden it."""
     actions = [
         ChatItem.deleted_at.set(to_iso(now)),
         ChatItem.gsi1pk.set(keys.creation_list(ref.workspace, "chats", deleted=True)),
@@ -132,7 +131,6 @@ def delete(ref: ChatRef, now: datetime) -> bool:
 
 
 def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
-    """A page of the chats, newest first."""
     retention = settings().retention
     condition = ChatItem.updated_at > to_iso(utc_now() - retention) if retention is not None else None
     entries = list_newest(ChatItem, keys.creation_list(workspace, "chats"), limit, cursor, condition=condition)
@@ -140,13 +138,12 @@ def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
 
 
 def list_ids(workspace: str) -> list[str]:
-    """The ids of all chats, even of deleted ones."""
     lists = [keys.creation_list(workspace, "chats", deleted=deleted) for deleted in (False, True)]
     return list(listing.list_ids(ChatItem, *lists))
 
 
 def request_erasure(ref: ChatRef, due: datetime) -> None:
-    """Of a deleted chat."""
+    """Enter a deleted chat in the list of erasures."""
     erasures.request(Erasure(RunRef(*ref), ErasureKind.CHAT, due))
 
 

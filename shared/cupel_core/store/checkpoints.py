@@ -1,6 +1,6 @@
-"""Conversations up to their last completed step, from which a redelivered probe resumes.
+"""Checkpoints: conversations up to their last completed step, from which a redelivered probe resumes.
 
-An item holds 400 KB. Conversations compress to about a quarter; one that is still too large goes to the bucket.
+An item holds 400 KB. Conversations compress to about a quarter; one that is still too large is stored in the bucket.
 Erasing a checkpoint leaves a tombstone, so that a worker that still has the conversation does not write it back.
 """
 
@@ -24,12 +24,12 @@ from cupel_core.store.settings import settings
 from cupel_core.store.table import Item, error_code
 
 RETENTION = timedelta(days=90)
-"""Longer than runs stay paused; after that the conversation starts over."""
+"""A run that stays paused for longer starts its conversations over."""
 _MAX_INLINE_BYTES = 350_000
 _LAST_ROUND = 999_999
 
 _TOMBSTONE_RETENTION = timedelta(days=1)
-"""Longer than any invocation that may have the conversation."""
+"""This is longer than any invocation that may still have the conversation in memory."""
 
 
 class CheckpointItem(Item):
@@ -37,12 +37,13 @@ class CheckpointItem(Item):
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     cost = NumberAttribute(null=True)
-    """What the conversation has cost, as a member of its leaf's costs; None in a tombstone without a conversation."""
+    """The cost as a member of its leaf's costs. It is None in a tombstone without a conversation."""
     ttl = NumberAttribute()
 
 
 def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, now: datetime) -> None:
-    """Store the conversation, unless it was erased. It expires like its transcript would, and after RETENTION."""
+    """Store the conversation, unless it was erased. It expires like its transcript would, and at the latest after
+    RETENTION."""
     expires = now + min(RETENTION, settings().retention or RETENTION)
     item = CheckpointItem(
         keys.checkpoints(ref, index),
@@ -67,7 +68,7 @@ def save(ref: RunRef, index: int, retry_round: int, state: ConversationState, no
 
 
 def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
-    """Erase the checkpoints of a probe in all retry rounds; `retry_round` is the present one."""
+    """Erase the checkpoints of a probe in all retry rounds up to `retry_round`, the present one."""
     between = CheckpointItem.sk.between(keys.numbered_probe(index, 0), keys.numbered_probe(index, _LAST_ROUND))
     stored = list(CheckpointItem.query(keys.checkpoints(ref, index), between, consistent_read=True))
     costs = {keys.numbered_probe(index, retry_round): None} | {item.sk: item.cost for item in stored}
@@ -79,7 +80,7 @@ def erase(ref: RunRef, index: int, retry_round: int, now: datetime) -> None:
 
 
 def erase_expired(ref: RunRef, block: int, now: datetime) -> None:
-    """Erase the checkpoints of a block of probes that have expired. DynamoDB's TTL does so too, but days later."""
+    """Erase the expired checkpoints of a block of probes. DynamoDB's TTL does so too, but days later."""
     partition = keys.checkpoints(ref, block * keys.PROBES_PER_BLOCK)
     expired = CheckpointItem.query(partition, filter_condition=CheckpointItem.ttl <= int(now.timestamp()))
     for item in list(expired):
@@ -94,7 +95,8 @@ def _tombstone(partition: str, sort_key: str, cost: float | None, now: datetime)
 
 
 def list_costs(ref: RunRef, indexes: Collection[int]) -> Iterator[int]:
-    """What the conversations of these probes of one leaf have cost, as members of its costs. Strongly consistent."""
+    """Yield what the conversations of these probes of one leaf have cost, as members. The reads are strongly
+    consistent."""
     first, last = keys.numbered_probe(min(indexes), 0), keys.numbered_probe(max(indexes), _LAST_ROUND)
     between = CheckpointItem.sk.between(first, last)
     partition = keys.checkpoints(ref, min(indexes))
@@ -108,7 +110,7 @@ def _cost_member(index: int, retry_round: int, state: ConversationState) -> int:
 
 
 def load(ref: RunRef, index: int, retry_round: int, now: datetime) -> ConversationState | None:
-    """The conversation; None if there is none, or it was erased or has expired."""
+    """Return the conversation, or None if there is none, or it was erased or has expired."""
     try:
         item = CheckpointItem.get(
             keys.checkpoints(ref, index), keys.numbered_probe(index, retry_round), consistent_read=True

@@ -1,7 +1,7 @@
-"""One client per service and process, all of one session: creating one takes 60 ms, most of it to read the service's
-description, which a session does once.
+"""One client per service and process, all created by one session.
 
-They are botocore's, which boto3 would return too: importing boto3 in addition costs a tenth of its import.
+Creating a client takes 60 ms, most of it to read the service's description, which a session does once. The clients are
+botocore's, which boto3 would return too: importing boto3 takes a tenth longer.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 AWS_ERRORS = (BotoCoreError, ClientError, PynamoDBException)
-"""What a call raises if the service refused it, could not be reached, or its response was lost."""
+"""The errors of a call that the service refused, that could not reach it, or whose response was lost."""
 
 _THROTTLING_CODES = frozenset(
     {
@@ -45,7 +45,8 @@ _CANCELLING_CODES = ("TransactionConflict", "ThrottlingError", "ProvisionedThrou
 
 
 def is_transient(error: BaseException | None) -> bool:
-    """Whether the same call may succeed later: the service was busy, failed internally, or could not be reached."""
+    """Return whether the same call may succeed later: the service was busy, failed internally, or could not be
+    reached."""
     match error:
         case PynamoDBException():
             return is_transient(_response_of(error))
@@ -57,13 +58,13 @@ def is_transient(error: BaseException | None) -> bool:
 
 
 def _response_of(error: PynamoDBException) -> Exception | None:
-    """The error of the call. PynamoDB raises another from it, without status and reasons."""
+    """Return the original error of the call. PynamoDB raises another from it, without status and reasons."""
     original = error.cause.__cause__ if error.cause else None
     return original if isinstance(original, ClientError) else error.cause
 
 
 def _is_cancelled_by_others(error: ClientError) -> bool:
-    """Whether no condition refused a transaction: other writes of the same items were going on."""
+    """Return whether a transaction was refused because of concurrent writes of its items and not by a condition."""
     reasons: Any = error.response.get("CancellationReasons", ())
     codes = {reason.get("Code") for reason in reasons}
     return "ConditionalCheckFailed" not in codes and not codes.isdisjoint(_CANCELLING_CODES)
@@ -77,7 +78,7 @@ _CONFIG = Config(
 
 
 CREATION = Lock()
-"""Held while a client is created, which a session cannot do twice at the same time."""
+"""This lock guards the creation of clients, because a session is not thread-safe."""
 
 
 @cache
@@ -107,8 +108,9 @@ def s3() -> "S3Client":
 
 @cache
 def s3_addresses() -> "S3Client":
-    """For presigned addresses. With the bucket's region in the host, because new buckets redirect others, which fails;
-    in signature version 4 everywhere, because older ones do not sign headers."""
+    """Return the client for presigned addresses. It addresses the bucket's region, because new buckets redirect
+    requests to other hosts and a presigned request then fails. It uses signature version 4, because older versions do
+    not sign headers."""
     own = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
     client: S3Client = _client("s3", _CONFIG.merge(own))
     return client

@@ -34,11 +34,11 @@ class ComparisonItem(Item):
 
 
 class ComparisonLinkItem(Item):
-    """Leads from a compared run to the comparison."""
+    pass
 
 
 def create(comparison: ComparisonRecord, job: Job) -> bool:
-    """Create a comparison that is new or has failed, and its job; False if there is one that has not."""
+    """Create a comparison that is new or has failed, and its job. Return False if one exists that has not failed."""
     is_new_or_failed = ComparisonItem.pk.does_not_exist() | (ComparisonItem.status == JobStatus.FAILED)
     with conditional_transaction() as transaction:
         transaction.save(_to_item(comparison), condition=is_new_or_failed)
@@ -66,7 +66,6 @@ def find(workspace: str, comparison_id: str) -> ComparisonRecord | None:
 def list_comparisons(
     workspace: str, *, run_id: str | None, experiment_id: str | None, limit: int, cursor: str | None
 ) -> Page[ComparisonRecord]:
-    """A page of comparisons, newest first; a filter that is None matches all."""
     condition = all_of(
         None if run_id is None else ComparisonItem.run_ids.contains(run_id),
         None if experiment_id is None else ComparisonItem.experiment_id == experiment_id,
@@ -109,14 +108,15 @@ def get_changes(workspace: str, comparison_id: str, row: int | None) -> list[dic
 
 
 def end(comparison: ComparisonRecord) -> bool:
-    """Store how a comparison ended; False if it was deleted meanwhile."""
+    """Store the comparison's end. Return False if it was deleted meanwhile."""
     item = ComparisonItem(keys.comparison(comparison.workspace, comparison.id), _SORT_KEY)
     actions = [ComparisonItem.status.set(comparison.status), ComparisonItem.body.set(_body(comparison))]
     return updated(item, actions, ComparisonItem.pk.exists())
 
 
 def delete(workspace: str, comparison_id: str) -> None:
-    """Erase a comparison, its links and its job. The figures first, because the item leads to them. May be repeated."""
+    """Erase a comparison, its links and its job. Figures go first, so that a repetition after a crash still finds
+    them."""
     blobs.delete_prefix(object_names.comparison_blobs(workspace, comparison_id))
     comparison = find(workspace, comparison_id)
     if comparison is not None:
@@ -128,12 +128,11 @@ def delete(workspace: str, comparison_id: str) -> None:
 
 
 def delete_figures(workspace: str, comparison_id: str) -> None:
-    """Of a comparison that was deleted while it was computed."""
+    """Delete the figures of a comparison that was deleted while it was computed."""
     blobs.delete_prefix(object_names.comparison_blobs(workspace, comparison_id))
 
 
 def list_ids_of_run(ref: RunRef) -> Iterator[str]:
-    """The ids of the comparisons of a run."""
     for item in ComparisonLinkItem.query(keys.run(ref), ComparisonLinkItem.sk.startswith(keys.COMPARISON_LINKS)):
         yield item.sk.removeprefix(keys.COMPARISON_LINKS)
 

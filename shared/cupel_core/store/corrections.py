@@ -1,4 +1,4 @@
-"""How often users have corrected results of a run: analyses that were computed before are stale."""
+"""A count of how often users have corrected results of a run. Analyses computed before a correction are stale."""
 
 from collections.abc import Collection
 
@@ -16,12 +16,11 @@ class CorrectionsItem(Item):
 
 
 def add(transaction: TransactWrite, ref: RunRef) -> None:
-    """Count a correction in the transaction that makes it."""
     transaction.update(CorrectionsItem(keys.run(ref), keys.CORRECTIONS), actions=[CorrectionsItem.number.add(1)])
 
 
 def get_count(ref: RunRef) -> int:
-    """How often a result of this run was corrected, or a correction removed. Strongly consistent."""
+    """Return how often results of this run were corrected or a correction removed. The read is strongly consistent."""
     try:
         item = CorrectionsItem.get(keys.run(ref), keys.CORRECTIONS, consistent_read=True)
     except CorrectionsItem.DoesNotExist:
@@ -30,7 +29,6 @@ def get_count(ref: RunRef) -> int:
 
 
 def get_counts(refs: Collection[RunRef]) -> dict[RunRef, int]:
-    """The same of several runs. One request per hundred."""
     by_key = {keys.run(ref): ref for ref in refs}
     items = get_batch({"pk": {"S": key}, "sk": {"S": keys.CORRECTIONS}} for key in by_key)
     return dict.fromkeys(refs, 0) | {by_key[item["pk"]["S"]]: int(item["count"]["N"]) for item in items}

@@ -1,6 +1,6 @@
-"""What is counted of a run's outcomes is read from their digests, and stored in count files in the bucket.
+"""Outcomes as they are counted, read from their digests, and the counts of them in files in the bucket.
 
-No text is read, neither from pages nor the bucket.
+Counting reads no text, neither from pages nor from the bucket.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,12 +19,13 @@ from cupel_core.store.outcome_items import StoredOutcome
 
 
 def list_run(ref: RunRef, indexes: range) -> Iterator[CountedOutcome]:
-    """Those of these probes that have an outcome, ascending; read lazily."""
+    """Yield the probes that have an outcome, ascending and lazily."""
     return map(counted, outcomes.list_stored(ref, indexes))
 
 
 def list_rescore(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[CountedOutcome]:
-    """The same with the results of a rescore: without transcripts that it has not graded, and without corrections."""
+    """Yield the outcomes with the results of a rescore, without corrections and without transcripts that it has not
+    graded."""
     graded = dict(rescore_results.list_bodies(ref, rescore_id, indexes))
     for outcome in list_run(ref, indexes):
         if not outcome.is_completed:
@@ -34,7 +35,7 @@ def list_rescore(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[Count
 
 
 def counted(stored: StoredOutcome) -> CountedOutcome:
-    """What is counted of an outcome. Reading it costs a fraction of what a Transcript costs."""
+    """Return what is counted of an outcome. Reading it costs a fraction of what a Transcript costs."""
     return _transcript(stored) if stored.completed else _error(stored)
 
 
@@ -65,7 +66,6 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
 
 
 def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
-    """The fields that a rescore has of its own."""
     return {
         "success": scored.get("success"),
         "score": scored.get("score"),
@@ -95,15 +95,13 @@ def _costs(spends: Mapping[str, Mapping[str, Any] | None]) -> Iterable[CountedCo
 
 
 def save_counts(ref: RunRef, revision: str, first_leaf: int, counts: Counts) -> None:
-    """Save one file for 10,000 probes. `revision` identifies the outcomes that were counted.
-
-    A file is written once. Whoever computes it again from the same outcomes writes the same bytes.
-    """
+    """Save one file for 10,000 probes. `revision` identifies the outcomes that were counted. A file is written once.
+    Computing it again from the same outcomes writes the same bytes."""
     blobs.put_bytes(object_names.count_file(ref, revision, VERSION, first_leaf), counts.encode())
 
 
 def find_counts(ref: RunRef, revision: str, first_leaf: int) -> Counts | None:
-    """The counts of the leaves from this one on; None if they are not stored. Raises InvalidCountFile."""
+    """Return the counts from this leaf on, or None if they are not stored. Raise InvalidCountFile."""
     try:
         return Counts.decode(
             blobs.get_bytes(object_names.count_file(ref, revision, VERSION, first_leaf), MAX_FILE_BYTES)

@@ -1,6 +1,6 @@
-"""Small numbers in items of their own: counters of a workspace and of a run, and how far a run was when last read.
+"""Small numbers in items of their own: counters of a workspace and of a run, and the latest readings of its progress.
 
-A lost response may skip a number; none is returned twice.
+A lost response may skip a number. No number is returned twice.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,6 @@ class CounterItem(Item):
 
 
 def next_execution_id(workspace: str) -> int:
-    """The next number of an eval's execution in this workspace, from 1."""
     item = CounterItem(keys.workspace_settings(workspace), "executions")
     item.update([CounterItem.value.add(1)])
     return int(item.value)
@@ -29,10 +28,9 @@ class UnusableRepliesItem(Item):
 
 
 def add_unusable_reply(ref: RunRef, fencing_token: int) -> int:
-    """Count one more unusable reply of a run's judge since the run was started or resumed last; returns their number.
-
-    Only unusable replies are written, so a run whose judge works costs no write. A lost response may count one twice.
-    """
+    """Count one more unusable reply of a run's judge since the run was last started or resumed. Return their number.
+    Only unusable replies are written, so a run whose judge works costs no write. A lost response may count one
+    twice."""
     item = UnusableRepliesItem(keys.run(ref), keys.unusable_replies(fencing_token))
     item.update([UnusableRepliesItem.replies.add(1)])
     return int(item.replies)
@@ -43,7 +41,6 @@ class ProgressReadingsItem(Item):
 
 
 def get_readings(ref: RunRef) -> Sequence[Reading]:
-    """The latest readings, oldest first."""
     try:
         item = ProgressReadingsItem.get(keys.run(ref), keys.PROGRESS_READINGS)
     except ProgressReadingsItem.DoesNotExist:
@@ -52,5 +49,5 @@ def get_readings(ref: RunRef) -> Sequence[Reading]:
 
 
 def save_readings(ref: RunRef, readings: Sequence[Reading]) -> None:
-    """Save the readings. If several readers do at the same time, those of the last one stay; each of them is right."""
+    """Save the readings. Of concurrent readers the last one wins, which is harmless because each is right."""
     ProgressReadingsItem(keys.run(ref), keys.PROGRESS_READINGS, readings=[list(each) for each in readings]).save()

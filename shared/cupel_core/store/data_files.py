@@ -1,6 +1,6 @@
 """Files with rows of data for runs, and uploads in parts from which a larger file is made.
 
-The content of a file is an object in the bucket, written before its item: without an item, nobody can read it.
+The content of a file is an object in the bucket, written before its item. Without an item, it cannot be read.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from cupel_core.store.listing import list_newest
 from cupel_core.store.table import CreationIndex, Item, updated
 
 _REPEATED_BYTES = 1_000_000
-"""An upload may receive this much beyond twice its size, because parts of small ones are repeated as often."""
+"""An upload may receive this much more than twice its size, because clients repeat parts after errors."""
 
 
 class UploadStatus(StrEnum):
@@ -38,12 +38,10 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DataUpload:
-    """A file that is uploaded in parts."""
-
     id: str
     name: str
     size: int
-    """As announced when the upload was created."""
+    """The size that was announced when the upload was created."""
     created_at: datetime
     status: UploadStatus = UploadStatus.PENDING
     file_id: str | None = None
@@ -68,7 +66,7 @@ class DataUploadItem(Item):
 
 
 def create(workspace: str, file: DataFile, content: bytes) -> None:
-    """May be repeated with the same content."""
+    """Create the file. It may be repeated with the same content."""
     blobs.put_bytes(object_names.data_file_blob(workspace, file.id), content)
     DataFileItem(
         keys.data_files(workspace),
@@ -82,7 +80,6 @@ def create(workspace: str, file: DataFile, content: bytes) -> None:
 
 
 def get(workspace: str, file_id: str) -> DataFile:
-    """Raises NotFound."""
     try:
         return _file(DataFileItem.get(keys.data_files(workspace), file_id, consistent_read=True))
     except DataFileItem.DoesNotExist:
@@ -90,18 +87,17 @@ def get(workspace: str, file_id: str) -> DataFile:
 
 
 def read_content(workspace: str, file: DataFile) -> bytes:
-    """Raises NotFound if the file was deleted meanwhile."""
+    """Return the content. Raise NotFound if the file was deleted meanwhile."""
     return blobs.get_bytes(object_names.data_file_blob(workspace, file.id), file.size)
 
 
 def delete(workspace: str, file_id: str) -> None:
-    """Make it unreadable, then erase it. Repeating it erases what a crash has left."""
+    """Make the file unreadable, then erase it. Repeating it erases what a crash has left."""
     DataFileItem(keys.data_files(workspace), file_id).delete()
     blobs.delete(object_names.data_file_blob(workspace, file_id))
 
 
 def list_files(workspace: str, after: DataFile | None, limit: int, *, oldest_first: bool) -> Iterator[DataFile]:
-    """The files after `after`, read lazily."""
     cursor = None if after is None else encode_cursor(f"{to_iso(after.created_at)}#{after.id}")
     partition = keys.creation_list(workspace, "openai-files")
     entries: Iterator[Entry[DataFileItem]] = list_newest(
@@ -122,7 +118,6 @@ def create_upload(workspace: str, upload: DataUpload) -> None:
 
 
 def get_upload(workspace: str, upload_id: str) -> DataUpload:
-    """Raises NotFound."""
     try:
         item = DataUploadItem.get(keys.data_files(workspace), upload_id, consistent_read=True)
     except DataUploadItem.DoesNotExist:
@@ -133,12 +128,12 @@ def get_upload(workspace: str, upload_id: str) -> DataUpload:
 
 
 def max_received(upload: DataUpload) -> int:
-    """Return how many bytes the parts may have together: clients send a part again after an error."""
+    """Return how many bytes the parts may have together. It exceeds the size, as clients repeat parts after errors."""
     return 2 * upload.size + _REPEATED_BYTES
 
 
 def receive(workspace: str, upload: DataUpload, size: int) -> bool:
-    """Note that a part is received; False if the upload would receive far more than it has announced."""
+    """Count a received part. Return False if the upload would receive far more than it has announced."""
     received = DataUploadItem.received_bytes
     has_room = received.does_not_exist() | (received <= max_received(upload) - size)
     return updated(DataUploadItem(keys.data_files(workspace), upload.id), [received.add(size)], has_room)
@@ -149,12 +144,11 @@ def add_part(workspace: str, upload_id: str, part_id: str, content: bytes) -> No
 
 
 def read_part(workspace: str, upload_id: str, part_id: str, max_bytes: int) -> bytes:
-    """Raises NotFound."""
     return blobs.get_bytes(object_names.data_part_blob(workspace, upload_id, part_id), max_bytes)
 
 
 def end_upload(workspace: str, upload: DataUpload, status: UploadStatus, file_id: str | None = None) -> DataUpload:
-    """Its parts are deleted. NotFound if it was ended otherwise meanwhile."""
+    """End the upload and delete its parts. Raise NotFound if another request ended it otherwise."""
     item, actions = DataUploadItem(keys.data_files(workspace), upload.id), [DataUploadItem.status.set(status)]
     if file_id is not None:
         actions.append(DataUploadItem.file_id.set(file_id))

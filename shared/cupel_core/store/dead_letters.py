@@ -40,7 +40,6 @@ class DeadLetterItem(Item):
 
 
 def save(letter: StoredDeadLetter, now: datetime) -> None:
-    """Store a dead letter; a second time replaces it."""
     DeadLetterItem(
         keys.dead_letters(letter.probe_slice.workspace),
         keys.dead_letter(letter.provider, letter.message_id),
@@ -54,7 +53,7 @@ def save(letter: StoredDeadLetter, now: datetime) -> None:
 
 
 def list_page(workspace: str, provider: str | None, limit: int, cursor: str | None) -> Page[StoredDeadLetter]:
-    """A page of the workspace's dead letters of one provider, or of all for None; by provider."""
+    """Return a page of the workspace's dead letters by provider. With None for `provider`, it has those of all."""
     items: list[DeadLetterItem] = []
     for item in _query(workspace, provider, decode_cursor(cursor) if cursor else None, limit + 1):
         if len(items) == limit:
@@ -64,7 +63,7 @@ def list_page(workspace: str, provider: str | None, limit: int, cursor: str | No
 
 
 def _page(items: list[DeadLetterItem], cursor: str | None, following: str | None) -> Page[StoredDeadLetter]:
-    """The page, in which the cursor of an item is the sort key of the one before."""
+    """Build the page. The cursor of an item is the sort key of the one before it."""
     cursors = (cursor or "", *(encode_cursor(each.sk) for each in items[:-1]))
     return Page(tuple(each.letter for each in items), following, cursors[: len(items)])
 
@@ -83,7 +82,6 @@ def remove(letter: StoredDeadLetter) -> None:
 def _query(
     workspace: str, provider: str | None, after: str | None = None, page_size: int | None = None
 ) -> Iterator[DeadLetterItem]:
-    """Those after a sort key, if one is given."""
     prefix = keys.dead_letter(provider, "") if provider else ""
     condition = DeadLetterItem.sk.between(f"{after or prefix}\0" if after else prefix or "\0", f"{prefix}\uffff")
     return DeadLetterItem.query(keys.dead_letters(workspace), condition, page_size=page_size)

@@ -1,6 +1,6 @@
-"""Which runs a definition has: an item in its partition per run, written with the run's own and deleted with it.
+"""The runs of a definition: an item in its partition per run, written with the run's own and deleted with it.
 
-A definition that was made for one run of another one, because it has copies of answers, is listed there as that run.
+A run with copied answers has a definition made for it alone. That definition is listed in the place of the run.
 """
 
 import heapq
@@ -18,7 +18,7 @@ _RUN, _DEFINITION = "run", "answers"
 
 
 class DefinitionRunItem(Item):
-    """Its sort key has the time of creation and the id of the run, or of the definition that was made for it."""
+    """The sort key has the time of creation and the id of the run, or of the definition that was made for it."""
 
 
 def add(transaction: TransactWrite, run: Run) -> None:
@@ -38,10 +38,8 @@ def add_definition(workspace: str, definition_id: str, made_id: str, created_at:
 def list_ids(
     workspace: str, definition_id: str, after: Run | None, page_size: int, *, oldest_first: bool
 ) -> Iterator[str]:
-    """The ids of runs, and of definitions that were made for one, by time of creation; those after `after`.
-
-    Read lazily, `page_size` at a time. Strongly consistent.
-    """
+    """Yield the ids of runs, and of definitions made for one, by time of creation, from the run `after` on. It reads
+    lazily, `page_size` at a time, and is strongly consistent."""
     position = None
     if after is not None:
         is_own = after.definition_id == definition_id
@@ -53,7 +51,6 @@ def list_ids(
 
 
 def list_made_definition_ids(workspace: str, definition_id: str) -> Iterator[str]:
-    """The ids of the definitions that were made for runs of this one."""
     listed = _list(keys.definition(workspace, definition_id), _DEFINITION, None, None, oldest_first=True)
     return (each.rpartition("#")[2] for each in listed)
 

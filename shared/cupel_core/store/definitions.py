@@ -1,9 +1,8 @@
 """Definitions in the table: a mutable head, immutable versions, and an edge from a parent to each fork.
 
-Every change is one transaction on condition that the head is unchanged, so of two concurrent changes one is refused.
-
-A version refers to its content and to a manifest of its scenarios, so both are stored once however often the other
-changes. Deleting hides the head; versions stay for the runs and forks that use them.
+Every change is one transaction on condition that the head is unchanged, so of two concurrent changes one is refused. A
+version refers to its content and to a manifest of its scenarios, so changing one does not copy the other. Deleting
+hides the head. The versions stay for the runs and forks that use them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,11 +32,11 @@ _CHILD = "child#"
 class HeadItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Absent once the definition is deleted, so that no list contains it."""
+    """This is absent once the definition is deleted, so that no list contains it."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     folded_name = UnicodeAttribute(attr_name="foldedName")
-    """Case-folded, for searching."""
+    """The name is case-folded for searching."""
     folder = UnicodeAttribute(null=True)
     tags = UnicodeSetAttribute(null=True)
     version = NumberAttribute()
@@ -52,9 +51,9 @@ class HeadItem(Item):
 
 class VersionItem(Item):
     content = JSONAttribute(null=True)
-    """A fork stores only its overrides. Absent if it is that of another version."""
+    """A fork stores only its overrides. This is absent if `content_version` stores the content."""
     content_version = NumberAttribute(attr_name="contentVersion", null=True)
-    """The version that stores the content, if another."""
+    """The version that stores the content, if it is another one."""
     scenarios_revision = NumberAttribute(attr_name="scenariosRevision")
     label = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(attr_name="createdAt")
@@ -69,11 +68,11 @@ class ChildItem(Item):
 
 
 class OwnerItem(Item):
-    """Maps the tail of a definition's id, which is part of its scenarios' ids, to the definition."""
+    """This maps the tail of a definition's id, which is part of its scenarios' ids, to the definition."""
 
 
 class UnknownVersion(NotFound):
-    """The definition has no version of this number."""
+    pass
 
 
 def create(
@@ -83,11 +82,9 @@ def create(
     inherited: Manifest | None = None,
     extra: ExtraWrite | None = None,
 ) -> None:
-    """Create the head and its first version; for a fork also the parent's edge and the inherited scenarios.
-
-    NotFound if the parent was deleted since it was read: its versions may be about to be erased. Conflict if there is
-    a definition with this id, and QuotaExceeded.
-    """
+    """Create the head and its first version. For a fork, also create the parent's edge and the inherited scenarios.
+    Raise NotFound if the parent was deleted since it was read, because its versions may be about to be erased. Raise
+    Conflict if there is a definition with this id. Raise QuotaExceeded."""
     quotas.take(workspace, Quota.DEFINITIONS)
     try:
         _create(workspace, head, content, inherited, extra)
@@ -128,7 +125,7 @@ def _create(
 
 
 def find(workspace: str, definition_id: str) -> DefinitionHead | None:
-    """The definition, even a deleted one; None if the workspace never had one of this id."""
+    """Return the definition, even a deleted one, or None if the workspace never had one of this id."""
     try:
         return _to_head(HeadItem.get(keys.definition(workspace, definition_id), _HEAD, consistent_read=True))
     except HeadItem.DoesNotExist:
@@ -136,7 +133,7 @@ def find(workspace: str, definition_id: str) -> DefinitionHead | None:
 
 
 def get(workspace: str, definition_id: str) -> DefinitionHead:
-    """The definition; raises NotFound if there is none or it is deleted."""
+    """Return the definition. Raise NotFound if there is none or it is deleted."""
     head = find(workspace, definition_id)
     if head is None or head.deleted_at:
         raise _not_found(definition_id)
@@ -144,22 +141,18 @@ def get(workspace: str, definition_id: str) -> DefinitionHead:
 
 
 def get_heads(workspace: str, definition_ids: Iterable[str]) -> dict[str, DefinitionHead]:
-    """Those that exist and are not deleted, by id."""
     item_keys = [(keys.definition(workspace, definition_id), _HEAD) for definition_id in definition_ids]
     existing = (_to_head(item) for item in HeadItem.batch_get(item_keys, consistent_read=True))
     return {head.id: head for head in existing if not head.deleted_at}
 
 
 def get_content(workspace: str, version: DefinitionVersion) -> dict[str, Any]:
-    """The JSON this version itself defines; of a fork, its overrides.
-
-    Raises NotFound if there is no such version. Versions survive the deletion of their definition.
-    """
+    """Return the JSON that this version itself defines: of a fork, its overrides. Raise NotFound if there is no such
+    version. Versions survive the deletion of their definition."""
     return dict(get_version(workspace, version).content)
 
 
 def get_version(workspace: str, version: DefinitionVersion) -> StoredVersion:
-    """Raises NotFound if there is no such version."""
     item = _get_version_item(workspace, version)
     content_version = int(item.content_version or version.number)
     content = item.content
@@ -176,7 +169,6 @@ def get_version(workspace: str, version: DefinitionVersion) -> StoredVersion:
 
 
 def get_manifest(workspace: str, definition_id: str, revision: int) -> Manifest:
-    """Return the manifest with this revision."""
     if revision == 0:
         return Manifest()
     try:
@@ -196,10 +188,8 @@ def update(
     manifest: Manifest | None = None,
     extra: ExtraWrite | None = None,
 ) -> DefinitionHead:
-    """Replace `before` with `after`, together with its version and that version's manifest as far as they are new.
-
-    Raises Conflict if the definition was changed since `before` was read, or the condition of `extra` does not hold.
-    """
+    """Replace `before` with `after`, together with its version and that version's manifest if they are new. Raise
+    Conflict if the definition was changed since `before` was read, or the condition of `extra` does not hold."""
     written = replace(after, revision=before.revision + 1)
     try:
         with idempotency_keys.transaction() as transaction:
@@ -219,7 +209,8 @@ def update(
 
 
 def delete(workspace: str, before: DefinitionHead, now: datetime) -> None:
-    """Hide the definition; runs and forks of its versions keep them. Conflict if it was changed since it was read."""
+    """Hide the definition. Runs and forks keep using its versions. Raise Conflict if it was changed since it was
+    read."""
     item = HeadItem(keys.definition(workspace, before.id), _HEAD)
     try:
         item.update(
@@ -248,10 +239,9 @@ def list_definitions(
     cursor: str | None,
     created: Creation = ANY_TIME,
 ) -> Page[DefinitionHead]:
-    """A page of definitions, newest first unless `created` says otherwise; `search` is a part of the name, in any case.
-
-    With `include_children` also those of folders below `folder`, whose names start with it and a slash.
-    """
+    """Return a page of definitions, newest first unless `created` says otherwise. `search` matches a part of the name.
+    `search` ignores case. With `include_children`, folders below `folder` count too: their names start with it and a
+    slash."""
     condition = _filter(folder, search, tag, include_children=include_children)
     entries = list_newest(
         HeadItem,
@@ -266,26 +256,24 @@ def list_definitions(
 
 
 def erase(workspace: str, definition_id: str) -> None:
-    """Erase all versions and manifests, the head last."""
     partitions.erase(keys.definition(workspace, definition_id), except_sort_key=_HEAD)
     OwnerItem(keys.scenario_owners(workspace), f"{definition_id[-ID_TAIL_LENGTH:]}#{definition_id}").delete()
     partitions.erase(keys.definition(workspace, definition_id))
 
 
 def list_ids(workspace: str) -> Iterator[str]:
-    """The ids of all definitions that are not erased, even of deleted ones."""
+    """Yield the ids of all definitions that are not erased, even of deleted ones."""
     return (edge.sk.partition("#")[2] for edge in OwnerItem.query(keys.scenario_owners(workspace)))
 
 
 def list_fork_ids(workspace: str, definition_id: str) -> Iterator[str]:
-    """The ids of its forks, oldest first."""
     pk = keys.definition(workspace, definition_id)
     edges = ChildItem.query(pk, ChildItem.sk.startswith(_CHILD), consistent_read=True)
     return (edge.sk.removeprefix(_CHILD) for edge in edges)
 
 
 def list_scenario_owners(workspace: str, tail: str) -> tuple[DefinitionHead, ...]:
-    """The definitions whose own scenarios have this tail in their ids: one, except for a rare collision."""
+    """Return the definitions whose own scenarios have this tail in their ids: one, except for a rare collision."""
     edges = OwnerItem.query(keys.scenario_owners(workspace), OwnerItem.sk.startswith(f"{tail}#"), consistent_read=True)
     return tuple(get_heads(workspace, (edge.sk.partition("#")[2] for edge in edges)).values())
 
@@ -296,7 +284,6 @@ def _in_folder(folder: str, *, include_children: bool) -> Condition:
 
 
 def _unchanged_since(before: DefinitionHead) -> Any:
-    """The write condition that the head is still the one that was read."""
     return (
         (HeadItem.revision == before.revision)
         & (HeadItem.version == before.version)

@@ -1,4 +1,5 @@
-"""What users have deleted: ids only, in the bucket, so that it survives a restore of the table to an earlier time.
+"""The log of deletions by users: ids only, in the bucket, so that it survives a restore of the table to an earlier
+time.
 
 The bucket's lifecycle rule removes a record when no backup is left that is older than the deletion.
 """
@@ -24,23 +25,21 @@ class DeletedWhole(StrEnum):
 
 class Deletion(NamedTuple):
     ref: RunRef
-    """The id of an erased definition, a file or a chat, or a workspace's name, takes the place of the run's id."""
+    """The run. If something else was deleted, its id (a workspace's name) takes the place of the run's id."""
     what: int | DeletedWhole
-    """The index of the probe whose content was deleted, or that the whole was."""
+    """The index of the probe whose content was deleted, or the kind of what was deleted as a whole."""
 
 
 def record(deletion: Deletion, now: datetime) -> None:
-    """Record a deletion before it is carried out."""
     blobs.put_json(object_names.deletion_blob(*deletion), {"deletedAt": to_iso(now)})
 
 
 def get_time(deletion: Deletion) -> datetime:
-    """When it was last deleted. Raises NotFound if the record has expired."""
+    """Return when it was last deleted. Raise NotFound if the record has expired."""
     return from_iso(blobs.get_json(object_names.deletion_blob(*deletion))["deletedAt"])
 
 
 def list_deletions() -> Iterator[Deletion]:
-    """All recorded deletions, of all workspaces."""
     for key in blobs.list_keys(object_names.DELETIONS):
         _, workspace, run_id, name = key.split("/")
         what = name.partition(".")[0]

@@ -1,4 +1,5 @@
-"""A cache of documents from the bucket, bounded by their size: a workspace decides how large its documents are."""
+"""A cache of documents from the bucket. Its size is bounded, because a workspace decides how large its documents
+are."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -8,10 +9,8 @@ from cupel_core.store import blobs
 
 
 class DocumentCache[T]:
-    """Reads each document once while it is among the last read ones, up to `max_bytes` of JSON together.
-
-    In memory a parsed document takes about five times as many bytes. The last one is cached whatever its size.
-    """
+    """Reads documents and caches the last read ones, up to `max_bytes` of JSON together. In memory a parsed document
+    takes about five times as many bytes. The last one is cached whatever its size."""
 
     def __init__(self, parse: Callable[[bytes], T], max_bytes: int) -> None:
         self._parse = parse
@@ -21,7 +20,6 @@ class DocumentCache[T]:
         self._lock = Lock()
 
     def __call__(self, key: str) -> T:
-        """The document under a key. Raises NotFound."""
         with self._lock:
             if key in self._documents:
                 self._documents.move_to_end(key)

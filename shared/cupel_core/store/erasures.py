@@ -1,4 +1,4 @@
-"""Content that is due to be erased: by run, soonest first. The sweeper carries it out.
+"""The list of content that is due to be erased, soonest first. The sweeper carries it out.
 
 One erasure may take many sweeps; `next_block` is where the next one continues.
 """
@@ -17,32 +17,30 @@ from cupel_core.store import keys
 from cupel_core.store.table import Item, updated
 
 LAST_WRITE_AFTER = timedelta(minutes=20)
-"""Longer than the longest invocation (15 min): none that had read the content before its deletion is left."""
+"""An invocation that read the content before its deletion may write until then; the longest invocation takes 15
+minutes."""
 
 
 class ErasureKind(StrEnum):
     RUN = "run"
-    """Everything of a deleted run."""
     PROBE = "probe"
-    """The content of one probe, once more."""
     RUNS = "runs"
-    """The runs of an erased definition that its request had no time to delete. `run_id` is the definition's id."""
+    """The runs of an erased definition are deleted, if its request had no time. `run_id` is the definition's id."""
     DEFINITION = "definition"
-    """Everything of an erased definition. `run_id` is its id."""
+    """Everything of an erased definition is erased. `run_id` is its id."""
     CLOSING = "closing"
-    """What goes on in an erased workspace, as far as its request had no time to end it. `run_id` is the workspace."""
+    """Activity in an erased workspace is ended, if its request had no time. `run_id` is the workspace."""
     WORKSPACE = "workspace"
-    """Everything of an erased workspace. `run_id` is the workspace."""
+    """Everything of an erased workspace is erased. `run_id` is the workspace."""
     WORKSPACE_AGAIN = "workspace-again"
-    """Once more, what was written by someone who had read something of it before."""
+    """The workspace is erased once more, because late writers may have read something of it before."""
     FILE = "file"
-    """The content of a deleted file. `run_id` is the file's id."""
+    """The content of a deleted file is erased. `run_id` is the file's id."""
     CHAT = "chat"
-    """Everything of a deleted chat. `run_id` is the chat's id."""
+    """Everything of a deleted chat is erased. `run_id` is the chat's id."""
     EXPIRED_CHAT = "expired-chat"
-    """The same of a chat whose retention period has ended, unless it was changed since."""
+    """A chat whose retention period has ended is erased, unless it was changed since."""
     EXPIRED = "expired"
-    """The run's content whose retention period has ended."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,9 @@ class Erasure:
     due: datetime
     probe_index: int | None = None
     retry_round: int | None = None
-    """The run's retry round when the probe was deleted."""
     next_block: int = 0
     remaining: datetime | None = None
-    """When the earliest content expires that earlier sweeps have left."""
+    """The time when the earliest content expires that earlier sweeps have left."""
 
     def postponed_to(self, due: datetime) -> "Erasure":
         return replace(self, due=due, next_block=0, remaining=None)
@@ -91,18 +88,16 @@ def request(erasure: Erasure) -> None:
 
 
 def list_due(now: datetime) -> Iterator[Erasure]:
-    """The erasures that are due, soonest first."""
     yield from map(_from_item, ErasureItem.query(keys.ERASURES, ErasureItem.sk < to_iso(now)))
 
 
 def list_after(position: str | None) -> Iterator[tuple[str, Erasure]]:
-    """All erasures, due or not, after a sort key; each with its own."""
+    """Yield all erasures after a sort key, due or not, each with its own sort key."""
     for item in ErasureItem.query(keys.ERASURES, ErasureItem.sk > position if position else None):
         yield item.sk, _from_item(item)
 
 
 def set_progress(erasure: Erasure, next_block: int, remaining: datetime | None) -> None:
-    """Note how far the erasure has come."""
     actions = [ErasureItem.next_block.set(next_block)]
     if remaining is not None:
         actions.append(ErasureItem.remaining.set(to_iso(remaining)))

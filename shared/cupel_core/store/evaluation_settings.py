@@ -55,7 +55,7 @@ def get(workspace: str) -> EvaluationSettings:
 
 
 def get_budgets(workspace: str) -> PeriodLimits:
-    """What the workspace may spend per day and month."""
+    """Return what the workspace may spend per day and month."""
     return get(workspace).budgets
 
 
@@ -64,10 +64,8 @@ def _integer(stored: float | None) -> int | None:
 
 
 def update(workspace: str, changes: dict[str, Any], before: EvaluationSettings | None = None) -> None:
-    """Set the named attributes; None removes one. Concurrent updates of other attributes do not conflict.
-
-    With `before`, raises Conflict if anything was changed since.
-    """
+    """Set the named attributes; None removes one. Concurrent updates of other attributes do not conflict. With
+    `before`, raise Conflict if anything was changed since."""
     item = EvaluationSettingsItem(keys.workspace_settings(workspace), _SORT_KEY)
     if not item.change(changes, None if before is None else before.revision):
         raise Conflict("the settings were changed at the same time; read them and try again")

@@ -23,7 +23,6 @@ class EventItem(Item):
 
 
 def list_after(ref: RunRef, seq: int) -> tuple[RunEvent, ...]:
-    """The events with a higher `seq`, in order."""
     items = EventItem.query(
         keys.run(ref), EventItem.sk.between(keys.event(seq + 1), keys.event(99_999_999)), consistent_read=True
     )

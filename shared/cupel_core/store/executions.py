@@ -1,7 +1,7 @@
 """Executions of the state machines: one finishes a run (per run and fencing token), the other carries out a rescore.
 
-Step Functions refuses a name that was used within 90 days, so starting twice is harmless. An execution that died is
-replaced by one with another name, which only the sweeper starts.
+Step Functions refuses a name that was used within 90 days, so starting twice is harmless. The sweeper replaces an
+execution that died by one with another name.
 """
 
 from enum import StrEnum
@@ -14,7 +14,7 @@ from cupel_core.store.clients import stepfunctions
 from cupel_core.store.settings import settings
 
 MAX_ATTEMPTS = 5
-"""Executions that may die before a run or a rescore fails."""
+"""A run or a rescore fails after this many of its executions have died."""
 MAX_EXECUTIONS = 100
 
 
@@ -25,15 +25,12 @@ class RestartResult(StrEnum):
 
 
 class ExecutionRequest(NamedTuple):
-    """State machine, name and input of an execution."""
-
     machine_arn: str
     name: str
     payload: dict[str, object]
 
 
 def start_finish(ref: RunRef, fencing_token: int) -> None:
-    """Start the execution `<run>-<fencing token>`, unless it exists."""
     _start(_finish(ref, fencing_token))
 
 
@@ -45,22 +42,23 @@ def start_analysis(ref: RunRef, fencing_token: int, revision: str) -> None:
 
 
 def start_rescore(ref: RunRef, rescore_id: str, number: int = 1) -> None:
-    """Start the execution named after the rescore, or the one of this number, unless it exists."""
+    """Start the execution named after the rescore and `number`, unless it exists."""
     _start(_numbered(_rescore(ref, rescore_id), number))
 
 
 def ensure_finish_running(ref: RunRef, fencing_token: int) -> RestartResult:
-    """Start an execution unless one is running; gives up after five that ended without ending the run."""
+    """Start an execution unless one is running. It gives up after five that ended without ending the run."""
     return _ensure_running(_finish(ref, fencing_token))
 
 
 def ensure_rescore_running(ref: RunRef, rescore_id: str) -> RestartResult:
-    """The same for a rescore that has not ended."""
+    """Start an execution of a rescore that has not ended, unless one is running."""
     return _ensure_running(_rescore(ref, rescore_id))
 
 
 def _ensure_running(first: ExecutionRequest) -> RestartResult:
-    """One that succeeded left work to the next one, as its history may not grow further: it did not die."""
+    """Start an execution unless one is running. One that succeeded, to limit its history, left work to the next: it did
+    not die."""
     died = 0
     for number in range(1, MAX_EXECUTIONS + 1):
         request = _numbered(first, number)
@@ -100,7 +98,6 @@ def _start(request: ExecutionRequest) -> None:
 
 
 def _status(request: ExecutionRequest) -> str | None:
-    """The execution's status; None if it does not exist."""
     client = stepfunctions()
     machine = request.machine_arn.replace(":stateMachine:", ":execution:")
     try:

@@ -1,4 +1,4 @@
-"""Which runs belong to an experiment: an item of the experiment per run, written with the run's own."""
+"""The runs of an experiment: an item of the experiment per run, written with the run's own."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ _PREFIX = "run#"
 
 
 class ExperimentRunItem(Item):
-    """Its sort key has the run's time of creation and id."""
+    pass
 
 
 def add(transaction: TransactWrite, workspace: str, experiment_id: str, run_id: str, created_at: datetime) -> None:
@@ -25,7 +25,7 @@ def remove(transaction: TransactWrite, workspace: str, experiment_id: str, run_i
 
 
 def list_run_ids(workspace: str, experiment_id: str) -> Iterator[str]:
-    """Oldest first."""
+    """Yield the ids, oldest first."""
     partition = keys.experiment(workspace, experiment_id)
     for item in ExperimentRunItem.query(partition, ExperimentRunItem.sk.startswith(_PREFIX), consistent_read=True):
         yield item.sk.rpartition("#")[2]

@@ -27,7 +27,7 @@ _PENDING_RETENTION = timedelta(days=1)
 class FileItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Only of files that are READY."""
+    """This is set only for files that are READY."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     format = UnicodeAttribute()
@@ -41,7 +41,7 @@ class FileItem(Item):
 
 
 def find(workspace: str, file_id: str) -> StoredFile | None:
-    """In any status; None if the workspace does not have it."""
+    """Return the file in any status, or None if the workspace does not have it."""
     try:
         item = FileItem.get(keys.files(workspace), file_id, consistent_read=True)
     except FileItem.DoesNotExist:
@@ -50,7 +50,7 @@ def find(workspace: str, file_id: str) -> StoredFile | None:
 
 
 def get(workspace: str, file_id: str) -> StoredFile:
-    """A file that is READY. Raises NotFound."""
+    """Return a file that is READY. Raise NotFound otherwise."""
     found = find(workspace, file_id)
     if found is None or found.status is not FileStatus.READY:
         raise NotFound(f"there is no file {file_id}")
@@ -58,7 +58,6 @@ def get(workspace: str, file_id: str) -> StoredFile:
 
 
 def get_many(workspace: str, file_ids: Iterable[str]) -> dict[str, StoredFile]:
-    """Those of the files that are READY, by id."""
     partition = keys.files(workspace)
     item_keys: Iterator[dict[str, Any]] = (
         {"pk": {"S": partition}, "sk": {"S": file_id}} for file_id in sorted(set(file_ids))
@@ -68,13 +67,12 @@ def get_many(workspace: str, file_ids: Iterable[str]) -> dict[str, StoredFile]:
 
 
 def list_files(workspace: str, limit: int, cursor: str | None) -> Page[StoredFile]:
-    """The files that are READY, newest first."""
     entries = list_newest(FileItem, keys.creation_list(workspace, "files"), limit, cursor)
     return fill_page(entries, limit).map(_from_item)
 
 
 def save(workspace: str, file: StoredFile, before: StoredFile | None) -> None:
-    """Write a file's item in its new status. RetryableError if it is no longer as it was `before`."""
+    """Write a file's item in its new status. Raise RetryableError if it is no longer as it was `before`."""
     try:
         _to_item(workspace, file).save(condition=_is_unchanged(before))
     except PutError as error:
@@ -82,7 +80,7 @@ def save(workspace: str, file: StoredFile, before: StoredFile | None) -> None:
 
 
 def erase(workspace: str, file: StoredFile) -> bool:
-    """Erase a deleted file with its content; False if it was stored again since. May be repeated."""
+    """Erase a deleted file with its content. Return False if it was stored again since. Repeating it is harmless."""
     item = FileItem(keys.files(workspace), file.id)
     claims = file.status is FileStatus.ERASING or updated(
         item, [FileItem.status.set(FileStatus.ERASING)], _is_unchanged(file)
@@ -99,7 +97,6 @@ def put_content(workspace: str, file_id: str, content: bytes, info: FileInfo) ->
 
 
 def read_content(workspace: str, file_id: str) -> bytes | None:
-    """None if it is gone."""
     try:
         return blobs.get_file(object_names.file_blob(workspace, file_id), MAX_FILE_BYTES)
     except NotFound:
@@ -107,7 +104,8 @@ def read_content(workspace: str, file_id: str) -> bytes | None:
 
 
 def _is_unchanged(before: StoredFile | None) -> Condition:
-    """An expired item may still be there, or not."""
+    """Return the condition that the item is still as it was `before`. DynamoDB may not have removed an expired item
+    yet."""
     if before is None:
         return FileItem.pk.does_not_exist()
     is_same: Condition = FileItem.status == before.status

@@ -31,7 +31,7 @@ from cupel_core.store.table import ExtraWrite, Item, error_code, updated
 class GenerationItem(Item):
     status = UnicodeAttribute()
     written = NumberAttribute()
-    """Number of texts so far; as a write condition it counts each part once."""
+    """The number of texts so far. As a write condition it counts each part once."""
     leased_until = UnicodeAttribute(attr_name="leasedUntil", null=True)
     body = JSONAttribute()
 
@@ -44,7 +44,7 @@ class OpenGenerationItem(Item):
 
 
 def create(generation: Generation) -> None:
-    """Create a generation, and list it for the sweeper in the same transaction: its message may be lost."""
+    """Create a generation and list it for the sweeper in the same transaction, because its message may be lost."""
     open_item = OpenGenerationItem(
         keys.OPEN_GENERATIONS,
         keys.open_generation(generation.workspace, generation.definition_id, generation.id),
@@ -59,7 +59,7 @@ def create(generation: Generation) -> None:
 
 
 def list_open(after: str | None = None) -> Iterator[OpenWork[GenerationRequest]]:
-    """The generations whose end the sweeper has not seen; those after a sort key, if one is given."""
+    """Yield the generations whose end the sweeper has not seen, from the sort key `after` on."""
     condition = OpenGenerationItem.sk > after if after else None
     for item in OpenGenerationItem.query(keys.OPEN_GENERATIONS, condition):
         request = GenerationRequest(
@@ -69,7 +69,6 @@ def list_open(after: str | None = None) -> Iterator[OpenWork[GenerationRequest]]
 
 
 def erase_all(workspace: str, definition_id: str) -> None:
-    """Erase the generations of a definition and their texts."""
     pk = keys.definition(workspace, definition_id)
     for item in list(GenerationItem.query(pk, GenerationItem.sk.startswith(_sort_key("")), consistent_read=True)):
         generation_id = item.sk.removeprefix(_sort_key(""))
@@ -93,7 +92,7 @@ def _get_item(workspace: str, definition_id: str, generation_id: str) -> Generat
 
 
 def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generation | None:
-    """Take the lease of a generation until `until`; None if it has ended or another consumer has the lease."""
+    """Take the lease of a generation until `until`. Return None if it has ended or another consumer has the lease."""
     generation = get(request.workspace, request.definition_id, request.generation_id)
     running = replace(generation, status=GenerationStatus.RUNNING, updated_at=now)
     free = GenerationItem.leased_until.does_not_exist() | (GenerationItem.leased_until < to_iso(now))
@@ -103,7 +102,7 @@ def claim(request: GenerationRequest, now: datetime, until: datetime) -> Generat
 
 
 def append_part(generation: Generation, texts: Sequence[str], now: datetime, until: datetime) -> Generation | None:
-    """Store the next texts and extend the lease to `until`; None if another consumer has counted them."""
+    """Store the next texts and extend the lease to `until`. Return None if another consumer has counted them."""
     key = f"{object_names.generation_blobs(generation.workspace, generation.id)}{new_id('part')}.json.gz"
     blobs.put_json(key, list(texts))
     parts = (*generation.parts, ScenarioPage(key, len(texts)))
@@ -112,12 +111,12 @@ def append_part(generation: Generation, texts: Sequence[str], now: datetime, unt
 
 
 def release(generation: Generation, now: datetime) -> None:
-    """Give up the lease, so that the next message continues."""
+    """Release the lease, so that the next message continues."""
     _write(generation, replace(generation, updated_at=now), None, None)
 
 
 def end_lease(request: GenerationRequest, taken_before: datetime) -> None:
-    """End the lease of a consumer that has written nothing since then. Raises NotFound."""
+    """End the lease of a consumer that has written nothing since `taken_before`. Raise NotFound."""
     item = _get_item(request.workspace, request.definition_id, request.generation_id)
     generation = _to_generation(request.workspace, request.definition_id, item)
     if item.leased_until is not None and generation.updated_at < taken_before:
@@ -125,22 +124,19 @@ def end_lease(request: GenerationRequest, taken_before: datetime) -> None:
 
 
 def fail(generation: Generation, error: str, now: datetime) -> None:
-    """End the generation with an error."""
     failed = replace(generation, status=GenerationStatus.ERROR, error=error, updated_at=now)
     _write(generation, failed, None, None)
 
 
 def read_texts(generation: Generation) -> Iterator[str]:
-    """All texts generated so far, in the order of their combinations."""
+    """Yield all texts generated so far, in the order of their combinations."""
     for part in generation.parts:
         yield from blobs.get_json(part.key)
 
 
 def finish(generation: Generation, current: CurrentScenarios, new_manifest: Manifest, now: datetime) -> bool:
-    """End the generation and make its scenarios part of the definition, both or neither.
-
-    False if it had already ended. Raises Conflict if the definition was changed since `current` was read.
-    """
+    """End the generation and make its scenarios part of the definition, both or neither. Return False if it had already
+    ended. Raise Conflict if the definition was changed since `current` was read."""
     completed = replace(generation, status=GenerationStatus.COMPLETED, updated_at=now)
     unfinished = GenerationItem.pk.does_not_exist() | GenerationItem.status.is_in(*UNFINISHED)
     extra = ExtraWrite(_to_item(completed), unfinished)
@@ -162,7 +158,7 @@ def _has_ended(pk: str, generation_id: str) -> bool:
 
 
 def _write(before: Generation, after: Generation, extra_condition: Condition | None, until: datetime | None) -> bool:
-    """Replace `before` with `after`; False if another consumer has advanced or ended it meanwhile."""
+    """Replace `before` with `after`. Return False if another consumer has advanced or ended it meanwhile."""
     is_as_read = (GenerationItem.written == before.completed) & GenerationItem.status.is_in(*UNFINISHED)
     item = _to_item(after, until)
     try:

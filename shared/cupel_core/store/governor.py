@@ -1,9 +1,9 @@
-"""A provider account's governor: one item, which all workers of the account rewrite with optimistic locking. A run that
-limits its own concurrency has one, too.
+"""The governor of a provider account or of a run that limits its own concurrency: one item, rewritten by all its
+workers.
 
-It is written when a slice arrives and every one to four seconds, not per call. As a write of the whole item is charged
-also when its condition fails, leases are stored compactly (100 of them take about 3 KB), and a worker that is not alone
-reads the item before it writes.
+Workers use optimistic locking. They write when a slice arrives and every one to four seconds, not per call. A write of
+the whole item is charged even when its condition fails. Therefore leases are stored compactly (100 of them take about 3
+KB), and a worker that is not alone reads the item before it writes.
 """
 
 from collections.abc import Callable, Iterable
@@ -47,10 +47,8 @@ def renew(
     now: float,
     last: StoredGovernor | None = None,
 ) -> StoredGovernor:
-    """Apply a worker's report on a provider's account or on a run; its lease in the result says what it may do.
-
-    `last` saves a worker that is alone a read.
-    """
+    """Apply a worker's report on a provider's account or on a run. Its lease in the result says what it may do. `last`
+    saves a read if no other worker has written since."""
     return _change(workspace, limited, lambda governor: after_report(governor, limits, report, now), last)
 
 
@@ -62,7 +60,6 @@ def leave(
     now: float,
     last: StoredGovernor | None,
 ) -> None:
-    """Apply a worker's last report and end its lease."""
     _change(workspace, limited, lambda governor: after_leave(governor, limits, report, now), last)
 
 
@@ -79,7 +76,7 @@ def set_paused(workspace: str, provider: str, paused: bool) -> None:
 
 
 def reset_learned_state(workspace: str, provider: str) -> None:
-    """Reset breakers, the learned limit and any block, after the account's settings were changed."""
+    """Reset breakers, the learned limit and any block, because the account's settings were changed."""
 
     def change(governor: Governor) -> Governor:
         return replace(governor, breakers={}, learned=None, blocked_until=0.0)
@@ -88,7 +85,7 @@ def reset_learned_state(workspace: str, provider: str) -> None:
 
 
 def reset_breaker(workspace: str, provider: str, model: str) -> None:
-    """Close the breaker of one model, after what it calls was changed."""
+    """Close the breaker of one model, because its address or key was changed."""
 
     def change(governor: Governor) -> Governor:
         others = {name: breaker for name, breaker in governor.breakers.items() if name != model}
@@ -98,12 +95,10 @@ def reset_breaker(workspace: str, provider: str, model: str) -> None:
 
 
 def get_status(workspace: str, provider: str) -> ProviderStatus:
-    """The account's current status."""
     return _status(versioned_items.read(_key(workspace, provider), _CODEC).value, utc_now())
 
 
 def get_statuses(workspace: str, providers: Iterable[str]) -> dict[str, ProviderStatus]:
-    """The current status of the account with each of these providers. One request."""
     names, now = list(dict.fromkeys(providers)), utc_now()
     items = {item["sk"]["S"]: item for item in get_batch(_key(workspace, name) for name in names)}
     return {name: _status(versioned_items.from_item(items.get(name), _CODEC).value, now) for name in names}
@@ -146,7 +141,7 @@ def _change(
 
 
 def _key(workspace: str, limited: str | RunRef) -> dict[str, Any]:
-    """A run's is in its partition, so that it is erased with the run."""
+    """Return the key. The governor of a run is in the run's partition, so that it is erased with the run."""
     if isinstance(limited, RunRef):
         return {"pk": {"S": keys.run(limited)}, "sk": {"S": _RUN_SORT_KEY}}
     return {"pk": {"S": keys.governor(workspace)}, "sk": {"S": limited}}
@@ -172,14 +167,14 @@ def _to_json(governor: Governor) -> dict[str, Any]:
 
 
 def _interactive_to_json(governor: Governor) -> dict[str, Any]:
-    """Nothing, for an account without chats."""
+    """Encode the state of interactive calls. An account without chats stores nothing."""
     if not governor.interactive_until:
         return {}
     return {"interactive": sorted(governor.interactive), "interactive_until": governor.interactive_until}
 
 
 def _breaker_to_json(breaker: Breaker) -> dict[str, Any]:
-    """Omit empty fields about waits: most breakers are not those of models that ask to wait."""
+    """Encode a breaker. Fields about waits are omitted if empty, because most models never ask to wait."""
     body = asdict(breaker)
     return {name: value for name, value in body.items() if value or name not in _WAITS}
 
@@ -188,11 +183,8 @@ _WAITS = frozenset({"waits_in_row", "asked_since", "steps"})
 
 
 def _lease_to_text(lease: WorkerLease, base_time: int) -> str:
-    """Return a text such as `N,50,61,2,2,,`.
-
-    It has the initial of the priority, the demand, the tenths of a second from `base_time` to its end, and what is
-    granted, reserved, and lent of requests and tokens.
-    """
+    """Return a text such as `N,50,61,2,2,,`. It has the initial of the priority, the demand, the tenths of a second
+    from `base_time` to the lease's end, and the requests and tokens that are granted, reserved and lent."""
     tenths = round((lease.until - base_time) * 10)
     fields = (lease.priority[0], lease.demand, tenths, lease.granted, lease.reserved, lease.requests, lease.tokens)
     return ",".join("" if field is None else str(field) for field in fields)

@@ -18,9 +18,8 @@ ALTERNATIVE = "x-idempotency-key"
 
 
 def read_key(headers: Mapping[str, str]) -> str | None:
-    """Return the key in a request's headers, by their names in lower case. Invalid for one that `check_key` refuses,
-    and for
-    two that differ."""
+    """Return the key in a request's headers (names in lower case). Raise Invalid if `check_key` refuses it or two
+    differ."""
     key, alternative = headers.get(HEADER.lower()), headers.get(ALTERNATIVE)
     if key is not None and alternative is not None and key != alternative:
         raise Invalid.field(ALTERNATIVE, f"differs from {HEADER}; send one of them")
@@ -28,23 +27,21 @@ def read_key(headers: Mapping[str, str]) -> str | None:
 
 
 def find_key(headers: Mapping[str, str]) -> str | None:
-    """Return the key in a request's headers as it was sent, for those who check it later."""
+    """Return the key in a request's headers without checking it."""
     return headers.get(HEADER.lower(), headers.get(ALTERNATIVE))
 
 
 def check_key(key: str | None, field: str = HEADER) -> str | None:
-    """The key that a request has sent. Invalid for one that is empty, too long or not of visible ASCII characters."""
+    """Return the key. Raise Invalid if it is empty, too long or has other than visible ASCII characters."""
     if key is not None and not (0 < len(key) <= MAX_LENGTH and re.fullmatch(PATTERN, key)):
         raise Invalid.field(field, f"must be 1 to {MAX_LENGTH} visible ASCII characters")
     return key
 
 
 def find_answer(workspace: str, key: str, body: str, now: datetime) -> IdempotencyItem | None:
-    """The stored answer to an earlier request with this key and body; None if the key is free.
-
-    Raises InProgress while the earlier request is in flight, Conflict if it ended without an answer after it had taken
-    effect, and Invalid if the key was used with another body.
-    """
+    """Return the stored answer to an earlier request with this key and body, or None if the key is free. Raise
+    InProgress while the earlier request is in flight, Conflict if it took effect but ended without an answer, and
+    Invalid if the key was used with another body."""
     state, item = idempotency_keys.get_state(workspace, key, body, now)
     if state is KeyState.IN_FLIGHT:
         raise _in_flight()
@@ -56,7 +53,8 @@ def find_answer(workspace: str, key: str, body: str, now: datetime) -> Idempoten
 
 
 def reserve(workspace: str, key: str, body: str, resource_id: str, now: datetime) -> IdempotencyItem:
-    """Reserve a free key for what is about to be created; InProgress if another request has just done so."""
+    """Reserve a free key for the resource that is about to be created. Raise InProgress if another request has just
+    done so."""
     reservation = idempotency_keys.reserve(workspace, key, body, resource_id, now)
     if reservation is None:
         raise _in_flight()

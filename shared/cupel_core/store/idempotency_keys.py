@@ -25,7 +25,7 @@ from cupel_core.store import keys
 from cupel_core.store.table import Item, connection, error_code, updated
 
 RETENTION = timedelta(days=1)
-"""How long a key is stored after its reservation."""
+"""A key is stored for this time after its reservation."""
 _IN_FLIGHT = timedelta(seconds=30)
 """No request takes longer than this; an older reservation was left by a crash."""
 
@@ -35,14 +35,13 @@ class IdempotencyItem(Item):
     fingerprint = UnicodeAttribute()
     reserved_until = UnicodeAttribute(attr_name="reservedUntil")
     applied_at = UnicodeAttribute(attr_name="appliedAt", null=True)
-    """When the first transaction of the request was written; absent for runs and rescores, which have their answer."""
+    """The time of the request's first transaction. It is absent for runs and rescores, which store their answer
+    instead."""
     answer = UnicodeAttribute(null=True)
     ttl = NumberAttribute()
 
 
 class KeyState(StrEnum):
-    """The state of an Idempotency-Key for a request."""
-
     FREE = "free"
     ANSWERED = "answered"
     IN_FLIGHT = "in flight"
@@ -52,12 +51,12 @@ class KeyState(StrEnum):
 
 
 def fingerprint(text: str) -> str:
-    """SHA-256 in hex: keys and request bodies are not stored themselves."""
+    """Return the SHA-256 in hex. Keys and request bodies are not stored themselves."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def get_state(workspace: str, key: str, body: str, now: datetime) -> tuple[KeyState, IdempotencyItem | None]:
-    """The state of a key for a request with this body, and its item if there is one."""
+    """Return the state of a key for a request with this body, and its item if there is one."""
     try:
         item = IdempotencyItem.get(_partition(workspace, key), "start", consistent_read=True)
     except IdempotencyItem.DoesNotExist:
@@ -74,7 +73,7 @@ def get_state(workspace: str, key: str, body: str, now: datetime) -> tuple[KeySt
 
 
 def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> IdempotencyItem | None:
-    """Reserve a free key for this id; None if another request reserved it first."""
+    """Reserve a free key for this id. Return None if another request reserved it first."""
     reservation = IdempotencyItem(
         _partition(workspace, key),
         "start",
@@ -99,12 +98,12 @@ def reserve(workspace: str, key: str, body: str, run_id: str, now: datetime) -> 
 
 
 def answer(reservation: IdempotencyItem, text: str) -> bool:
-    """Store the answer to the request; False if the key is no longer reserved for it."""
+    """Store the answer to the request. Return False if the key is no longer reserved for it."""
     return updated(reservation, [IdempotencyItem.answer.set(text)], _is_reserved_by(reservation))
 
 
 def release(reservation: IdempotencyItem, *, even_if_applied: bool) -> None:
-    """Free the key of a request that failed, unless it was `applied`: then it may have taken effect."""
+    """Free the key of a failed request. A key marked as applied is only freed with `even_if_applied`."""
     condition = _is_reserved_by(reservation)
     if not even_if_applied:
         condition &= IdempotencyItem.applied_at.does_not_exist()
@@ -114,7 +113,7 @@ def release(reservation: IdempotencyItem, *, even_if_applied: bool) -> None:
 
 @contextmanager
 def applying(reservation: IdempotencyItem) -> Iterator[None]:
-    """Within it, every transaction of this request also marks the key as applied."""
+    """Make every transaction of this request within the block also mark the key as applied."""
     token = _applied.set(reservation)
     try:
         yield
@@ -124,14 +123,14 @@ def applying(reservation: IdempotencyItem) -> Iterator[None]:
 
 @contextmanager
 def transaction() -> Iterator[TransactWrite]:
-    """A transaction, which fails if the Idempotency-Key of the request, if it has one, was taken over by another."""
+    """Open a transaction. It fails if another request has taken over this request's Idempotency-Key."""
     with TransactWrite(connection=connection()) as writes:
         yield writes
         mark_applied(writes)
 
 
 def mark_applied(writes: TransactWrite) -> None:
-    """The same for a transaction with other conditions."""
+    """Add the mark to a transaction that has conditions of its own."""
     if (reservation := _applied.get()) is not None:
         now = IdempotencyItem.applied_at.set(to_iso(utc_now()))
         writes.update(IdempotencyItem(reservation.pk, reservation.sk), [now], _is_reserved_by(reservation))

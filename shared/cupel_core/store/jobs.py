@@ -1,7 +1,7 @@
 """Jobs. One that has not ended also has an item in the sweeper's list, written in the same transaction.
 
-One worker at a time has the lease of a job. What a job computes follows from stored inputs alone, so a worker that is
-interrupted leaves nothing that another one does not write again.
+One worker at a time has the lease of a job. The result of a job depends on stored inputs alone, so another worker
+rewrites whatever an interrupted one has left.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from cupel_core.store.open_work import OpenWork
 from cupel_core.store.table import CreationIndex, Item, conditional_transaction, error_code, updated
 
 RETENTION = timedelta(days=30)
-"""How long a job that is over is listed."""
+"""A job that is over is listed for this time."""
 _SORT_KEY = "job"
 
 
@@ -35,7 +35,7 @@ class JobItem(Item):
     gsi1sk = UnicodeAttribute()
     status = UnicodeAttribute()
     attempts = NumberAttribute()
-    """As a write condition it voids what a worker writes whose lease another one has taken."""
+    """As a write condition, this number voids the writes of a worker whose lease another worker has taken."""
     run_ids = UnicodeSetAttribute(attr_name="runIds")
     leased_until = UnicodeAttribute(attr_name="leasedUntil", null=True)
     ttl = NumberAttribute(null=True)
@@ -54,7 +54,7 @@ class LeasedJob(NamedTuple):
 
 
 def add(transaction: TransactWrite, job: Job, *, replaces: Sequence[JobStatus] = ()) -> None:
-    """Add a queued job to a transaction, which is cancelled if there is one already with a status beside `replaces`."""
+    """Add a queued job to a transaction. It is cancelled if the job exists in a status that is not among `replaces`."""
     is_new = JobItem.pk.does_not_exist()
     condition = is_new | JobItem.status.is_in(*replaces) if replaces else is_new
     transaction.save(_to_item(job, None), condition=condition)
@@ -70,7 +70,7 @@ def add(transaction: TransactWrite, job: Job, *, replaces: Sequence[JobStatus] =
 
 
 def create(job: Job) -> bool:
-    """Queue a job that is new or has failed; False if there is one that has not."""
+    """Queue a job that is new or has failed. Return False if one exists that has not failed."""
     with conditional_transaction() as transaction:
         add(transaction, job, replaces=(JobStatus.FAILED,))
     return transaction.is_committed
@@ -84,7 +84,7 @@ def find(workspace: str, job_id: str) -> Job | None:
 
 
 def get(workspace: str, job_id: str) -> Job:
-    """Raises NotFound for an unknown job, and for one that ended long ago."""
+    """Return the job. Raise NotFound for an unknown job and for one that ended before the retention period."""
     return get_leased(workspace, job_id).job
 
 
@@ -99,7 +99,6 @@ def get_leased(workspace: str, job_id: str) -> LeasedJob:
 def list_jobs(
     workspace: str, *, run_id: str | None, status: JobStatus | None, limit: int, cursor: str | None
 ) -> Page[Job]:
-    """A page of jobs, newest first; a filter that is None matches all."""
     condition = all_of(
         None if run_id is None else JobItem.run_ids.contains(run_id),
         None if status is None else JobItem.status == status,
@@ -111,7 +110,8 @@ def list_jobs(
 
 
 def claim(request: JobRequest, now: datetime, until: datetime) -> Job | None:
-    """Take the lease of a job until `until` and count the attempt; None if it is over or another worker has it."""
+    """Take the lease of a job until `until` and count the attempt. Return None if it is over or another worker has
+    it."""
     job = get(request.workspace, request.job_id)
     if job.status.is_over:
         return None
@@ -128,14 +128,14 @@ def claim(request: JobRequest, now: datetime, until: datetime) -> Job | None:
 
 
 def note_progress(job: Job, until: datetime) -> bool:
-    """Store stage and progress; False if another worker has taken the lease."""
+    """Store stage and progress. Return False if another worker has taken the lease."""
     item = JobItem(keys.job(job.workspace, job.id), _SORT_KEY)
     actions = [JobItem.body.set(_body(job)), JobItem.leased_until.set(to_iso(until))]
     return updated(item, actions, (JobItem.attempts == job.attempts) & (JobItem.status == JobStatus.RUNNING))
 
 
 def end(job: Job) -> bool:
-    """Store how a job ended; False if another worker has ended it or taken its lease."""
+    """Store how a job ended. Return False if another worker has ended it or taken its lease."""
     is_own = (JobItem.attempts == job.attempts) & JobItem.status.is_in(JobStatus.QUEUED, JobStatus.RUNNING)
     with conditional_transaction() as transaction:
         transaction.save(_to_item(job, None), condition=is_own)
@@ -144,20 +144,20 @@ def end(job: Job) -> bool:
 
 
 def end_lease(request: JobRequest, taken_before: datetime) -> None:
-    """End the lease of a worker that has written nothing since then. Raises NotFound."""
+    """End the lease of a worker that has written nothing since `taken_before`. Raise NotFound."""
     job, leased_until = get_leased(request.workspace, request.job_id)
     if leased_until is not None and job.updated_at < taken_before:
         release(job)
 
 
 def release(job: Job) -> None:
-    """Give up the lease, so that a redelivered message continues at once."""
+    """Release the lease, so that a redelivered message continues at once."""
     item = JobItem(keys.job(job.workspace, job.id), _SORT_KEY)
     updated(item, [JobItem.leased_until.remove()], JobItem.attempts == job.attempts)
 
 
 def list_open(after: str | None = None) -> Iterator[OpenWork[JobRequest]]:
-    """The jobs whose end the sweeper has not seen; those after a sort key, if one is given."""
+    """Yield the jobs whose end the sweeper has not seen, from the sort key `after` on."""
     for item in OpenJobItem.query(keys.OPEN_JOBS, OpenJobItem.sk > after if after else None):
         request = JobRequest(workspace=item.workspace, job_id=item.job_id)
         yield OpenWork(item.pk, item.sk, request, from_iso(item.touched_at))
@@ -168,7 +168,7 @@ def list_ids(workspace: str) -> Iterator[str]:
 
 
 def erase(workspace: str, job_id: str) -> None:
-    """Of what is deleted; a worker that has it ends without an effect."""
+    """Erase the job of deleted data. A worker that still runs it ends without an effect."""
     OpenJobItem(keys.OPEN_JOBS, keys.open_job(workspace, job_id)).delete()
     JobItem(keys.job(workspace, job_id), _SORT_KEY).delete()
 

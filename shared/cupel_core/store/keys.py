@@ -7,12 +7,12 @@ pk                                   sk                    item
 <ws>#definition#<id>                 answers#<createdAt>#<definitionId> a definition that was made for one of its runs
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
-<ws>#definition#<id>                 openai-eval           what OpenAI's API wants back of it as an eval
-<ws>#definition#<id>                 openai-data#000001    the same of a version that is the data of a run
+<ws>#definition#<id>                 openai-eval           fields of its eval in OpenAI's API
+<ws>#definition#<id>                 openai-data#000001    fields of a version that is the data of a run in that API
 <ws>#run#<id>                        run | access          a run; when it was last read
-<ws>#run#<id>                        budget                what is spent of its budget, and its workers' leases
+<ws>#run#<id>                        budget                the spent part of its budget, and its workers' leases
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
-<ws>#run#<id>                        progress              how far it was when its progress was last read
+<ws>#run#<id>                        progress              its progress when it was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
 <ws>#run#<id>                        unusable#<token>      how many replies of its judge were unusable
 <ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
@@ -20,8 +20,8 @@ pk                                   sk                    item
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<retryRound>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#pages#<block>          digest#<leaf>#<page>  outcomes of 1,000 probes, of one leaf in each page
-<ws>#run#<id>#pages#<block>          text#<leaf>#<page>    what was said in the conversations of that page
-<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since
+<ws>#run#<id>#pages#<block>          text#<leaf>#<page>    the conversations of that page
+<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since the page was written
 <ws>#run#<id>#attempts#<block>       <index>#<token>       errors of probes that were retried
 <ws>#run#<id>#checkpoints#<block>    <index>#<retryRound>  a conversation up to its last completed step
 <ws>#run#<id>#selections#<rescore>#… <index>#<assertion>   the selection of the best of several answers
@@ -35,17 +35,17 @@ pk                                   sk                    item
 <ws>#experiment#<id>                 resource              an experiment
 <ws>#experiment#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#chat#<id>                       event#<turnId>#00000001 an event of a turn
-<ws>#chat#<id>                       draft#<turnId>#000001#00000000 what a main call has written, by attempt and offset
+<ws>#chat#<id>                       draft#<turnId>#000001#00000000 the text of a main call, by attempt and offset
 <ws>#chat#<id>                       artifacts#<turnId>    the persisted artifacts of its profile session after a turn
 <ws>#chat#<id>                       request#<sha256>      a clientRequestId and its turn, for a day
-<ws>#chat#<id>#turns                 <turnId>              a turn, and what its worker has paid for so far
+<ws>#chat#<id>#turns                 <turnId>              a turn, and the paid results of its worker so far
 <ws>#job#<id>                        job                   a queued computation
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
 <ws>#profile#<id>                    resource, v000001     an operation profile, and its versions
 <ws>#chat#<id>                       chat                  a chat: its settings, and which branch is active
-<ws>#chat#<id>                       branch#<branchId>     a branch: its length, its pages, the turn that is being held
+<ws>#chat#<id>                       branch#<branchId>     a branch: its length, its pages, the turn in progress
 <ws>#chat#<id>                       page#<pageId>         pointers to 50 exchanges, of one branch or of several
 <ws>#chat#<id>                       exchange#<id>         the numbers of the variants of an exchange
 <ws>#chat#<id>                       message#<id>#user#0001 a variant of a message; answers likewise
@@ -56,8 +56,8 @@ pk                                   sk                    item
 <ws>#callbacks                       <time>#<id>           the log of its calls, of the last 14 days
 <ws>#audit                           <time>#<requestId>    who did what, of the last year
 <ws>#settings                        executions            how many times evals were started
-<ws>#settings                        waiting               its requests that wait
-<ws>#settings                        quota#<name>          how much of a quota is used at most
+<ws>#settings                        waiting               its waiting requests
+<ws>#settings                        quota#<name>          the maximum use of a quota
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
@@ -66,8 +66,8 @@ pk                                   sk                    item
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       login-code            a code that opens a session, once
-token#<sha256>                       rate                  how much of its limit a caller, or a workspace, has used
-waiting                              waiting               the requests of all workspaces that wait
+token#<sha256>                       rate                  the part of its limit that a caller, or a workspace, has used
+waiting                              waiting               the waiting requests of all workspaces
 workspaces                           <ws>                  workspaces that operators have created or erased
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
@@ -75,7 +75,7 @@ erasures                             <time>#<ws>#<runId>#… content to be erase
 callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
 jobs                                 <ws>#<id>             jobs that have not ended
 turning                              <ws>#<chatId>#<id>    turns of chats that are not over
-repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
+repairs                              <ws>#<id>             repairs of providers whose runs are not all resumed
 outbox                               <runId>#<token>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,
@@ -91,7 +91,6 @@ from cupel_core.domain.runs.barrier import FANOUT, Node
 
 PROBES_PER_BLOCK = 1_000
 DIGEST_PAGES, TEXT_PAGES = "digest#", "text#"
-"""How the sort keys of pages begin."""
 
 
 def definition(workspace: str, definition_id: str) -> str:
@@ -107,7 +106,6 @@ def openai_data(version: int) -> str:
 
 
 def openai_evals(workspace: str) -> str:
-    """The partition of the index that lists them."""
     return f"{workspace}#openai-evals"
 
 
@@ -128,7 +126,8 @@ def event(seq: int) -> str:
 
 
 def barrier_nodes(ref: RunRef, node: Node, retry_round: int) -> str:
-    """The partition a barrier node shares with the other children of its parent. Leaves outlive retry rounds."""
+    """Return the partition that a node shares with the other children of its parent. Leaves are the same in all retry
+    rounds."""
     if node.level == 0:
         return f"{run(ref)}#leaves#{node.parent.number}"
     return f"{run(ref)}#nodes#{retry_round}#{node.level}#{node.parent.number}"
@@ -147,12 +146,11 @@ def probe(index: int) -> str:
 
 
 def pages(ref: RunRef, leaf: int) -> str:
-    """The partition of the pages of a leaf, which they share with those of the other leaves of its block."""
     return f"{run(ref)}#pages#{leaf * FANOUT // PROBES_PER_BLOCK}"
 
 
 def digest_page(leaf: int, page_id: str = "") -> str:
-    """Without a page, the prefix of all of the leaf."""
+    """Return the sort key of a page, or without `page_id` the prefix of all pages of the leaf."""
     return f"{DIGEST_PAGES}{barrier_node(leaf)}#{page_id}"
 
 
@@ -161,7 +159,6 @@ def text_page(leaf: int, page_id: str = "") -> str:
 
 
 def blocks(indexes: range) -> Iterator[range]:
-    """Split indexes into ranges of one partition each, ascending."""
     for first in range(indexes.start - indexes.start % PROBES_PER_BLOCK, indexes.stop, PROBES_PER_BLOCK):
         yield range(max(first, indexes.start), min(first + PROBES_PER_BLOCK, indexes.stop))
 
@@ -187,7 +184,7 @@ def analyses(ref: RunRef) -> str:
 
 
 def analysis(kind: str, rescore_id: str | None, created: str, analysis_id: str) -> str:
-    """Analyses of a kind and rescore by time; without the last two, their prefix."""
+    """Return the sort key of an analysis. With empty `created` and `analysis_id`, it is a prefix."""
     return f"{kind}#{rescore_id or '-'}#{created}{'#' if analysis_id else ''}{analysis_id}"
 
 
@@ -204,12 +201,10 @@ def rescore_counts(ref: RunRef, rescore_id: str) -> str:
 
 
 def numbered_probe(index: int, number: int) -> str:
-    """A probe's index with a second number, such as a fencing token or a retry round."""
     return f"{probe(index)}#{number:06d}"
 
 
 def workspace_partitions(workspace: str) -> tuple[str, ...]:
-    """The partitions of which a workspace has one each."""
     return (
         scenario_owners(workspace),
         workspace_settings(workspace),
@@ -234,7 +229,6 @@ def comparison_link(comparison_id: str) -> str:
 
 
 def experiment(workspace: str, experiment_id: str) -> str:
-    """The partition of an experiment, as a resource, and of its runs."""
     return resource(workspace, "experiment", experiment_id)
 
 
@@ -259,12 +253,11 @@ def resource_names(workspace: str, kind: str) -> str:
 
 
 def chat(ref: ChatRef) -> str:
-    """The partition of everything of a chat but its turns."""
     return f"{ref.workspace}#chat#{ref.chat_id}"
 
 
 def chat_turns(ref: ChatRef) -> str:
-    """The partition of a chat's turns, which are listed by their ids."""
+    """Return the partition of a chat's turns, which are listed by their ids."""
     return f"{chat(ref)}#turns"
 
 
@@ -281,7 +274,7 @@ def workspace_settings(workspace: str) -> str:
 
 
 def budgets(workspace: str) -> str:
-    """The partition of what a workspace may spend, and of what it has spent in each month."""
+    """Return the partition of a workspace's spending limits and of its spending in each month."""
     return f"{workspace}#budgets"
 
 
@@ -314,7 +307,6 @@ def files(workspace: str) -> str:
 
 
 def data_files(workspace: str) -> str:
-    """The partition of files with rows of data, and of uploads in parts."""
     return f"{workspace}#openai-files"
 
 
@@ -323,7 +315,7 @@ def tokens(workspace: str) -> str:
 
 
 def creation_list(workspace: str, plural: str, *, deleted: bool = False) -> str:
-    """The partition of the index that lists schedules, personas, connectors or evals."""
+    """Return the partition of the index that lists resources of a kind; `plural` is its name."""
     return f"{workspace}#deleted-{plural}" if deleted else f"{workspace}#{plural}"
 
 
@@ -353,11 +345,9 @@ OPEN_TURNS = "turning"
 TURN_SLOTS = "turnSlots"
 """Both keys of the item that lists the running turns of all workspaces have this value."""
 COMPARISON_LINKS = "comparison#"
-"""How the sort keys begin that lead from a run to its comparisons."""
 
 
 SHARED_PARTITIONS = (ACTIVE_RUNS, OPEN_RESCORES, OPEN_GENERATIONS, CALLBACKS, REPAIRS, OPEN_JOBS, OPEN_TURNS)
-"""Of all workspaces; their sort keys start with the workspace."""
 
 
 def active_runs_of(workspace: str) -> str:

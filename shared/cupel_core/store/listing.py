@@ -1,4 +1,4 @@
-"""Lists that are read from the table no further than a request needs."""
+"""Lists that read no more of the table than a request needs."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -13,7 +13,7 @@ from cupel_core.base.paging import ANY_TIME, Creation, Entry, decode_cursor, enc
 from cupel_core.store.table import CreationIndex, Item
 
 MAX_EXAMINED = 1_000
-"""Items examined per request by a list with a filter: a rare match must not make it read all items."""
+"""A list with a filter examines at most this many items per request, even if matches are rare."""
 _EXAMINED_PER_READ = 250
 
 
@@ -28,11 +28,9 @@ def list_newest[I: Item](
     by_sort_key: bool = False,
     created: Creation = ANY_TIME,
 ) -> Iterator[Entry[I]]:
-    """The items of a partition of the index of creation times, or `by_sort_key` of the table itself.
-
-    `condition` filters them. If it `is_selective`, more are examined per read, and once MAX_EXAMINED were, the list
-    ends with an entry without an item.
-    """
+    """Yield the items of a partition of the index of creation times, or with `by_sort_key` of the table itself.
+    `condition` filters them. If it `is_selective`, each read examines more of them, and after MAX_EXAMINED items the
+    list ends with an entry without an item."""
     sort_key = model.sk if by_sort_key else CreationIndex.gsi1sk
     position = decode_cursor(cursor) if cursor else None
     pages = model.query(
@@ -47,7 +45,7 @@ def list_newest[I: Item](
     for page in pages:
         for raw in page["Items"]:
             if position is not None and raw["sk" if by_sort_key else "gsi1sk"]["S"] == position:
-                continue  # The last item of the previous page: a range includes its ends.
+                continue  # This is the previous page's last item: a range includes its ends.
             yield Entry(next_cursor, model.from_raw_data(raw))
             next_cursor = _cursor_after(raw, by_sort_key=by_sort_key)
         last = pages.last_evaluated_key
@@ -57,20 +55,19 @@ def list_newest[I: Item](
 
 
 def all_of(*conditions: Condition | None) -> Condition | None:
-    """A condition that all of these make, without those that are None; None if there is none."""
+    """Return the conjunction of the conditions that are not None, or None if there is none."""
     given = [condition for condition in conditions if condition is not None]
     return reduce(and_, given) if given else None
 
 
 def list_ids(model: type[Item], *partitions: str) -> Iterator[str]:
-    """The ids of all items in these partitions of the index: the last parts of their partition keys."""
     for partition in partitions:
         for item in model.query(partition, index_name=CreationIndex.Meta.index_name):
             yield item.pk.rpartition("#")[2]
 
 
 def _range(sort_key: UnicodeAttribute, created: Creation, position: str | None) -> Condition | None:
-    """The items of these times after `position`. Sort keys start with the time of creation, and continue with an id."""
+    """Return the condition for items of these times after `position`. Sort keys are the time of creation and an id."""
     lower = to_iso(created.after) if created.after else None
     upper = to_iso(created.before) if created.before else None
     if position is not None and created.oldest_first:

@@ -11,23 +11,17 @@ from cupel_core.store.table import Item, updated
 
 
 class OpenWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """Work whose end the sweeper has not seen, and when its message was last sent for certain."""
-
     partition: str
-    """Of the table, like `sort_key`."""
     sort_key: str
     request: R
     touched_at: datetime
 
 
 class _TouchedItem(Item):
-    """What the items of these lists have in common."""
-
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
 
 def touch[R: (GenerationRequest, JobRequest, TurnOrder)](work: OpenWork[R], now: datetime) -> None:
-    """Note that the work's message was sent again."""
     item = _TouchedItem(work.partition, work.sort_key)
     updated(item, [_TouchedItem.touched_at.set(to_iso(now))], _TouchedItem.pk.exists())
 

@@ -1,4 +1,4 @@
-"""What OpenAI's Evals API returns of an eval and a run that no definition has: two items in its partition."""
+"""The fields of OpenAI's Evals API that a definition does not have: one item for an eval, one for the data of a run."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -21,7 +21,7 @@ _EVAL = "openai-eval"
 
 @dataclass(frozen=True)
 class EvalRecord:
-    """Its graders and its name are the definition's."""
+    """The eval's graders and name are stored in the definition."""
 
     definition_id: str
     created_at: datetime
@@ -31,17 +31,15 @@ class EvalRecord:
 
 @dataclass(frozen=True)
 class DataRecord:
-    """Where the scenarios of a version come from: the data source of a run."""
-
     source: Mapping[str, Any] = field(default_factory=dict)
-    """Without rows, model and parameters."""
+    """The data source without rows, model and parameters."""
     digest: str = ""
     eval_id: str | None = None
-    """Of a definition that was made for a run of an eval."""
+    """The eval, if the definition was made for a run of one."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the answers are in the data, so that no model is asked."""
+        """Return whether the data has the answers, so that no model is called."""
         is_stored = self.source["source"]["type"] in STORED_ANSWERS
         return self.source["type"] == "jsonl" or (is_stored and "input_messages" not in self.source)
 
@@ -62,7 +60,6 @@ class OpenAIDataItem(Item):
 
 
 def creation(workspace: str, record: EvalRecord) -> ExtraWrite:
-    """Writes the record together with its definition."""
     return ExtraWrite(_item(workspace, record), OpenAIEvalItem.pk.does_not_exist())
 
 
@@ -71,7 +68,6 @@ def replacement(workspace: str, record: EvalRecord) -> ExtraWrite:
 
 
 def data_creation(workspace: str, definition_id: str, version: int, record: DataRecord) -> ExtraWrite:
-    """Writes the record together with the version that has its scenarios."""
     pk = keys.definition(workspace, definition_id)
     source, sort_key = dict(record.source), keys.openai_data(version)
     item = OpenAIDataItem(pk, sort_key, source=source, digest=record.digest, eval_id=record.eval_id)
@@ -79,7 +75,7 @@ def data_creation(workspace: str, definition_id: str, version: int, record: Data
 
 
 def get(workspace: str, definition_id: str) -> EvalRecord:
-    """NotFound if the definition was not created as an eval of OpenAI's API."""
+    """Return the record. Raise NotFound if the definition was not created as an eval of OpenAI's API."""
     try:
         item = OpenAIEvalItem.get(keys.definition(workspace, definition_id), _EVAL, consistent_read=True)
     except OpenAIEvalItem.DoesNotExist:
@@ -88,7 +84,7 @@ def get(workspace: str, definition_id: str) -> EvalRecord:
 
 
 def find_data(workspace: str, definition_id: str, version: int) -> DataRecord | None:
-    """None for a version that was not made for a run of OpenAI's API."""
+    """Return the record, or None if the version was not made for a run of OpenAI's API."""
     try:
         item = OpenAIDataItem.get(
             keys.definition(workspace, definition_id), keys.openai_data(version), consistent_read=True
@@ -99,7 +95,7 @@ def find_data(workspace: str, definition_id: str, version: int) -> DataRecord | 
 
 
 def list_evals(workspace: str, after: EvalRecord | None, limit: int, *, oldest_first: bool) -> Iterator[EvalRecord]:
-    """The evals after `after`, by creation time; read lazily. Includes those whose definition is deleted."""
+    """Yield the evals after `after` by creation time, lazily, including those whose definition is deleted."""
     cursor = None if after is None else encode_cursor(f"{to_iso(after.created_at)}#{after.definition_id}")
     entries: Iterator[Entry[OpenAIEvalItem]] = list_newest(
         OpenAIEvalItem, keys.openai_evals(workspace), limit, cursor, created=Creation(oldest_first=oldest_first)

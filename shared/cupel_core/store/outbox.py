@@ -1,4 +1,5 @@
-"""Dispatches still to be carried out. Written in the run's transition, removed when all slices are sent."""
+"""Dispatches still to be carried out. Each is written in the run's transition and removed when all its slices are
+sent."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,7 +19,7 @@ class OutboxItem(Item):
     run_id = UnicodeAttribute(attr_name="runId")
     fencing_token = NumberAttribute(attr_name="fencingToken")
     cursors = JSONAttribute(default=dict)
-    """By provider: the slices of all leaves before this one are sent."""
+    """The number of the leaf up to which all slices are sent, for each provider."""
     touched_at = UnicodeAttribute(attr_name="touchedAt")
 
     @classmethod
@@ -38,12 +39,12 @@ class OutboxItem(Item):
 class PendingDispatch:
     request: DispatchRequest
     cursors: dict[str, int]
-    """By provider: the leaf to continue at."""
+    """The leaf to continue at, for each provider."""
     touched_at: datetime
 
 
 def get(request: DispatchRequest) -> PendingDispatch | None:
-    """What remains of a dispatch; None if it was carried out."""
+    """Return what remains of a dispatch, or None if it was carried out."""
     try:
         item = OutboxItem.get(keys.OUTBOX, keys.outbox(request.run, request.fencing_token), consistent_read=True)
     except OutboxItem.DoesNotExist:
@@ -52,7 +53,8 @@ def get(request: DispatchRequest) -> PendingDispatch | None:
 
 
 def advance(pending: PendingDispatch, cursors: dict[str, int], now: datetime) -> bool:
-    """Record how far each provider's slices are sent; False if the dispatch ended or another consumer advanced it."""
+    """Record how far each provider's slices are sent. Return False if the dispatch ended or another consumer advanced
+    it."""
     request = pending.request
     try:
         OutboxItem(keys.OUTBOX, keys.outbox(request.run, request.fencing_token)).update(
@@ -68,17 +70,15 @@ def advance(pending: PendingDispatch, cursors: dict[str, int], now: datetime) ->
 
 
 def restart(request: DispatchRequest, now: datetime) -> None:
-    """Record the dispatch again, from the run's first leaf."""
     OutboxItem.for_run(request.run, request.fencing_token, now).save()
 
 
 def remove(request: DispatchRequest) -> None:
-    """Remove a dispatch that was carried out."""
     OutboxItem(keys.OUTBOX, keys.outbox(request.run, request.fencing_token)).delete()
 
 
 def list_untouched_since(moment: datetime) -> Iterator[DispatchRequest]:
-    """Dispatches without progress since `moment`: their message was never sent, or its consumer died."""
+    """Yield dispatches without progress since `moment`: their message was never sent, or its consumer died."""
     for item in OutboxItem.query(keys.OUTBOX, filter_condition=OutboxItem.touched_at < to_iso(moment)):
         yield _pending(item).request
 

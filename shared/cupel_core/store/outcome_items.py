@@ -1,6 +1,6 @@
-"""Outcomes as items: most are made of their entry in a page, and stored only once something about them changes.
+"""Outcomes as items. Most are built from their entry in a page, and stored only once something about them changes.
 
-Short contents are in the page, or in the item once they have changed; long ones are in the bucket.
+Short contents are in the page, or in the item once they have changed. Long ones are in the bucket.
 """
 
 import zlib
@@ -42,24 +42,23 @@ _NO_CONTENT: dict[str, Any] = {"messages": []}
 
 
 class OutcomeItem(Item):
-    """Few attributes, because each costs bytes in every item; what no condition needs is in `body`."""
+    """It has few attributes, because each costs bytes in every item. Fields that no condition needs are in `body`."""
 
     completed = BooleanAttribute()
     fencing_token = NumberAttribute(attr_name="fencingToken")
     body = JSONAttribute()
     content = UnicodeAttribute(null=True)
     packed = BinaryAttribute(null=True, legacy_encoding=False)
-    """Messages and scoring, compressed; stored as `content` if compressing does not make them shorter."""
+    """Messages and scoring, compressed. They are stored as `content` if compressing does not make them shorter."""
     content_key = UnicodeAttribute(attr_name="contentKey", null=True)
     page = UnicodeAttribute(null=True)
-    """The page that has the content."""
     summary = JSONAttribute(null=True)
     is_summary_provisional = BooleanAttribute(attr_name="isSummaryProvisional", null=True)
-    """Present until a judge has written the summary's text."""
+    """This is present until a judge has written the summary's text."""
     correction = JSONAttribute(null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
-    """When the content was erased; from then on nothing that quotes it may be written."""
+    """The time when the content was erased. From then on nothing that quotes it may be written."""
 
     @property
     def index(self) -> int:
@@ -67,7 +66,7 @@ class OutcomeItem(Item):
 
 
 class StoredOutcome(Protocol):
-    """An outcome as it is stored: its own item, or its entry in a page. See `OutcomeItem` for the fields."""
+    """A stored outcome is its own item or its entry in a page. See `OutcomeItem` for the fields."""
 
     @property
     def index(self) -> int: ...
@@ -99,8 +98,6 @@ class StoredOutcome(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeEntry:
-    """An outcome's entry in a page. Reading it costs a tenth of what a PynamoDB model costs."""
-
     index: int
     completed: bool
     fencing_token: int
@@ -117,7 +114,6 @@ class OutcomeEntry:
 
 
 def own_item_of(ref: RunRef, stored: StoredOutcome) -> OutcomeItem:
-    """The outcome's own item, as it is or as it would be stored."""
     if isinstance(stored, OutcomeItem):
         return stored
     return OutcomeItem(
@@ -135,7 +131,6 @@ def own_item_of(ref: RunRef, stored: StoredOutcome) -> OutcomeItem:
 
 
 def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
-    """The item of an outcome without its content."""
     item = OutcomeItem(
         keys.probes(ref, outcome.probe_index),
         keys.probe(outcome.probe_index),
@@ -156,7 +151,6 @@ def to_item(ref: RunRef, fencing_token: int, outcome: Outcome) -> OutcomeItem:
 
 
 def encode_content(transcript: Transcript) -> bytes:
-    """What was said, as JSON."""
     return orjson.dumps(_content_of(transcript))
 
 
@@ -172,22 +166,23 @@ def store_content(ref: RunRef, item: OutcomeItem, content: bytes) -> None:
 
 
 def new_content_key(ref: RunRef, index: int) -> str:
-    """Each writer has its own object: the losing writer must not replace the one the winner's item refers to."""
+    """Return a new key per writer, so that a writer that loses does not replace the object that the winner's item
+    names."""
     return object_names.transcript_blob(ref, index, new_id("content"))
 
 
 def from_item(item: StoredOutcome, content_in_page: dict[str, Any] | None = None) -> Outcome:
-    """The outcome; `content_in_page` is its entry in the page that has its content, if that exists."""
+    """Build the outcome. `content_in_page` is its entry in the page that has its content, if that exists."""
     return _transcript(item, _content(item, content_in_page)) if item.completed else _error(item)
 
 
 def digest(item: StoredOutcome) -> Outcome:
-    """The outcome without its messages, without reading a page or the bucket."""
+    """Build the outcome without its messages, without reading a page or the bucket."""
     return _transcript(item, _NO_CONTENT) if item.completed else _error(item)
 
 
 def erased_entry(item: StoredOutcome, now: datetime) -> OutcomeEntry:
-    """The outcome without its content and without what quotes it."""
+    """Return the outcome without its content and without what quotes it."""
     after = digest(item).without_content()
     body = {**item.body, "message": after.message} if isinstance(after, ProbeError) else item.body
     summary = summary_to_json(after.summary) if isinstance(after, Transcript) and after.summary else item.summary
@@ -203,7 +198,7 @@ def erased_entry(item: StoredOutcome, now: datetime) -> OutcomeEntry:
 
 
 def spending_of(item: StoredOutcome) -> Spending:
-    """What an outcome has cost, without reading its content."""
+    """Return what an outcome has cost, without reading its content."""
     return digest(item).spending
 
 
@@ -263,7 +258,7 @@ def _content_of(transcript: Transcript) -> dict[str, Any]:
     state, scoring = transcript.conversation, transcript.scoring
     return _present(
         messages=[message.to_json() for message in state.messages],
-        # Of a single reply, the conversation's own figures say all.
+        # The figures of a single reply are those of its conversation.
         replies=[encode(reply) for reply in state.replies] if state.target_calls > 1 else None,
         simulatedUserPrompt=state.simulated_user_prompt,
         output=state.output,
@@ -292,7 +287,7 @@ def _transcript(item: StoredOutcome, content: dict[str, Any]) -> Transcript:
 
 
 def _scoring(body: dict[str, Any], content: dict[str, Any]) -> Scoring | None:
-    """The scoring; without reasons and single results if the content is gone."""
+    """Build the scoring. If the content is gone, it has no reasons and single results."""
     scoring = content.get("scoring")
     if scoring:
         return decode(Scoring, scoring)
@@ -327,10 +322,10 @@ def _conversation(body: dict[str, Any], content: dict[str, Any]) -> Conversation
 
 
 def _pipeline(body: dict[str, Any], content: dict[str, Any]) -> "PipelineState | None":
-    """What was spent on operations is known without the content."""
+    """Build the pipeline's state. Its spending is known even without the content."""
     if not content.get("pipeline") and "operation" not in body:
         return None
-    from cupel_core.domain.pipeline.turns import PipelineState  # few conversations have one, and it imports much
+    from cupel_core.domain.pipeline.turns import PipelineState  # It imports much, and few conversations have one.
 
     if content.get("pipeline"):
         return decode(PipelineState, content["pipeline"])
@@ -355,7 +350,7 @@ def _error(item: StoredOutcome) -> ProbeError:
 
 
 def _content(item: StoredOutcome, content_in_page: dict[str, Any] | None) -> dict[str, Any]:
-    """The content; without messages if it was deleted, or its object or page expired before its item."""
+    """Read the content. It has no messages if it was deleted, or its object or page expired before its item."""
     content: dict[str, Any] = _NO_CONTENT
     if item.packed is not None:
         content = orjson.loads(zlib.decompress(item.packed))
@@ -370,7 +365,7 @@ def _content(item: StoredOutcome, content_in_page: dict[str, Any] | None) -> dic
 
 
 def _present(**fields: object) -> dict[str, Any]:
-    """Only the fields that have a value: each costs bytes in every item."""
+    """Return the fields that have a value, because each costs bytes in every item."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -394,6 +389,6 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def logged_outcome(item: StoredOutcome) -> LoggedOutcome:
-    """The outcome as the leaf's log describes it; the same after the message of an error was erased."""
+    """Describe the outcome for the leaf's log. The result is the same after the message of an error was erased."""
     identity = crc32(orjson.dumps({name: value for name, value in item.body.items() if name != "message"})) & 0xFFFF
     return LoggedOutcome(item.completed, Cost.of(spending_of(item)), identity)

@@ -1,9 +1,9 @@
-"""Outcomes as they are first stored: those of one commit and leaf together, compressed, in two items.
+"""Pages of outcomes. Those of one commit and leaf are first stored together, compressed, in two items.
 
-The digest page has what lists and statistics read; the text page has what was said. Texts of one definition are alike,
-so a page of twenty takes a third of the space of twenty items, and one write. Pages are written without a condition:
-the leaf's log decides which of them has the outcome of a probe (see domain/runs/leaf_log.py). A page that no log names
-yet, because its worker died, is read by whoever claims its probes next.
+The digest page has what lists and statistics read; the text page has the conversations. Texts of one definition are
+alike, so a page of twenty takes a third of the space of twenty items, and one write. Pages are written without a
+condition: the leaf's log decides which of them has the outcome of a probe (see domain/runs/leaf_log.py). If a worker
+died before the log named its page, the next claimant of its probes reads the page.
 
 A page changes only when content is erased, under the condition that it is still the one that was read.
 """
@@ -38,25 +38,22 @@ from cupel_core.store.outcome_items import (
 from cupel_core.store.settings import settings
 
 MAX_ENTRY_BYTES = 100_000
-"""Of a digest: a larger outcome cannot be stored."""
+"""An outcome with a larger digest cannot be stored."""
 _MAX_PAGE_BYTES = 250_000
-"""Before compression, so that a page stays below 400 KB whatever it contains."""
+"""This limits a page before compression, so that it stays below 400 KB whatever it contains."""
 _MAX_ATTEMPTS = 6
 
 type Texts = Mapping[int, dict[str, Any]]
-"""What was said, by offset."""
 
 
 class NewOutcome(NamedTuple):
-    """An outcome to be stored: its digest and its text, encoded."""
-
     item: OutcomeItem
     digest: bytes
     text: bytes | None
 
     @property
     def text_in_page(self) -> bytes | None:
-        """None if the text is in the bucket."""
+        """Return None if the text is in the bucket."""
         return self.text if self.item.content_key is None else None
 
 
@@ -67,19 +64,15 @@ class PageRef(NamedTuple):
 
 @dataclass(frozen=True)
 class DigestPage:
-    """A digest page as it was read."""
-
     ref: RunRef
     leaf: int
     page_id: str
     fencing_token: int
     has_texts: bool
-    """Whether a text page belongs to it."""
     revision: int
     expires_at: datetime | None
-    """When the last of its texts expires; None once they are erased, or if they do not."""
+    """The time when the last of its texts expires. It is None if they are erased or never expire."""
     entries: Mapping[int, dict[str, Any]]
-    """By offset."""
 
     @property
     def page_ref(self) -> PageRef:
@@ -103,13 +96,13 @@ class DigestPage:
         )
 
     def logged(self) -> OutcomePage:
-        """The page as the leaf's log names it."""
+        """Return the page as the leaf's log names it."""
         outcomes = {outcome.index % FANOUT: logged_outcome(outcome) for outcome in self.outcomes()}
         return OutcomePage(self.page_id, self.fencing_token, outcomes)
 
 
 def encode(ref: RunRef, item: OutcomeItem, text: bytes | None) -> NewOutcome:
-    """A long text is to be stored in the bucket. Raises ValueError if the outcome is too large without it."""
+    """Encode an outcome. A long text goes to the bucket. Raise ValueError if the outcome is too large without it."""
     if text is not None and len(text) > MAX_INLINE_BYTES:
         item.content_key = new_content_key(ref, item.index)
     encoded = orjson.dumps(_entry(item, has_text=text is not None and item.content_key is None))
@@ -119,7 +112,7 @@ def encode(ref: RunRef, item: OutcomeItem, text: bytes | None) -> NewOutcome:
 
 
 def write(ref: RunRef, fencing_token: int, outcomes: Iterable[NewOutcome]) -> dict[int, list[OutcomePage]]:
-    """Write the outcomes, those of one leaf together; returns the pages by leaf, for its log."""
+    """Write the outcomes, those of one leaf together. Return the pages by leaf, for its log."""
     by_leaf = defaultdict[int, list[NewOutcome]](list)
     for outcome in outcomes:
         by_leaf[outcome.item.index // FANOUT].append(outcome)
@@ -136,51 +129,44 @@ def write(ref: RunRef, fencing_token: int, outcomes: Iterable[NewOutcome]) -> di
 
 
 def digest_key(ref: RunRef, page: PageRef) -> dict[str, Any]:
-    """The key of a digest page."""
     return _key(ref, page.leaf, keys.digest_page(*page))
 
 
 def text_key(ref: RunRef, page: PageRef) -> dict[str, Any]:
-    """The key of a text page."""
     return _key(ref, page.leaf, keys.text_page(*page))
 
 
 def decode_digests(ref: RunRef, items: Iterable[Mapping[str, Any]]) -> dict[PageRef, DigestPage]:
-    """The digest pages among these items."""
     pages = (decode(ref, item) for item in items if item["sk"]["S"].startswith(keys.DIGEST_PAGES))
     return {page.page_ref: page for page in pages}
 
 
 def decode_texts(items: Iterable[Mapping[str, Any]]) -> dict[PageRef, Texts]:
-    """The text pages among these items."""
     return {_page_ref(item): _decode_texts(item) for item in items if item["sk"]["S"].startswith(keys.TEXT_PAGES)}
 
 
 def read(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, DigestPage]:
-    """These digest pages, as far as they exist. Strongly consistent."""
+    """Read the digest pages that exist. The reads are strongly consistent."""
     return decode_digests(ref, get_batch(digest_key(ref, page) for page in wanted))
 
 
 def read_texts(ref: RunRef, wanted: Iterable[PageRef]) -> dict[PageRef, Texts]:
-    """The text pages, as far as they exist. Strongly consistent."""
+    """Read the text pages that exist. The reads are strongly consistent."""
     return decode_texts(get_batch(text_key(ref, page) for page in wanted))
 
 
 def list_of_leaf(ref: RunRef, leaf: int) -> Iterator[DigestPage]:
-    """All digest pages of a leaf, also those that its log does not name. Strongly consistent."""
+    """Yield all digest pages of a leaf, even if its log does not name them. The reads are strongly consistent."""
     return (decode(ref, item) for item in _query(ref, leaf, keys.digest_page(leaf)))
 
 
 def list_of_block(ref: RunRef, block: int) -> Iterator[DigestPage]:
-    """All digest pages of a block of probes."""
     return (decode(ref, item) for item in _query(ref, _first_leaf(block), keys.DIGEST_PAGES))
 
 
 def erase(ref: RunRef, leaf: int, offset: int, now: datetime) -> None:
-    """Erase the text of a probe in all pages of its leaf, and what quotes it in their digests.
-
-    Of texts without a digest, too: their worker died while it wrote them.
-    """
+    """Erase the text of a probe in all pages of its leaf, and what quotes it in their digests. Texts without a digest
+    are erased too. They exist if their worker died while it wrote them."""
     for item in _query(ref, leaf, keys.text_page(leaf)):
         if offset in _decode_texts(item):
             _erase_text(ref, _page_ref(item), offset)
@@ -197,7 +183,8 @@ def erase_expired_texts(ref: RunRef, block: int, now: datetime) -> None:
 
 
 def erase_digests(page: DigestPage, offsets: Collection[int], now: datetime) -> None:
-    """Erase what quotes these probes in their digests, and their texts in the bucket; after the text page."""
+    """Erase what quotes these probes in their digests, and their texts in the bucket. The text page is erased
+    before."""
     for offset in offsets:
         if (key := page.entries[offset].get("contentKey")) is not None:
             blobs.delete(key)
@@ -212,7 +199,7 @@ def erase_digests(page: DigestPage, offsets: Collection[int], now: datetime) -> 
 
 
 def _erase_digests(page: DigestPage, offsets: Iterable[int], now: datetime) -> bool:
-    """False if the page has changed meanwhile."""
+    """Erase it once. Return False if the page has changed meanwhile."""
     erased = {
         offset: _entry(erased_entry(page.outcome(offset), now), has_text=False)
         for offset in offsets
@@ -249,7 +236,7 @@ def _erase_text(ref: RunRef, page: PageRef, offset: int) -> None:
 
 
 def _replace(item: dict[str, Any], revision: int) -> bool:
-    """Write a page that was changed; False if it is not the one that was read any more."""
+    """Write a changed page. Return False if the stored page is not the one that was read."""
     client = dynamodb()
     condition = "revision = :revision" if revision else "attribute_exists(pk) AND attribute_not_exists(revision)"
     values: dict[str, Any] = {"ExpressionAttributeValues": {":revision": {"N": str(revision)}}} if revision else {}
@@ -266,7 +253,6 @@ def _replace(item: dict[str, Any], revision: int) -> bool:
 
 
 def _parts(outcomes: Sequence[NewOutcome]) -> Iterator[list[NewOutcome]]:
-    """Split what would make a page too large."""
     part, size = list[NewOutcome](), 0
     for outcome in outcomes:
         added = len(outcome.digest) + len(outcome.text_in_page or b"")
@@ -345,14 +331,12 @@ def _entry(item: StoredOutcome, *, has_text: bool) -> dict[str, Any]:
 
 
 def _query(ref: RunRef, leaf: int, prefix: str) -> Iterator[dict[str, Any]]:
-    """The pages of the leaf's block whose sort keys begin with the prefix."""
     return query(
         "pk = :pk AND begins_with(sk, :prefix)", {":pk": {"S": keys.pages(ref, leaf)}, ":prefix": {"S": prefix}}
     )
 
 
 def decode(ref: RunRef, item: Mapping[str, Any]) -> DigestPage:
-    """A digest page as it is stored."""
     page = _page_ref(item)
     entries = orjson.loads(zlib.decompress(item["body"]["B"]))
     return DigestPage(
@@ -377,7 +361,6 @@ def _page_ref(item: Mapping[str, Any]) -> PageRef:
 
 
 def _revision(item: Mapping[str, Any]) -> int:
-    """How often the page was changed."""
     return int(item["revision"]["N"]) if "revision" in item else 0
 
 

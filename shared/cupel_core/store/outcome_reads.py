@@ -1,4 +1,4 @@
-"""Reading outcomes: their leaves say where they are, then their pages and own items are read with one request."""
+"""Reading outcomes: their leaves say where they are, then one request reads their pages and own items."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import batched
@@ -17,31 +17,28 @@ PROBES_PER_READ = 1_000
 
 
 class OutcomeLocation(NamedTuple):
-    """Where the outcome of a probe is."""
-
     probe_index: int
     is_completed: bool
     fencing_token: int
-    """The fencing token of the worker that stored it in the page."""
+    """The fencing token of the worker that stored the outcome in the page."""
     page: PageRef
     may_be_own: bool
-    """Whether it may have an item of its own, which then counts instead of its entry in the page."""
+    """This says whether the outcome may have an item of its own, which then counts instead of its entry in the page."""
 
 
 class LocatedOutcome(NamedTuple):
     stored: StoredOutcome
     page: PageRef | None
-    """Of which the outcome is an entry; None for an own item."""
+    """The page that has the entry, or None for an own item."""
 
 
 def locate(ref: RunRef, indexes: Sequence[int]) -> list[OutcomeLocation]:
-    """Where the outcomes of these probes are; without probes that have none. One request per hundred leaves."""
+    """Return the locations of the probes that have an outcome. One request reads a hundred leaves."""
     leaves = barrier.get_leaves(ref, sorted({index // FANOUT for index in indexes}))
     return [location for index in indexes if (location := location_in(leaves[index // FANOUT], index)) is not None]
 
 
 def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
-    """Where the outcome of a probe of this leaf is; None if it has none."""
     offset = index % FANOUT
     if (place := leaf.log.places.get(offset)) is None:
         return None
@@ -50,10 +47,8 @@ def location_in(leaf: LeafItem, index: int) -> OutcomeLocation | None:
 
 
 def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
-    """The outcomes of these probes of several runs that have one, with what was said.
-
-    One request per hundred leaves, and one per hundred pages and own items. Long conversations are read one by one.
-    """
+    """Return the probes of several runs that have an outcome, with the conversations. One request reads a hundred
+    leaves, and one a hundred pages and own items. Long conversations are read one by one."""
     leaves = barrier.get_leaves_of({(ref, index // FANOUT) for ref, indexes in wanted for index in indexes})
     located = [
         [found for index in indexes if (found := location_in(leaves[ref, index // FANOUT], index)) is not None]
@@ -70,19 +65,18 @@ def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outco
 
 
 def find(ref: RunRef, indexes: Iterable[int]) -> Iterator[LocatedOutcome]:
-    """The outcomes of these probes that have one, as they are stored and in this order; read lazily."""
+    """Yield the outcomes of the probes that have one, as they are stored, lazily and in this order."""
     for batch in leaf_batches(indexes, PROBES_PER_READ):
         for locations in batched(locate(ref, batch), PROBES_PER_READ):
             yield from find_at(ref, locations)
 
 
 def find_at(ref: RunRef, locations: Sequence[OutcomeLocation]) -> Iterator[LocatedOutcome]:
-    """The outcomes at these locations, as they are stored."""
     return _ReadItems(ref, locations, get_batch(_keys(ref, locations, with_texts=False))).outcomes()
 
 
 def read_at(ref: RunRef, locations: Iterable[OutcomeLocation]) -> Iterator[Outcome]:
-    """The outcomes at these locations, with what was said; read lazily, the pages of a hundred at a time."""
+    """Yield the outcomes at these locations with the conversations, lazily, the pages of a hundred at a time."""
     for part in batched(locations, FANOUT):
         yield from _with_texts(_ReadItems(ref, part, get_batch(_keys(ref, part, with_texts=True))))
 
@@ -94,7 +88,7 @@ def _with_texts(read: "_ReadItems") -> Iterator[Outcome]:
 def with_content(
     ref: RunRef, stored: Iterable[StoredOutcome], texts: Mapping[PageRef, Texts] | None = None
 ) -> Iterator[Outcome]:
-    """The outcomes with what was said; `texts` are text pages that were read already."""
+    """Yield the outcomes with the conversations. `texts` are text pages that were read already."""
     listed, texts = list(stored), texts or {}
     missing = {page for each in listed if (page := _text_page(each)) is not None and page not in texts}
     pages = {**texts, **outcome_pages.read_texts(ref, missing)} if missing else texts
@@ -104,12 +98,11 @@ def with_content(
 
 
 def _text_page(stored: StoredOutcome) -> PageRef | None:
-    """The page that has the text; None if it is elsewhere or erased."""
+    """Return the page that has the text, or None if it is elsewhere or erased."""
     return PageRef(stored.index // FANOUT, stored.page) if stored.page is not None else None
 
 
 def get_own(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The own items of these probes that are stored."""
     return map(OutcomeItem.from_raw_data, get_batch(_own_key(ref, index) for index in indexes))
 
 
@@ -118,7 +111,6 @@ def _own_key(ref: RunRef, index: int) -> dict[str, Any]:
 
 
 def _keys(ref: RunRef, locations: Collection[OutcomeLocation], *, with_texts: bool) -> list[dict[str, Any]]:
-    """Of the pages and own items that have the outcomes at these locations."""
     pages = {location.page: None for location in locations}
     wanted = [outcome_pages.digest_key(ref, page) for page in pages]
     wanted += [outcome_pages.text_key(ref, page) for page in pages] if with_texts else []
@@ -130,8 +122,6 @@ def _identity(item: Mapping[str, Any]) -> tuple[str, str]:
 
 
 class _ReadItems:
-    """Pages and own items of a run, read together."""
-
     def __init__(self, ref: RunRef, locations: Collection[OutcomeLocation], read: Iterable[Mapping[str, Any]]) -> None:
         self.ref = ref
         self._locations = locations
@@ -151,5 +141,5 @@ class _ReadItems:
 
 
 def _counts(own: OutcomeItem | None, token_in_page: int) -> bool:
-    """Whether an own item counts instead of the probe's entry in a page: an error of an earlier round does not."""
+    """Return whether an own item counts instead of the entry in a page. An error of an earlier round does not."""
     return own is not None and (own.completed or own.fencing_token >= token_in_page)

@@ -55,16 +55,14 @@ from cupel_core.store.settings import settings
 from cupel_core.store.table import connection, error_code, updated
 
 MAX_PROBES = 100_000
-"""Probes examined for a page: a large run with few outcomes must not take longer than a request may."""
+"""One page examines at most this many probes, so that a large run with few outcomes is read within a request's time."""
 _WRITERS = 8
 _MAX_ATTEMPTS = 6
 
 
 def write(ref: RunRef, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[int, list[OutcomePage]]:
-    """Write outcomes into new pages; returns these by leaf. They count once the leaf's log names them.
-
-    An outcome that can never be stored, for example because it is too large, becomes an error of its probe.
-    """
+    """Write outcomes into new pages and return these by leaf. They count once the leaf's log names them. An outcome
+    that can never be stored, for example because it is too large, becomes an error of its probe."""
     encoded = [_encode(ref, fencing_token, outcome) for outcome in outcomes]
     if large := [each for each in encoded if each.item.content_key is not None]:
         with ThreadPoolExecutor(_WRITERS) as threads:
@@ -73,7 +71,8 @@ def write(ref: RunRef, fencing_token: int, outcomes: Sequence[Outcome]) -> dict[
 
 
 def _encode(ref: RunRef, fencing_token: int, outcome: Outcome) -> NewOutcome:
-    """A text that cannot be encoded, for example half of a surrogate pair, cannot be stored either."""
+    """Encode an outcome, or an error in its place if its text cannot be encoded (half of a surrogate pair, for
+    example)."""
     try:
         return outcome_pages.encode(ref, to_item(ref, fencing_token, outcome), _text_of(outcome))
     except (TypeError, ValueError) as error:
@@ -96,14 +95,15 @@ def list_unreported(ref: RunRef, node: Node, leaf: LeafItem) -> list[OutcomePage
 
 
 def _list_complete(ref: RunRef, leaf: int, known: frozenset[str]) -> list[outcome_pages.DigestPage]:
-    """The pages of a leaf that are not `known`; not those whose worker died before it had written their texts."""
+    """Return the pages of a leaf that are not `known`, except those whose worker died before it had written their
+    texts."""
     unknown = [page for page in outcome_pages.list_of_leaf(ref, leaf) if page.page_id not in known]
     texts = outcome_pages.read_texts(ref, (page.page_ref for page in unknown if page.has_texts))
     return [page for page in unknown if not page.has_texts or page.page_ref in texts]
 
 
 def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
-    """What those outcomes of a leaf have cost by now that have items of their own, as members."""
+    """Return the present costs of the leaf's outcomes that have own items, as members."""
     items = get_own(ref, (node.first_index + offset for offset in leaf.own))
     return [
         encode(int(item.fencing_token) * FANOUT + item.index % FANOUT, Cost.of(spending_of(item))) for item in items
@@ -111,37 +111,33 @@ def list_own_costs(ref: RunRef, node: Node, leaf: LeafItem) -> list[int]:
 
 
 def list_error_items(ref: RunRef, indexes: Iterable[int]) -> Iterator[OutcomeItem]:
-    """The outcomes of these probes that are errors, as items."""
     return (own_item_of(ref, each) for each in list_stored(ref, sorted(indexes)) if not each.completed)
 
 
 def get(ref: RunRef, index: int) -> Outcome | None:
-    """The outcome of a probe; None if it has none yet."""
     return get_many(ref, [index]).get(index)
 
 
 def get_many(ref: RunRef, indexes: Iterable[int]) -> dict[int, Outcome]:
-    """Outcomes by index; probes without one are left out."""
+    """Return outcomes by index. Probes without one are left out."""
     return {outcome.probe_index: outcome for outcome in list_outcomes(ref, sorted(indexes))}
 
 
 def read_many(wanted: Sequence[tuple[RunRef, Sequence[int]]]) -> list[list[Outcome]]:
-    """The outcomes of these probes of several runs that have one."""
     return outcome_reads.read_many(wanted)
 
 
 def list_digests(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
-    """The outcomes of these probes that have one, without what was said and without reading the bucket."""
+    """Yield the outcomes that exist without their conversations, so without reading the bucket."""
     return map(digest, list_stored(ref, indexes))
 
 
 def list_stored(ref: RunRef, indexes: Iterable[int]) -> Iterator[StoredOutcome]:
-    """The outcomes of these probes that have one, as they are stored; read lazily."""
     return (found.stored for found in outcome_reads.find(ref, indexes))
 
 
 def list_outcomes(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
-    """The outcomes of these probes that have one, in this order; read lazily, up to a hundred at a time."""
+    """Yield the outcomes that exist in this order, lazily, up to a hundred at a time."""
     for batch in leaf_batches(indexes, PROBES_PER_READ):
         yield from outcome_reads.read_at(ref, outcome_reads.locate(ref, batch))
 
@@ -149,10 +145,8 @@ def list_outcomes(ref: RunRef, indexes: Iterable[int]) -> Iterator[Outcome]:
 def list_matching(
     ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, *, page_size: int
 ) -> Iterator[Entry[Transcript]]:
-    """The matching transcripts of these indexes, ascending.
-
-    An entry without one ends the page: after `page_size`, or once MAX_EXAMINED outcomes or MAX_PROBES were examined.
-    """
+    """Yield the matching transcripts of these indexes, ascending. An entry without one ends the page: after
+    `page_size`, or once MAX_EXAMINED outcomes or MAX_PROBES were examined."""
     locations, next_index = _find_matching(ref, ranges, wanted, page_size)
     for outcome in outcome_reads.read_at(ref, locations):
         if isinstance(outcome, Transcript):
@@ -164,7 +158,6 @@ def list_matching(
 def _find_matching(
     ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, limit: int
 ) -> tuple[list[OutcomeLocation], int | None]:
-    """The locations of matching transcripts, and the index to continue at; None at the end."""
     found, probes, outcomes = list[OutcomeLocation](), 0, 0
     for batch in leaf_batches(chain.from_iterable(ranges), PROBES_PER_READ if wanted.is_set else limit + 1):
         if probes >= MAX_PROBES or (wanted.is_set and outcomes >= MAX_EXAMINED):
@@ -178,7 +171,6 @@ def _find_matching(
 
 
 def _matching(ref: RunRef, located: Sequence[OutcomeLocation], wanted: TranscriptFilter) -> list[OutcomeLocation]:
-    """The locations of matching transcripts. Without a filter, leaves know enough."""
     completed = [location for location in located if location.is_completed]
     if not wanted.is_set:
         return completed
@@ -188,7 +180,8 @@ def _matching(ref: RunRef, located: Sequence[OutcomeLocation], wanted: Transcrip
 
 
 def set_summary(ref: RunRef, index: int, summary: Summary) -> bool:
-    """Set a transcript's final summary, without its text if the content was erased meanwhile; False if it has one."""
+    """Set a transcript's final summary, without its text if the content was erased meanwhile. Return False if it has
+    one."""
     item = own_item(ref, index)
     return item is not None and (
         _set_summary(item, summary, OutcomeItem.erased_at.does_not_exist())
@@ -203,10 +196,8 @@ def _set_summary(item: OutcomeItem, summary: Summary, condition: Condition) -> b
 
 
 def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, before: Transcript | None = None) -> None:
-    """Set a user's correction of a completed probe's result, and count it; None removes it.
-
-    With `before`, raises Conflict if there is another correction now.
-    """
+    """Set a user's correction of a completed probe's result, and count it. None removes it. With `before`, raise
+    Conflict if there is another correction now."""
     item = own_item(ref, index) or OutcomeItem(keys.probes(ref, index), keys.probe(index))
     action = OutcomeItem.correction.remove() if result is None else OutcomeItem.correction.set(asdict(result))
     condition = OutcomeItem.pk.exists()
@@ -219,7 +210,6 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
 
 
 def _write_correction(ref: RunRef, item: OutcomeItem, action: Action, condition: Condition) -> bool:
-    """False if another correction of the run was being written."""
     try:
         with TransactWrite(connection=connection()) as transaction:
             transaction.update(item, [action], condition)
@@ -236,17 +226,16 @@ def _write_correction(ref: RunRef, item: OutcomeItem, action: Action, condition:
 
 
 def read_content(ref: RunRef, item: OutcomeItem) -> Outcome:
-    """The outcome of an item, with what was said."""
     return next(outcome_reads.with_content(ref, [item]))
 
 
 def own_item(ref: RunRef, index: int) -> OutcomeItem | None:
-    """The outcome's own item, which is made now if the outcome is only in a page; None if there is no outcome."""
+    """Return the outcome's own item, creating it if the outcome is only in a page, or None if there is no outcome."""
     return own_items(ref, [index]).get(index)
 
 
 def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
-    """The own items of these outcomes by index; made now for those that are only in a page."""
+    """Return the own items of these outcomes by index, creating those that are only in a page."""
     found = list(outcome_reads.find(ref, sorted(indexes)))
     in_pages = {each.stored.index: each.page for each in found if each.page is not None}
     for number, group in groupby(in_pages, key=lambda index: index // FANOUT):
@@ -259,7 +248,7 @@ def own_items(ref: RunRef, indexes: Iterable[int]) -> dict[int, OutcomeItem]:
 
 
 def _erase_again(ref: RunRef, made: Iterable[OutcomeItem], in_pages: Mapping[int, PageRef]) -> None:
-    """Erase what was copied from an entry of a page that was erased at the same time."""
+    """Erase what was copied from a page's entry while that entry was being erased."""
     pages = outcome_pages.read(ref, set(in_pages.values()))
     for item in made:
         page = pages.get(in_pages[item.index])
@@ -269,7 +258,7 @@ def _erase_again(ref: RunRef, made: Iterable[OutcomeItem], in_pages: Mapping[int
 
 
 def _put_own(item: OutcomeItem) -> OutcomeItem:
-    """Write the own item of an outcome in a page, unless another has done so; only an earlier error is replaced."""
+    """Create the own item of an outcome in a page, unless it exists. Only an earlier error is replaced."""
     client = dynamodb()
     try:
         client.put_item(
@@ -286,9 +275,8 @@ def _put_own(item: OutcomeItem) -> OutcomeItem:
 
 
 def erase_content(ref: RunRef, index: int, now: datetime) -> None:
-    """Erase the content of all outcomes of a probe, also of those that do not count; what `without_content` leaves
-    stays."""
-    outcome_pages.erase(ref, leaf_of(index).number, index % FANOUT, now)  # First: own items are made of pages.
+    """Erase the content of all outcomes of a probe, counted or not. What `without_content` leaves stays."""
+    outcome_pages.erase(ref, leaf_of(index).number, index % FANOUT, now)  # Own items are made of pages.
     for item in get_own(ref, [index]):
         _erase_own(item, now)
 
@@ -302,7 +290,7 @@ def _erase_own(item: OutcomeItem, now: datetime) -> None:
 
 
 def erase_item(item: OutcomeItem, now: datetime) -> bool:
-    """Erase the content of an outcome, or of an earlier attempt, as it was read; False if it has changed since."""
+    """Erase the content of an outcome or earlier attempt. Return False if it has changed since it was read."""
     if item.erased_at is not None:
         return True
     before, after, key = digest(item), erased_entry(item, now), item.content_key
@@ -326,13 +314,12 @@ def erase_item(item: OutcomeItem, now: datetime) -> bool:
 
 
 def list_own_items(ref: RunRef, block: int, *, of_attempts: bool = False) -> Iterator[OutcomeItem]:
-    """The items of their own of a block of probes, or those of their earlier attempts."""
     partition = (keys.attempts if of_attempts else keys.probes)(ref, block * keys.PROBES_PER_BLOCK)
     return iter(OutcomeItem.query(partition, consistent_read=True))
 
 
 def list_erased(ref: RunRef, indexes: Iterable[int]) -> frozenset[int]:
-    """Those of the probes whose content was erased. Strongly consistent."""
+    """Return the probes whose content was erased. The read is strongly consistent."""
     return frozenset(each.index for each in list_stored(ref, sorted(indexes)) if each.erased_at is not None)
 
 
@@ -342,7 +329,6 @@ def _is_same(attribute: Attribute[Any], value: object) -> Condition:
 
 
 def note_access(ref: RunRef, index: int, now: datetime) -> None:
-    """Note that the transcript was read."""
     item = own_item(ref, index)
     if item is not None:
         item.update(actions=[OutcomeItem.last_accessed_at.set(to_iso(now))], condition=OutcomeItem.pk.exists())

@@ -1,4 +1,4 @@
-"""Erasing whole partitions, of what is deleted or erased."""
+"""Erasure of whole partitions."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from cupel_core.store.table import Item
 
 
 class AnyItem(Item):
-    """An item of any kind, of which only the keys are read."""
+    """This is an item of any kind, of which only the keys are read."""
 
 
 def erase(
@@ -16,10 +16,8 @@ def erase(
     except_sort_key: str | None = None,
     has_time: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Delete all items of a partition, or those whose sort keys begin with `prefix`, as far as time allows.
-
-    Whether none is left. Reads only their keys.
-    """
+    """Delete the items of a partition whose sort keys begin with `prefix`, while `has_time` allows. It reads only keys.
+    Return whether none is left."""
     condition = AnyItem.sk.startswith(prefix) if prefix else None
     with AnyItem.batch_write() as batch:
         for item in AnyItem.query(partition, condition, attributes_to_get=["pk", "sk"], consistent_read=True):

@@ -21,36 +21,36 @@ class ProfileVersionItem(Item):
 
 
 def create(workspace: str, head: ProfileHead, version: ProfileVersion) -> None:
-    """Raises Conflict (field `name`) if another profile has the name."""
+    """Create a profile. Raise Conflict (field `name`) if another profile has the name."""
     resources.create(workspace, _resource(head), _version_write(workspace, head.id, version))
 
 
 def update(
     workspace: str, before: ProfileHead, after: ProfileHead, version: ProfileVersion | None = None
 ) -> ProfileHead:
-    """Replace `before` with `after`, together with a new version. Conflict if it was changed since it was read."""
+    """Replace `before` with `after`, together with a new version. Raise Conflict if it was changed since it was
+    read."""
     extra = _version_write(workspace, after.id, version) if version is not None else None
     return _head(resources.update(workspace, _resource(before), _resource(after), extra))
 
 
 def delete(workspace: str, before: ProfileHead, now: datetime) -> None:
-    """Hide the profile; its versions stay for the runs that were started with them."""
+    """Hide the profile. Its versions stay for the runs that were started with them."""
     resources.delete(workspace, _resource(before), now)
 
 
 def get(workspace: str, profile_id: str) -> ProfileHead:
-    """Raises NotFound if there is none or it is deleted."""
+    """Return the profile. Raise NotFound if there is none or it is deleted."""
     return _head(resources.get(workspace, _KIND, profile_id))
 
 
 def find_session_id(workspace: str, profile_id: str) -> str | None:
-    """Also of a deleted profile; None if there was none."""
+    """Return the id, also of a deleted profile, or None if there was none."""
     resource = resources.find(workspace, _KIND, profile_id)
     return _head(resource).session_id if resource is not None else None
 
 
 def get_version(workspace: str, profile_id: str, number: int) -> ProfileVersion:
-    """Raises NotFound if there is no such version."""
     try:
         item = ProfileVersionItem.get(
             keys.resource(workspace, _KIND, profile_id), keys.version(number), consistent_read=True
@@ -61,7 +61,6 @@ def get_version(workspace: str, profile_id: str, number: int) -> ProfileVersion:
 
 
 def list_profiles(workspace: str, limit: int, cursor: str | None) -> Page[ProfileHead]:
-    """Newest first."""
     return resources.list_resources(workspace, _KIND, limit, cursor).map(_head)
 
 

@@ -14,18 +14,17 @@ from cupel_core.store.table import RevisedItem
 
 @dataclass(frozen=True)
 class StoredProvider:
-    """A provider's settings as stored; None means the provider's default."""
+    """These are a provider's settings as stored. None means the provider's default."""
 
     base_url: str | None = None
     enabled: bool | None = None
     key_version: str | None = None
-    """The version of the API key in Secrets Manager. None if there is no key."""
+    """The version of the API key in Secrets Manager. It is None if there is no key."""
     max_parallel_requests: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: tuple[ModelPrice, ...] = ()
     revision: int = 0
-    """How often the settings were changed."""
 
 
 class ProviderItem(RevisedItem):
@@ -51,10 +50,8 @@ def list_providers(workspace: str) -> dict[str, StoredProvider]:
 
 
 def update(workspace: str, name: str, changes: dict[str, Any], before: StoredProvider | None = None) -> None:
-    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict.
-
-    With `before`, raises Conflict if anything was changed since.
-    """
+    """Set the named fields; None removes one. Concurrent updates of other fields do not conflict. With `before`, raise
+    Conflict if anything was changed since."""
     item = ProviderItem(keys.provider(workspace), name)
     if changes.get("prices") is not None:
         changes = {**changes, "prices": [_price_list(price) for price in changes["prices"]]}

@@ -21,8 +21,6 @@ MAX_VISIBILITY_SECONDS = 43_200
 
 
 class QueueDepth(NamedTuple):
-    """Approximate numbers of messages in a queue."""
-
     waiting: int
     in_flight: int
     delayed: int
@@ -34,7 +32,7 @@ class QueueDepth(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A received message; its `receipt` handle is needed to delete it."""
+    """This is a received message. Deleting it requires its `receipt` handle."""
 
     queue_url: str
     id: str
@@ -44,10 +42,8 @@ class Delivery:
 
 
 def send(queue_url: str, messages: Sequence[QueueMessage], delay_seconds: int = 0, group: str | None = None) -> None:
-    """Send all messages. Raises RetryableError if some could not be sent; sending all again is safe.
-
-    The queues are standard fair queues: a `group` (a workspace) that fills a queue does not delay those of others.
-    """
+    """Send all messages. Raise RetryableError if some could not be sent; sending all again is safe. The queues are
+    standard fair queues: a `group` (a workspace) that fills a queue does not delay those of others."""
     for batch in batched(messages, _MAX_BATCH_SIZE):
         _send_batch(queue_url, batch, min(delay_seconds, MAX_DELAY_SECONDS), group)
 
@@ -73,7 +69,8 @@ def _send_batch(queue_url: str, messages: Sequence[QueueMessage], delay_seconds:
 def receive(
     queue_url: str, max_messages: int, wait_seconds: int = 0, hidden_seconds: int | None = None
 ) -> list[Delivery]:
-    """Up to `max_messages` (at most 10) messages, hidden from others for `hidden_seconds`; None: as the queue says."""
+    """Receive up to `max_messages` (at most 10). They are hidden from others for `hidden_seconds`, or for the queue's
+    default."""
     hidden: dict[str, Any] = {} if hidden_seconds is None else {"VisibilityTimeout": hidden_seconds}
     response = sqs().receive_message(
         QueueUrl=queue_url,
@@ -86,7 +83,7 @@ def receive(
 
 
 def hide(deliveries: Sequence[Delivery], seconds: int) -> None:
-    """Hide received messages from others for so long from now. One that cannot be hidden may be delivered twice."""
+    """Hide received messages from others for `seconds` from now. One that cannot be hidden may be delivered twice."""
     for queue_url, group in _by_queue(deliveries):
         for batch in batched(group, _MAX_BATCH_SIZE):
             entries = [
@@ -98,17 +95,15 @@ def hide(deliveries: Sequence[Delivery], seconds: int) -> None:
 
 
 def peek(queue_url: str, max_messages: int) -> list[Delivery]:
-    """About `max_messages` messages, without removing them from the queue."""
+    """Return about `max_messages` messages, without removing them from the queue."""
     deliveries = take(queue_url, max_messages)
     release(deliveries)
     return deliveries
 
 
 def take(queue_url: str, max_messages: int) -> list[Delivery]:
-    """About `max_messages` messages, hidden from others until they are deleted or released, but for at most a minute.
-
-    They are hidden because otherwise the queue would return the same ten each time.
-    """
+    """Return about `max_messages` messages, hidden until they are deleted or released, for at most a minute. They are
+    hidden because otherwise the queue would return the same ten each time."""
     deliveries: dict[str, Delivery] = {}
     while len(deliveries) < max_messages:
         response = sqs().receive_message(
@@ -143,7 +138,6 @@ def _deliveries(queue_url: str, response: "ReceiveMessageResultTypeDef") -> list
 
 
 def get_depth(queue_url: str) -> QueueDepth:
-    """The approximate counts SQS gives."""
     counts = sqs().get_queue_attributes(
         QueueUrl=queue_url,
         AttributeNames=[

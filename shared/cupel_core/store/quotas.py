@@ -1,9 +1,9 @@
-"""How much of its quotas a workspace uses at most: a counter per quota.
+"""Upper bounds of how much of its quotas a workspace uses: a counter per quota.
 
 Every creation first adds to the counter, on condition that the quota is not exceeded. Nothing is subtracted when
-something is deleted, expires, or is never created because the request failed. Instead, what there is is counted once a
-counter has reached its quota. So a counter is never too low, except for requests in progress while it was counted; the
-next count finds what these have created. It is too high for as long as nobody needs what is left.
+something is deleted, expires, or is never created because the request failed. Instead, once a counter has reached its
+quota, the existing items are counted. So a counter is never too low, except for requests in progress during that count;
+the next count finds what these have created. It may be too high, until the rest of the quota is needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,11 +33,10 @@ _NOT_COUNTED = frozenset({Quota.FILE_BYTES, Quota.CREATIONS_PER_DAY})
 class QuotaItem(Item):
     used = NumberAttribute()
     counted_at = NumberAttribute(attr_name="countedAt")
-    """Unix time."""
 
 
 class _StoredItem(Item):
-    """Reads the attributes by which an item of any kind is counted."""
+    """This reads the attributes by which an item of any kind is counted."""
 
     creation_index = CreationIndex()
     size = NumberAttribute(null=True)
@@ -49,7 +48,7 @@ class _StoredItem(Item):
 
 
 def take(workspace: str, quota: Quota, amount: int = 1) -> None:
-    """Count something that is about to be created. Raises QuotaExceeded, and TooManyCreations."""
+    """Count something that is about to be created. Raise QuotaExceeded or TooManyCreations."""
     limit, now = settings().workspace_quotas.limit(quota), utc_now()
     if quota not in _NOT_COUNTED:
         _take_of_day(workspace, now.timestamp())
@@ -75,7 +74,7 @@ def _add(workspace: str, quota: Quota, amount: int, limit: int) -> bool:
 
 
 def _recount(workspace: str, quota: Quota, limit: int, now: datetime) -> None:
-    """Count what there is, unless that was done just now. Another request that changes the counter first is right."""
+    """Count what exists, unless that was done just now. A concurrent change of the counter takes precedence."""
     try:
         before = QuotaItem.get(keys.workspace_settings(workspace), _sort_key(quota), consistent_read=True)
     except QuotaItem.DoesNotExist:
@@ -96,7 +95,7 @@ def _sort_key(quota: Quota) -> str:
 
 
 def _count(partition: str, limit: int, *, condition: Condition | None = None, is_creation_list: bool = False) -> int:
-    """How many items a partition has, at most `limit`."""
+    """Return how many items a partition has, at most `limit`."""
     pages = _StoredItem.query(
         partition,
         filter_condition=condition,
@@ -126,7 +125,6 @@ def _count_sessions(workspace: str, limit: int, now: datetime) -> int:
 
 
 def _count_definitions(workspace: str, limit: int, _now: datetime) -> int:
-    """Count definitions, including deleted ones until they are erased."""
     return _count(keys.scenario_owners(workspace), limit)
 
 

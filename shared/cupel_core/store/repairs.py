@@ -1,6 +1,6 @@
-"""Repairs that are not carried out yet: the runs that waited for a changed provider or connector are to go on.
+"""Repairs that are not complete: the runs that waited for a changed provider or connector have to be resumed.
 
-Written before the first run goes on, removed after the last one.
+A repair is written before the first run resumes and removed after the last one.
 """
 
 from collections.abc import Iterator
@@ -29,13 +29,12 @@ class Repair:
     workspace: str
     id: str
     model_prefix: str
-    """Begins the names of the repaired models."""
+    """The names of the repaired models begin with this."""
     suspended_models: frozenset[str]
-    """Those of them that were suspended until now."""
+    """The repaired models that were suspended until now."""
     after_run: str | None = None
-    """The last run that it has covered."""
     only_run: str | None = None
-    """The one run that it is still needed for: the repair of all runs has left it behind because it failed."""
+    """The only run left to resume. The repair has covered all other runs, but this one failed."""
 
     @property
     def sort_key(self) -> str:
@@ -43,7 +42,7 @@ class Repair:
 
 
 def save(repair: Repair, due_at: datetime) -> None:
-    """The sweeper continues with it from `due_at` on."""
+    """Save the repair. The sweeper continues with it from `due_at` on."""
     RepairItem(
         keys.REPAIRS,
         repair.sort_key,
@@ -62,7 +61,7 @@ def remove(repair: Repair) -> None:
 
 
 def list_due(now: datetime, after: str | None = None) -> Iterator[Repair]:
-    """Those that the sweeper is to continue, of all workspaces; those after a sort key, if one is given."""
+    """Yield the due repairs of all workspaces, from the sort key `after` on."""
     condition = RepairItem.sk > after if after else None
     for item in RepairItem.query(keys.REPAIRS, condition, filter_condition=RepairItem.due_at <= to_iso(now)):
         suspended = frozenset(item.suspended_models)

@@ -25,13 +25,13 @@ class ReportItem(Item):
     body = JSONAttribute()
     is_summary_missing = BooleanAttribute(attr_name="isSummaryMissing", null=True)
     trial = JSONAttribute(null=True)
-    """Of its revised prompt; a report has at most one."""
+    """The trial of the report's revised prompt. A report has at most one."""
     trial_refusal = UnicodeAttribute(attr_name="trialRefusal", null=True)
 
 
 def create(record: ReportRecord, job: Job) -> bool:
-    """Create a report that is new, has failed or lacks its summary, and its job; False if there is another one, or its
-    job has not ended."""
+    """Create a report that is new, has failed or lacks its summary, and its job. Return False if there is another
+    report, or its job has not ended."""
     is_replaceable = (ReportItem.status == JobStatus.FAILED) | (ReportItem.is_summary_missing == True)  # noqa: E712
     with conditional_transaction() as transaction:
         transaction.save(_to_item(record), condition=ReportItem.pk.does_not_exist() | is_replaceable)
@@ -40,7 +40,8 @@ def create(record: ReportRecord, job: Job) -> bool:
 
 
 def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms: Sequence[Run]) -> bool:
-    """Create the runs of a trial and their experiment in one transaction; False if the report is gone or has one."""
+    """Create the runs of a trial and their experiment in one transaction. Return False if the report is gone or has
+    one."""
     resources.take_quota(record.workspace, experiment.kind)
     has_none = ReportItem.pk.exists() & ReportItem.trial.does_not_exist()
     with conditional_transaction() as transaction:
@@ -56,7 +57,7 @@ def create_trial(record: ReportRecord, trial: Trial, experiment: Resource, arms:
 
 
 def refuse_trial(record: ReportRecord, why: str) -> None:
-    """Note why the trial that the run asked for could not start, unless the report is gone."""
+    """Store why the requested trial could not start, unless the report is gone."""
     item = ReportItem(keys.reports(_ref(record)), record.id)
     updated(item, [ReportItem.trial_refusal.set(why)], ReportItem.pk.exists())
 
@@ -77,28 +78,26 @@ def get(ref: RunRef, report_id: str) -> ReportRecord:
 
 
 def list_all(ref: RunRef) -> list[ReportRecord]:
-    """Newest first. A run has one for each of its revisions that somebody asked for."""
+    """Return the reports, newest first. A run has one for each of its revisions that was reported."""
     found = [_from_item(ref, item) for item in ReportItem.query(keys.reports(ref), consistent_read=True)]
     return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
 
 
 def save_texts(record: ReportRecord, texts: bytes) -> None:
-    """Store them as JSON. Repeating it replaces them."""
     blobs.put_text(object_names.report_texts(_ref(record), record.id), texts)
 
 
 def save_content(record: ReportRecord, content: bytes) -> None:
-    """Store the figures as JSON. Repeating it replaces them."""
     blobs.put_text(object_names.report_document(_ref(record), record.id), content)
 
 
 def read_content(record: ReportRecord) -> bytes:
-    """Raises NotFound if the run is being erased."""
+    """Return the figures. Raise NotFound if the run is being erased."""
     return blobs.get_text(object_names.report_document(_ref(record), record.id))
 
 
 def find_texts(record: ReportRecord) -> bytes | None:
-    """None once a conversation that they quote was deleted, or has expired."""
+    """Return the texts, or None once a conversation that they quote was deleted or has expired."""
     try:
         return blobs.get_text(object_names.report_texts(_ref(record), record.id))
     except NotFound:
@@ -106,17 +105,16 @@ def find_texts(record: ReportRecord) -> bytes | None:
 
 
 def erase_content(record: ReportRecord) -> None:
-    """Of a run that was deleted meanwhile."""
+    """Erase the content of a report whose run was deleted meanwhile."""
     blobs.delete_prefix(object_names.report_document(_ref(record), record.id))
 
 
 def erase_texts(ref: RunRef) -> None:
-    """Of all reports of a run."""
     blobs.delete_prefix(object_names.report_texts(ref))
 
 
 def end(record: ReportRecord) -> bool:
-    """Store how a report ended; False if its run was erased meanwhile."""
+    """Store how a report ended. Return False if its run was erased meanwhile."""
     item = ReportItem(keys.reports(_ref(record)), record.id)
     actions = [
         ReportItem.status.set(record.status),

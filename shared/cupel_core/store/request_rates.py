@@ -1,4 +1,4 @@
-"""How much of its limit a caller or workspace has used: one item, changed by draws of permits and never read."""
+"""Token buckets that limit a caller's or workspace's requests. Each is one item, changed by draws and never read."""
 
 from pynamodb.attributes import NumberAttribute
 
@@ -17,12 +17,12 @@ class RequestRateItem(Item):
 
 
 def draw(digest: str, limit: RequestLimit, now: float) -> bool:
-    """Take the permits of one draw from the bucket of a caller or workspace; False if it has too few."""
+    """Take the permits of one draw from the bucket of a caller or workspace. Return False if it has too few."""
     return draw_from(RequestRateItem(keys.token(digest), _RATE), limit.draw_seconds, limit.window_seconds, now)
 
 
 def draw_from(bucket: RequestRateItem, seconds: float, window_seconds: float, now: float) -> bool:
-    """Take from a bucket what is refilled within so many seconds; an empty one is full after `window_seconds`."""
+    """Take the permits that are refilled within `seconds`. An empty bucket is full after `window_seconds`."""
     ttl = RequestRateItem.ttl.set(int(now + window_seconds) + _STORED_SECONDS)
     full_at = RequestRateItem.full_at
     has_permits = full_at.between(now, now + window_seconds - seconds)

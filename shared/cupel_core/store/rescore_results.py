@@ -43,7 +43,6 @@ class RescoreResultItem(Item):
 
 
 def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
-    """Write results; an existing one is replaced, as both graded the same conversation."""
     with RescoreResultItem.batch_write() as batch:
         for result in results:
             batch.save(_to_item(ref, rescore_id, result))
@@ -52,25 +51,24 @@ def record(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> No
 def list_range(
     ref: RunRef, rescore_id: str, indexes: range, *, consistent: bool = False, page_size: int | None = None
 ) -> Iterator[RescoreResult]:
-    """The results of a range of indexes, ascending; read lazily, `page_size` at a time (by default 1 MB)."""
+    """Yield the results of a range of indexes, ascending and lazily, `page_size` at a time (by default 1 MB)."""
     items = _items(ref, rescore_id, indexes, consistent=consistent, page_size=page_size)
     return (_from_item(item) for item in items)
 
 
 def find(ref: RunRef, rescore_id: str, index: int) -> RescoreResult | None:
-    """The result of one transcript; None if it has none."""
     item = _get(ref, rescore_id, index)
     return None if item is None else _from_item(item)
 
 
 def list_bodies(ref: RunRef, rescore_id: str, indexes: range) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(index, body) of a range of results, ascending, without the judges' comments."""
+    """Yield the index and body of each result of a range, ascending, without the judges' comments."""
     for item in _items(ref, rescore_id, indexes, attributes=["sk", "body"]):
         yield item.index, item.body
 
 
 def erase_content(ref: RunRef, rescore_id: str, index: int) -> None:
-    """Erase the judges' comments on a conversation; success and score remain."""
+    """Erase the judges' comments on a conversation. Success and score remain."""
     item = _get(ref, rescore_id, index)
     if item is not None:
         erase_item(item)
@@ -105,7 +103,6 @@ def amend(ref: RunRef, rescore_id: str, index: int, change: Callable[[Scoring], 
 
 
 def list_items(ref: RunRef, rescore_id: str, block: int) -> Iterator[RescoreResultItem]:
-    """The items of a block of probes."""
     partition = keys.rescore_results(ref, rescore_id, block * keys.PROBES_PER_BLOCK)
     return iter(RescoreResultItem.query(partition, consistent_read=True))
 

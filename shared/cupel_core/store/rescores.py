@@ -28,11 +28,8 @@ class RescoreItem(Item):
     status = UnicodeAttribute()
     body = JSONAttribute()
     exhausted = BooleanAttribute(null=True)
-    """True once its own budget is used up."""
     unusable_judge = UnicodeAttribute(attr_name="unusableJudge", null=True)
-    """Why its judge is not asked any more."""
     limit_usd = NumberAttribute(attr_name="limitUsd", null=True)
-    """Its own budget."""
 
 
 class OpenRescoreItem(Item):
@@ -58,10 +55,8 @@ class OpenRescore(NamedTuple):
 
 
 def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
-    """Create a rescore; with `start`, also answer its Idempotency-Key.
-
-    Raises TransactWriteError if the key is no longer reserved for this rescore.
-    """
+    """Create a rescore. With `start`, also answer its Idempotency-Key. Raise TransactWriteError if the key is no longer
+    reserved for this rescore."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     with TransactWrite(connection=connection()) as transaction:
         transaction.save(_to_item(rescore), condition=RescoreItem.pk.does_not_exist())
@@ -72,7 +67,6 @@ def create(rescore: Rescore, start: IdempotencyItem | None = None) -> None:
 
 
 def get(ref: RunRef, rescore_id: str) -> Rescore:
-    """The rescore; raises NotFound if the run has none of this id."""
     try:
         item = RescoreItem.get(keys.rescores(ref), rescore_id, consistent_read=True)
     except RescoreItem.DoesNotExist:
@@ -81,18 +75,17 @@ def get(ref: RunRef, rescore_id: str) -> Rescore:
 
 
 def list_rescores(ref: RunRef, limit: int, cursor: str | None) -> Page[Rescore]:
-    """A page of a run's rescores, newest first: their ids sort by creation time."""
+    """Return a page of a run's rescores, newest first. Their ids sort by creation time."""
     entries = list_newest(RescoreItem, keys.rescores(ref), limit, cursor, by_sort_key=True)
     return fill_page((entry.map(partial(_from_item, ref)) for entry in entries), limit)
 
 
 def list_all_of_run(ref: RunRef) -> Iterator[Rescore]:
-    """All rescores of a run, oldest first."""
     return (_from_item(ref, item) for item in RescoreItem.query(keys.rescores(ref)))
 
 
 def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
-    """Change the status from PENDING to RUNNING; any other status is left unchanged. Returns the rescore."""
+    """Change the status from PENDING to RUNNING and return the rescore. Any other status is left unchanged."""
     item = RescoreItem(keys.rescores(ref), rescore_id)
     try:
         item.update(
@@ -106,20 +99,21 @@ def mark_running(ref: RunRef, rescore_id: str) -> Rescore:
 
 
 def mark_exhausted(rescore: Rescore) -> bool:
-    """Note that the rescore's own budget is used up; False if the rescore was deleted or its budget raised since."""
+    """Record that the rescore's own budget is used up. Return False if it was deleted or its budget raised since."""
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     is_same = RescoreItem.limit_usd == rescore.max_budget_usd
     return updated(item, [RescoreItem.exhausted.set(True)], RescoreItem.status.exists() & is_same)
 
 
 def mark_judge_unusable(rescore: Rescore, why: str) -> None:
-    """Note that the judge of the rescore is not asked any more, unless the rescore was deleted."""
+    """Record that the judge of the rescore is not called any more, unless the rescore was deleted."""
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     updated(item, [RescoreItem.unusable_judge.set(why)], RescoreItem.status.exists())
 
 
 def raise_limit(rescore: Rescore, max_usd: float) -> bool:
-    """Raise the budget of a rescore that goes on; False if it has ended or is being stopped, or has a greater one."""
+    """Raise the budget of an unfinished rescore. Return False if it has ended, is being stopped or has a greater
+    budget."""
     item = RescoreItem(keys.rescores(RunRef(rescore.workspace, rescore.run_id)), rescore.id)
     is_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
     is_less = RescoreItem.limit_usd <= max_usd
@@ -128,10 +122,8 @@ def raise_limit(rescore: Rescore, max_usd: float) -> bool:
 
 
 def reopen(rescore: Rescore, now: datetime) -> Rescore:
-    """Store a rescore that was stopped by its budget and has a greater one now; returns it as stored.
-
-    Of several raises at the same time, one is stored.
-    """
+    """Reopen a rescore that was stopped by its budget and has a greater one now. Return it as stored. Of several raises
+    at the same time, one is stored."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     is_stopped = (RescoreItem.status == RescoreStatus.FAILED) & (RescoreItem.exhausted == True)  # noqa: E712
     with conditional_transaction() as transaction:
@@ -141,10 +133,8 @@ def reopen(rescore: Rescore, now: datetime) -> Rescore:
 
 
 def end(rescore: Rescore) -> Rescore:
-    """Store how a rescore ended, unless it has ended already. Returns it as stored.
-
-    Its limit is left as it is: it may have been raised since the rescore was read.
-    """
+    """Store how a rescore ended, unless it has ended already. Return it as stored. Its limit is left as it is: it may
+    have been raised since the rescore was read."""
     ref = RunRef(rescore.workspace, rescore.run_id)
     still_open = RescoreItem.status.is_in(RescoreStatus.PENDING, RescoreStatus.RUNNING)
     ended: list[Action] = [RescoreItem.status.set(rescore.status), RescoreItem.body.set(_body(rescore))]
@@ -155,25 +145,24 @@ def end(rescore: Rescore) -> Rescore:
 
 
 def list_open_rescores(after: str | None = None) -> Iterator[OpenRescore]:
-    """All rescores that have not ended, of all workspaces; those after a sort key, if one is given."""
+    """Yield the unfinished rescores of all workspaces, from the sort key `after` on."""
     for item in OpenRescoreItem.query(keys.OPEN_RESCORES, OpenRescoreItem.sk > after if after else None):
         yield OpenRescore(RunRef(item.workspace, item.run_id), item.rescore_id, from_iso(item.created_at))
 
 
 def remove_open_rescore(entry: OpenRescore) -> None:
-    """Remove a rescore from the list of those that have not ended."""
     _open_item(*entry).delete()
 
 
 def record_counts(ref: RunRef, rescore_id: str, leaf: int, counts: RescoreCounts) -> None:
-    """Store the counts of the range that starts at `leaf`: totals, not increments, so writing twice is harmless."""
+    """Store the counts of the range that starts at `leaf`. They are totals, not increments, so writing twice is
+    harmless."""
     RescoreCountsItem(
         keys.rescore_counts(ref, rescore_id), keys.barrier_node(leaf), scored=counts.scored, errors=counts.errors
     ).save()
 
 
 def get_counts(rescore: Rescore) -> RescoreCounts:
-    """The sum over all leaf ranges."""
     if rescore.counts is not None:
         return rescore.counts
     ref = RunRef(rescore.workspace, rescore.run_id)

@@ -1,8 +1,7 @@
 """Named resources of a workspace: personas, connectors, evals and so on. A name is unique within its kind, in any case.
 
-The name is a separate item written in the same transaction, so that of two concurrent writers one is refused.
-
-Deleting hides the item and releases the name; runs that started with the resource can still read it.
+The name is a separate item written in the same transaction, so that of two concurrent writers one is refused. Deleting
+hides the item and releases the name; runs that started with the resource can still read it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +67,7 @@ class NameItem(Item):
 
 
 def create(workspace: str, resource: Resource, extra: ExtraWrite | None = None) -> None:
-    """Create a resource. Raises Conflict (field `name`) if another of its kind has the name, and QuotaExceeded."""
+    """Create a resource. Raise Conflict (field `name`) if another of its kind has the name, and QuotaExceeded."""
     take_quota(workspace, resource.kind)
     try:
         with idempotency_keys.transaction() as transaction:
@@ -84,14 +83,14 @@ def take_quota(workspace: str, kind: ResourceKind) -> None:
 
 
 def add(transaction: TransactWrite, workspace: str, resource: Resource) -> None:
-    """Create a resource as a part of a transaction, which fails if another of its kind has the name. Its quota must be
-    taken before."""
+    """Create a resource as a part of a transaction, which fails if another of its kind has the name. Call `take_quota`
+    before."""
     transaction.save(_to_item(workspace, resource), condition=ResourceItem.pk.does_not_exist())
     transaction.save(_name_item(workspace, resource), condition=NameItem.pk.does_not_exist())
 
 
 def update(workspace: str, before: Resource, after: Resource, extra: ExtraWrite | None = None) -> Resource:
-    """Replace `before` with `after`. Raises Conflict if it changed since it was read, or another has the new name."""
+    """Replace `before` with `after`. Raise Conflict if it changed since it was read, or another has the new name."""
     written = replace(after, revision=before.revision + 1)
     renamed = fold_name(after.name) != fold_name(before.name)
     try:
@@ -107,7 +106,7 @@ def update(workspace: str, before: Resource, after: Resource, extra: ExtraWrite 
 
 
 def delete(workspace: str, before: Resource, now: datetime) -> None:
-    """Hide a resource and release its name; what was started with it can still read it. Conflict if it changed."""
+    """Hide a resource and release its name. Runs that use it can still read it. Raise Conflict if it changed."""
     deleted = replace(before, deleted_at=now, updated_at=now, revision=before.revision + 1)
     try:
         with TransactWrite(connection=connection()) as transaction:
@@ -118,7 +117,7 @@ def delete(workspace: str, before: Resource, now: datetime) -> None:
 
 
 def find(workspace: str, kind: ResourceKind, resource_id: str) -> Resource | None:
-    """The resource, even a deleted one; None if the workspace never had one of this id."""
+    """Return the resource, even a deleted one, or None if the workspace never had one of this id."""
     try:
         item = ResourceItem.get(keys.resource(workspace, kind, resource_id), _SORT_KEY, consistent_read=True)
     except ResourceItem.DoesNotExist:
@@ -127,7 +126,7 @@ def find(workspace: str, kind: ResourceKind, resource_id: str) -> Resource | Non
 
 
 def get(workspace: str, kind: ResourceKind, resource_id: str) -> Resource:
-    """The resource; raises NotFound if there is none or it is deleted."""
+    """Return the resource. Raise NotFound if there is none or it is deleted."""
     resource = find(workspace, kind, resource_id)
     if resource is None or resource.deleted_at is not None:
         raise NotFound(f"there is no {kind} {resource_id}")
@@ -135,26 +134,22 @@ def get(workspace: str, kind: ResourceKind, resource_id: str) -> Resource:
 
 
 def exists(workspace: str, kind: ResourceKind, resource_id: str) -> bool:
-    """Return whether there is such a resource that is not deleted."""
     resource = find(workspace, kind, resource_id)
     return resource is not None and resource.deleted_at is None
 
 
 def get_many(workspace: str, kind: ResourceKind, resource_ids: Iterable[str]) -> dict[str, Resource]:
-    """Those that exist and are not deleted, by id."""
     item_keys = [(keys.resource(workspace, kind, name), _SORT_KEY) for name in dict.fromkeys(resource_ids)]
     existing = (_from_item(kind, item) for item in ResourceItem.batch_get(item_keys, consistent_read=True))
     return {resource.id: resource for resource in existing if resource.deleted_at is None}
 
 
 def list_resources(workspace: str, kind: ResourceKind, limit: int, cursor: str | None) -> Page[Resource]:
-    """A page of the resources of a kind, newest first."""
     entries = list_newest(ResourceItem, keys.creation_list(workspace, f"{kind}s"), limit, cursor)
     return fill_page((entry.map(partial(_from_item, kind)) for entry in entries), limit)
 
 
 def list_ids(workspace: str, kind: ResourceKind) -> Iterator[str]:
-    """The ids of all resources of a kind, even of deleted ones."""
     lists = [keys.creation_list(workspace, f"{kind}s", deleted=deleted) for deleted in (False, True)]
     return listing.list_ids(ResourceItem, *lists)
 
@@ -169,7 +164,7 @@ def _unchanged_since(before: Resource) -> Any:
 
 
 def _conflict_of(workspace: str, resource: Resource, error: TransactWriteError) -> Exception:
-    """The Conflict that a cancelled transaction means; any other error is returned as it is."""
+    """Return the Conflict that a cancelled transaction means. Any other error is returned as it is."""
     if error_code(error) != "TransactionCanceledException" or clients.is_transient(error):
         return error
     if _name_owner(workspace, resource.kind, resource.name) not in (None, resource.id):

@@ -1,4 +1,4 @@
-"""Runs as items."""
+"""Runs as items of the table."""
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
@@ -23,12 +23,12 @@ class RunItem(Item):
     folded_name = UnicodeAttribute(attr_name="foldedName", null=True)
     tags = UnicodeSetAttribute(null=True)
     metadata_entries = UnicodeSetAttribute(attr_name="metadataEntries", null=True)
-    """As texts `key=value`, to filter by; the metadata itself is in the body."""
+    """Texts `key=value` to filter by. The metadata itself is in the body."""
     fencing_token = NumberAttribute(attr_name="fencingToken")
     event_seq = NumberAttribute(attr_name="eventSeq")
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     body = JSONAttribute()
-    """The whole run; the other attributes are for conditions and filters."""
+    """The whole run. The other attributes are for conditions and filters."""
 
 
 def from_item(item: RunItem) -> Run:

@@ -45,7 +45,7 @@ _MAX_ATTEMPTS = 8
 
 
 class OutdatedToken(Conflict):
-    """A transition since the run was read has given it another fencing token."""
+    pass
 
 
 class AccessItem(Item):
@@ -53,10 +53,8 @@ class AccessItem(Item):
 
 
 def create(run: Run, event_data: dict[str, object], start: IdempotencyItem | None = None) -> Run:
-    """Create a run with its first event and its dispatch in one transaction, and answer its Idempotency-Key.
-
-    Raises TransactWriteError if the key is no longer reserved for this run.
-    """
+    """Create a run with its first event and its dispatch in one transaction, and answer its Idempotency-Key. Raise
+    TransactWriteError if the key is no longer reserved for this run."""
     with TransactWrite(connection=connection()) as transaction:
         created = add(transaction, run, event_data)
         if start is not None:
@@ -84,25 +82,23 @@ def add(transaction: TransactWrite, run: Run, event_data: dict[str, object]) -> 
 
 
 def request_callbacks(created: Run) -> None:
-    """After the transaction that created a run."""
+    """Request the webhook calls of a run's creation. Call it when the transaction is committed."""
     if created.callbacks is not None:
         callbacks.request(RunRef(created.workspace, created.id))
 
 
 def decode_answer(start: IdempotencyItem) -> Run:
-    """The run that an Idempotency-Key was answered with, as it was then."""
     item = RunItem()
     item.from_dynamodb_dict(orjson.loads(start.answer or "{}"))
     return from_item(item)
 
 
 def cursor_after(run: Run) -> str:
-    """The cursor of a list that continues after this run."""
     return encode_cursor(f"{to_iso(run.created_at)}#{run.id}")
 
 
 def get(ref: RunRef, *, consistent: bool = True) -> Run:
-    """The run; raises NotFound if the workspace has none of this id or it was deleted."""
+    """Return the run. Raise NotFound if the workspace has none of this id or it was deleted."""
     try:
         item = RunItem.get(keys.run(ref), "run", consistent_read=consistent)
     except RunItem.DoesNotExist:
@@ -111,7 +107,7 @@ def get(ref: RunRef, *, consistent: bool = True) -> Run:
 
 
 def get_many(refs: Iterable[RunRef]) -> dict[RunRef, Run]:
-    """Those that exist and are not deleted. Strongly consistent."""
+    """Return the runs that exist and are not deleted. The reads are strongly consistent."""
     by_key = {keys.run(ref): ref for ref in refs}
     items = get_batch({"pk": {"S": key}, "sk": {"S": "run"}} for key in by_key)
     found = {by_key[item["pk"]["S"]]: from_item(RunItem.from_raw_data(item)) for item in items}
@@ -119,7 +115,7 @@ def get_many(refs: Iterable[RunRef]) -> dict[RunRef, Run]:
 
 
 def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:
-    """The run as `get` returns it, and when it was last read; None if never. One request."""
+    """Return the run as `get` does, and when it was last read (None if never), in one request."""
     wanted = ({"pk": {"S": keys.run(ref)}, "sk": {"S": name}} for name in ("run", "access"))
     items = {item["sk"]["S"]: item for item in get_batch(wanted)}
     if "run" not in items:
@@ -131,11 +127,10 @@ def get_with_access(ref: RunRef) -> tuple[Run, datetime | None]:
 class CorrectedRun(NamedTuple):
     run: Run
     corrections: int
-    """How often results of it were corrected."""
 
 
 def get_with_corrections(ref: RunRef) -> CorrectedRun:
-    """The run as `get` returns it, and how often it was corrected. One request."""
+    """Return the run as `get` does, and how often it was corrected, in one request."""
     wanted = ({"pk": {"S": keys.run(ref)}, "sk": {"S": name}} for name in ("run", keys.CORRECTIONS))
     items = {item["sk"]["S"]: item for item in get_batch(wanted)}
     if "run" not in items:
@@ -153,7 +148,7 @@ def _readable(item: RunItem, ref: RunRef) -> Run:
 
 
 def find(ref: RunRef) -> Run | None:
-    """The run; None if there is none or it was deleted."""
+    """Return the run, or None if there is none or it was deleted."""
     try:
         return get(ref)
     except NotFound:
@@ -170,11 +165,9 @@ def transition(
     guard: Callable[[Run], None] = lambda _: None,
     **changes: Any,
 ) -> Run:
-    """Carry out `action` and write its event; `changes` are further fields of the run to set.
-
-    Raises IllegalTransition if the run's status does not allow it, OutdatedToken if `fencing_token` is given and is not
-    the run's, and what `guard` raises for the run as it is before.
-    """
+    """Carry out `action` and write its event. `changes` are further fields of the run to set. Raise IllegalTransition
+    if the run's status does not allow it, OutdatedToken if `fencing_token` is given and is not the run's, and whatever
+    `guard` raises for the unchanged run."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         if fencing_token is not None and run.fencing_token != fencing_token:
@@ -203,7 +196,7 @@ def transition(
 
 
 def update_labels(ref: RunRef, change: Callable[[RunLabels], RunLabels], now: datetime) -> Run:
-    """Change the run's labels and write an event that names those that changed; `change` may raise to refuse."""
+    """Change the run's labels and write an event that names those that changed. `change` may raise to refuse."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         before, after = encode(run.labels), change(run.labels)
@@ -236,7 +229,6 @@ def change_budget(
 
 
 def set_experiment(ref: RunRef, experiment_id: str | None, now: datetime) -> Run:
-    """Make the run one of this experiment, or of none, with an event that says so."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         changed = replace(run, experiment_id=experiment_id, event_seq=run.event_seq + 1, updated_at=now)
@@ -254,7 +246,6 @@ def set_experiment(ref: RunRef, experiment_id: str | None, now: datetime) -> Run
 
 
 def append_event(ref: RunRef, event: RunEventType, now: datetime, data: dict[str, object]) -> None:
-    """Write an event that is not a transition."""
     for _ in range(_MAX_ATTEMPTS):
         run = get(ref)
         if _write_transition(ref, run, replace(run, event_seq=run.event_seq + 1, updated_at=now), event, data, now):
@@ -277,11 +268,9 @@ def list_runs(
     cursor: str | None,
     created: Creation = ANY_TIME,
 ) -> Page[Run]:
-    """A page of a workspace's runs, newest first unless `created` says otherwise; a filter that is None matches all,
-    `name` a part of the name, ignoring case, `metadata` entries as `metadata_entry` writes them, all of which match.
-
-    With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another.
-    """
+    """Return a page of a workspace's runs, newest first unless `created` says otherwise. A filter that is None matches
+    all. `name` matches a part of the name, ignoring case. All entries of `metadata`, as `metadata_entry` writes them,
+    must match. With a filter, a page may have fewer than `limit` runs, even none, and still be followed by another."""
     equal = (
         (RunItem.definition_id, definition_id),
         (RunItem.experiment_id, experiment_id),
@@ -311,7 +300,7 @@ def list_runs(
 
 
 def delete(ref: RunRef, now: datetime, *, erase_from: datetime) -> None:
-    """Hide the run from all readers, and have everything of it erased later. Raises NotFound if there is none."""
+    """Hide the run from all readers and request the erasure of everything of it. Raise NotFound if there is none."""
     run = get(ref)
     with TransactWrite(connection=connection()) as transaction:
         actions: list[UpdateAction] = [RunItem.deleted_at.set(to_iso(now))]
@@ -322,7 +311,7 @@ def delete(ref: RunRef, now: datetime, *, erase_from: datetime) -> None:
 
 
 def get_deleted(ref: RunRef) -> Run | None:
-    """A deleted run whose item is not erased yet; None for any other."""
+    """Return a deleted run whose item is not erased yet, or None for any other."""
     try:
         run = from_item(RunItem.get(keys.run(ref), "run", consistent_read=True))
     except RunItem.DoesNotExist:
@@ -331,12 +320,12 @@ def get_deleted(ref: RunRef) -> Run | None:
 
 
 def has_any(workspace: str) -> bool:
-    """Whether any run of the workspace is stored, even a deleted one that is not erased yet."""
+    """Return whether any run of the workspace is stored, even a deleted one that is not erased yet."""
     return next(list_ids(RunItem, f"{workspace}#runs"), None) is not None
 
 
 def note_access(ref: RunRef, now: datetime) -> None:
-    """Note that the run was read, in an item of its own so that readers never conflict with writers."""
+    """Record that the run was read, in an item of its own so that readers never conflict with writers."""
     AccessItem(keys.run(ref), "access", last_accessed_at=to_iso(now)).save()
 
 
@@ -349,7 +338,7 @@ def _write_transition(
     now: datetime,
     write_more: Callable[[TransactWrite], None] = lambda _: None,
 ) -> bool:
-    """Write the run and its event, and what `write_more` adds; False if the run was changed since it was read."""
+    """Write the run, its event and what `write_more` adds. Return False if the run was changed since it was read."""
     unchanged = (
         (RunItem.status == run.status) & (RunItem.event_seq == run.event_seq) & RunItem.deleted_at.does_not_exist()
     )
@@ -387,10 +376,8 @@ def _request_erasure(transaction: TransactWrite, ref: RunRef, now: datetime) -> 
 
 
 def _is_own_write(ref: RunRef, changed: Run) -> bool:
-    """Whether the refusal came from this very write, retried after a lost response: that is success.
-
-    Compared as stored, because times are stored in milliseconds.
-    """
+    """Return whether this very write was refused only because it is a retry after a lost response. Then it succeeded.
+    The runs are compared as stored, because times are stored in milliseconds."""
     return get(ref) == from_item(to_item(changed))
 
 

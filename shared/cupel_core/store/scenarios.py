@@ -1,9 +1,8 @@
 """Scenarios in immutable pages in the bucket, listed by a manifest. A change writes new pages and another manifest.
 
 Only the changed pages are written. Earlier pages are not deleted, because earlier versions and their runs read them.
-
 The pages are written first. Then one transaction writes the manifest, the next version and the head, on condition that
-the head is the one that was read: of two concurrent changes the second is refused, and a crash in between leaves pages
+the head is the one that was read. Of two concurrent changes the second is refused, and a crash in between leaves pages
 that no manifest names. A scenario is found by its position, or by its id, because the ordinals in ids ascend with the
 positions and are never reused. Deleting merges a page with its neighbor if both fit into one.
 """
@@ -42,11 +41,11 @@ from cupel_core.store.document_cache import DocumentCache
 _READERS = 8
 _WRITERS = 8
 MAX_CACHED_BYTES = 16_000_000
-"""Of JSON: about 50 ordinary pages."""
+"""The cache holds this much JSON, about 50 ordinary pages."""
 
 
 def read_persona_ids(key: str) -> list[tuple[str, ...]]:
-    """The persona ids of each scenario of a page, without parsing the scenarios."""
+    """Return the persona ids of each scenario of a page, without parsing the scenarios."""
     return [tuple(data.get("personaIds") or ()) for data in blobs.get_json(key)]
 
 
@@ -54,31 +53,28 @@ class ScenarioSummary(NamedTuple):
     id: str
     name: str
     scores: Mapping[str, float]
-    """In dimensions."""
+    """The scenario's score per dimension."""
 
 
 class ScenarioProperties(NamedTuple):
-    """What a scenario's cases can be grouped by."""
+    """These are the properties by which a scenario's cases can be grouped."""
 
     scores: Mapping[str, float]
-    """In dimensions."""
+    """The scenario's score per dimension."""
     metadata: Mapping[str, object]
 
 
 def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
-    """The summaries of the scenarios at these positions, by position."""
     return _read_parts(manifest, positions, lambda data: ScenarioSummary(data["id"], data["name"], data["dimensions"]))
 
 
 def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioProperties]]:
-    """The properties of the scenarios at these positions, by position."""
     return _read_parts(manifest, positions, lambda data: ScenarioProperties(data["dimensions"], data["metadata"]))
 
 
 def _read_parts[T](
     manifest: Manifest, positions: Iterable[int], part_of: Callable[[Mapping[str, Any]], T]
 ) -> Iterator[tuple[int, T]]:
-    """Each page is read once and not cached."""
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)
@@ -97,17 +93,17 @@ def _page_from_json(body: list[dict[str, Any]]) -> tuple[Scenario, ...]:
 
 
 read_page = DocumentCache(lambda text: _page_from_json(orjson.loads(text)), MAX_CACHED_BYTES)
-"""The scenarios of a page. Pages never change, so recently read ones are cached."""
+"""Return the scenarios of a page. Pages never change, so recently read ones are cached."""
 
 
 def get_scenario(manifest: Manifest, position: int) -> Scenario:
-    """The scenario at `position`, 0 … total - 1; raises IndexError outside."""
+    """Return the scenario at `position`, 0 … total - 1. Raise IndexError outside."""
     page_position = manifest.locate(position)
     return read_page(page_position.page.key)[page_position.offset]
 
 
 def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str, int]:
-    """Positions of scenarios in the manifest, by id; unknown ids are left out. Reads each page once."""
+    """Return positions in the manifest by scenario id. Unknown ids are left out. Each page is read once."""
     wanted = set(scenario_ids)
     ordinals = {ordinal for name in wanted if (ordinal := ordinal_of(name)) is not None}
     numbers = {number for ordinal in ordinals if (number := manifest.page_number_of(ordinal)) is not None}
@@ -120,7 +116,7 @@ def find_positions(manifest: Manifest, scenario_ids: Iterable[str]) -> dict[str,
 
 
 def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterator[Scenario]:
-    """Of the scenarios at these positions, those whose grading needs a configured model. Reads only their pages."""
+    """Yield the scenarios at these positions whose grading needs a configured model. Only their pages are read."""
     pages = {page.key for page in manifest.pages if page.needs_models}
     for place in map(manifest.locate, positions) if pages else ():
         if place.page.key in pages:
@@ -132,7 +128,8 @@ def iterate_with_models(manifest: Manifest, positions: Sequence[int]) -> Iterato
 def iterate_naming(
     manifest: Manifest, positions: Sequence[int], is_wanted: Callable[[str], bool]
 ) -> Iterator[Scenario]:
-    """Of the scenarios at these positions, those whose assertions name such a model. Reads only pages with one."""
+    """Yield the scenarios at these positions whose assertions name a wanted model. Only pages that have one are
+    read."""
     pages = {page.key for page in manifest.pages if page.models is None or any(map(is_wanted, page.models))}
     for place in map(manifest.locate, positions) if pages else ():
         if place.page.key in pages:
@@ -142,7 +139,7 @@ def iterate_naming(
 
 
 def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenario]:
-    """Of the scenarios at these positions, those whose messages have files. Reads only their pages."""
+    """Return the scenarios at these positions whose messages have files. Only their pages are read."""
     if not any(page.largest_files for page in manifest.pages):
         return []
     places = (place for place in map(manifest.locate, positions) if place.page.largest_files)
@@ -150,11 +147,8 @@ def list_with_files(manifest: Manifest, positions: Sequence[int]) -> list[Scenar
 
 
 def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) -> list[tuple[int, Scenario]]:
-    """Return the scenarios at these ascending positions, each with its position, from as many pages as fit into
-    `max_bytes`.
-
-    The first page is read whatever its size.
-    """
+    """Return the scenarios at these ascending positions, each with its position, from as many pages as fit `max_bytes`.
+    The first page is read whatever its size."""
     found: list[tuple[int, Scenario]] = []
     read, left = set[str](), max_bytes
     for position in positions:
@@ -171,11 +165,9 @@ def read_within(manifest: Manifest, positions: Sequence[int], max_bytes: int) ->
 def write_pages(
     workspace: str, definition_id: str, current: Manifest, scenarios: Iterable[Scenario], *, replace: bool = False
 ) -> Manifest:
-    """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed.
-
-    Keeps only a few pages in memory. The new scenarios have the last ordinals. Raises Invalid above 100,000 scenarios
-    or MAX_PAGES.
-    """
+    """Write further scenarios, each with a new id, and return the manifest that includes them, not yet committed. Only
+    a few pages are in memory at a time. The new scenarios have the last ordinals. Raise Invalid above 100,000 scenarios
+    or MAX_PAGES."""
     unchanged, tail = ((), ()) if replace else _unchanged_pages_and_tail(current)
     capacity = MAX_SCENARIOS - sum(each.page.count for each in unchanged) - len(tail)
     numbered = _numbered(definition_id, current.next_ordinal, _at_most(capacity, scenarios))
@@ -187,10 +179,8 @@ def write_pages(
 def replace_scenario(
     workspace: str, definition_id: str, current: Manifest, position: int, scenario: Scenario
 ) -> Manifest:
-    """Write the page with another scenario at this position, and return its manifest, not yet committed.
-
-    Raises Invalid if that takes more than MAX_PAGES, unless there are no more pages than before.
-    """
+    """Write the page with another scenario at this position, and return its manifest, not yet committed. Raise Invalid
+    if that takes more than MAX_PAGES, unless there are no more pages than before."""
     number = current.page_number_at(position)
     content = list(read_page(current.pages[number].key))
     content[position - current.start_of(number)] = scenario
@@ -227,7 +217,6 @@ def _replace_page(
 
 
 def _fits(page: ScenarioPage, count: int, size: int) -> bool:
-    """Whether the page has room for so many further scenarios of this size."""
     return page.count + count <= PAGE_SIZE and page.size + size <= MAX_PAGE_BYTES
 
 
@@ -236,7 +225,7 @@ def _folder(workspace: str, definition_id: str) -> str:
 
 
 def _unchanged_pages_and_tail(current: Manifest) -> tuple[tuple[NumberedPage, ...], tuple[Scenario, ...]]:
-    """All pages but the last if that is not full, and its scenarios."""
+    """Return all pages but the last if that is not full, and its scenarios."""
     pages = current.numbered_pages
     if not pages or pages[-1].page.count == PAGE_SIZE:
         return pages, ()
@@ -266,7 +255,7 @@ class _Encoded(NamedTuple):
 
 
 def _put_pages(folder: str, scenarios: Iterable[Scenario], pages_left: int | None = None) -> tuple[NumberedPage, ...]:
-    """Raises Invalid if the scenarios take more pages than are left; what was written then belongs to no manifest."""
+    """Write pages. Raise Invalid if they exceed `pages_left`; pages written by then belong to no manifest."""
     pages: list[NumberedPage] = []
     with ThreadPoolExecutor(_WRITERS) as pool:
         pending: deque[Future[NumberedPage]] = deque()
@@ -284,7 +273,7 @@ def _put_pages(folder: str, scenarios: Iterable[Scenario], pages_left: int | Non
 
 
 def _page_contents(scenarios: Iterable[Scenario]) -> Iterator[list[_Encoded]]:
-    """In groups that fit into a page, each of at least one scenario."""
+    """Yield groups of scenarios that fit into a page, each of at least one scenario."""
     content, size = list[_Encoded](), 0
     for each in map(_Encoded.of, scenarios):
         if content and (len(content) == PAGE_SIZE or size + len(each.json) > MAX_PAGE_BYTES):

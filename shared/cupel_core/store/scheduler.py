@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from mypy_boto3_scheduler.type_defs import CreateScheduleInputTypeDef
 
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
-"""EventBridge replaces it with the time; the embedded cloud leaves it as it is."""
+"""EventBridge replaces this with the time; the embedded cloud leaves it as it is."""
 _MAX_EVENT_AGE_SECONDS = 3_600
-"""How late a firing may be delivered: well within the retention of its Idempotency-Key."""
+"""A firing may be delivered this late. It is well within the retention of its Idempotency-Key."""
 
 
 def install(schedule: Schedule) -> None:
-    """Create or replace a schedule. Raises Invalid (field `expression`) if EventBridge refuses it."""
+    """Create or replace a schedule. Raise Invalid (field `expression`) if EventBridge refuses it."""
     client, request = scheduler(), _request(schedule)
     try:
         try:

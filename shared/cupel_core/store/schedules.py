@@ -30,14 +30,13 @@ class ScheduleItem(Item):
 
 
 def create(schedule: Schedule) -> None:
-    """Raises QuotaExceeded."""
     quotas.take(schedule.workspace, Quota.SCHEDULES)
     with idempotency_keys.transaction() as transaction:
         transaction.save(_to_item(schedule), condition=ScheduleItem.pk.does_not_exist())
 
 
 def find(workspace: str, schedule_id: str) -> Schedule | None:
-    """The schedule, even a deleted one; None if the workspace never had one of this id."""
+    """Return the schedule, even a deleted one, or None if the workspace never had one of this id."""
     try:
         return _from_item(ScheduleItem.get(keys.schedule(workspace, schedule_id), _SORT_KEY, consistent_read=True))
     except ScheduleItem.DoesNotExist:
@@ -45,7 +44,7 @@ def find(workspace: str, schedule_id: str) -> Schedule | None:
 
 
 def get(workspace: str, schedule_id: str) -> Schedule:
-    """The schedule; raises NotFound if there is none or it is deleted."""
+    """Return the schedule. Raise NotFound if there is none or it is deleted."""
     schedule = find(workspace, schedule_id)
     if schedule is None or schedule.deleted_at is not None:
         raise NotFound(f"there is no schedule {schedule_id}")
@@ -53,7 +52,7 @@ def get(workspace: str, schedule_id: str) -> Schedule:
 
 
 def update(changed: Schedule) -> Schedule | None:
-    """Write a changed schedule; returns it with its new revision, or None if it was changed since it was read."""
+    """Write a changed schedule and return it with its new revision, or None if it was changed since it was read."""
     written = replace(changed, revision=changed.revision + 1)
     try:
         _to_item(written).save(condition=ScheduleItem.revision == changed.revision)
@@ -65,18 +64,16 @@ def update(changed: Schedule) -> Schedule | None:
 
 
 def erase(workspace: str, schedule_id: str) -> None:
-    """For a schedule whose creation failed, or of an erased workspace."""
+    """Erase a schedule whose creation failed, or one of an erased workspace."""
     ScheduleItem(keys.schedule(workspace, schedule_id), _SORT_KEY).delete()
 
 
 def list_schedules(workspace: str, limit: int, cursor: str | None) -> Page[Schedule]:
-    """A page of schedules, newest first."""
     entries = list_newest(ScheduleItem, keys.creation_list(workspace, "schedules"), limit, cursor)
     return fill_page((entry.map(_from_item) for entry in entries), limit)
 
 
 def list_ids(workspace: str) -> Iterator[str]:
-    """The ids of all schedules, even of deleted ones."""
     lists = [keys.creation_list(workspace, "schedules", deleted=deleted) for deleted in (False, True)]
     return listing.list_ids(ScheduleItem, *lists)
 

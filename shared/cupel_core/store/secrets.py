@@ -1,10 +1,9 @@
 """Provider keys and header values, in Secrets Manager and nowhere else.
 
-A secret is named by what it is for: a provider's name, `persona/<id>`, `connector/<id>` or `evaluator`.
-
-An item names the headers and the version of its secret, by which the values are read. So a refused change changes
-nothing, and a run keeps the values that it started with. A secret belongs to an address: when the address changes, the
-secret must be sent again, as the permission to change an address would otherwise reveal it.
+A secret is named by its purpose: a provider's name, `persona/<id>`, `connector/<id>` or `evaluator`. An item names the
+headers and the version of its secret, by which the values are read. So a refused change changes nothing, and a run
+keeps the values that it started with. A secret belongs to an address: when the address changes, the secret must be sent
+again, as the permission to change an address would otherwise reveal it.
 """
 
 from cupel_core.base.errors import RetryableError
@@ -15,14 +14,12 @@ _DELETION_SECONDS = 5.0
 
 
 def put(workspace: str, owner: str, secret: str) -> str:
-    """Store a secret; returns the version to read it by, which later writes do not change.
-
-    Raises RetryableError shortly after the deletion of a secret with the same name.
-    """
+    """Store a secret. Return the version to read it by, which later writes do not change. Raise RetryableError shortly
+    after the deletion of a secret with the same name."""
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         return _put_or_create(name, secret)
-    except client.exceptions.InvalidRequestException as error:  # the earlier secret's deletion has not finished
+    except client.exceptions.InvalidRequestException as error:  # The earlier secret's deletion has not finished.
         raise RetryableError("a secret of this name is being deleted", _DELETION_SECONDS) from error
 
 
@@ -37,10 +34,8 @@ def _put_or_create(name: str, secret: str) -> str:
 
 
 def get(workspace: str, owner: str, version: str | None = None) -> str | None:
-    """The secret, in its newest version unless one is given; None if there is none, or if it is being deleted.
-
-    Secrets Manager keeps every version for a day, and the last hundred permanently.
-    """
+    """Return a version of the secret, by default the newest, or None if there is none or it is being deleted. Secrets
+    Manager keeps every version for a day, and the last hundred permanently."""
     client, name = secretsmanager(), _name(workspace, owner)
     try:
         if version is None:
@@ -51,11 +46,9 @@ def get(workspace: str, owner: str, version: str | None = None) -> str | None:
 
 
 def delete(workspace: str, owner: str) -> None:
-    """Delete a secret in all its versions immediately: within the recovery window its name could not be used again.
-
-    A version that is put at the same time may be deleted too. The caller then reads the version that is in use, and
-    forgets it if it `is_lost`: a removal wins.
-    """
+    """Delete a secret in all its versions immediately: within the recovery window its name could not be used again. A
+    version that is put at the same time may be deleted too. The caller then calls `is_lost` for the version in use, and
+    stops using it if it is lost: the removal takes precedence."""
     client = secretsmanager()
     try:
         client.delete_secret(SecretId=_name(workspace, owner), ForceDeleteWithoutRecovery=True)
@@ -64,7 +57,7 @@ def delete(workspace: str, owner: str) -> None:
 
 
 def is_lost(workspace: str, owner: str, version: str | None) -> bool:
-    """Whether this version, which something stored names, has been deleted."""
+    """Return whether this version, which an item still names, has been deleted."""
     return version is not None and get(workspace, owner, version) is None
 
 

@@ -14,7 +14,7 @@ from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code, updated
 
 RUN_SCORING = "run"
-"""Stands for the scoring that the transcripts themselves carry, in place of a rescore's id."""
+"""This takes the place of a rescore's id for the scoring that the transcripts themselves have."""
 
 
 class SelectionItem(Item):
@@ -27,15 +27,15 @@ class SelectionItem(Item):
 @dataclass(frozen=True)
 class StoredSelection:
     first_probe: int
-    """The lowest of the siblings that were compared."""
+    """The lowest index of the siblings that were compared."""
     assertion_index: int
     selection: Selection
     expires_at: datetime | None
-    """The earliest expiry of the answers that its reason may quote."""
+    """The earliest expiry of the answers that the reason may quote."""
 
 
 def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selection | None:
-    """A recorded selection. `index` is the lowest sibling's; `assertion_index` counts select-best assertions."""
+    """Return a recorded selection. `index` is the lowest sibling's; `assertion_index` counts select-best assertions."""
     try:
         item = SelectionItem.get(
             keys.selections(ref, scoring_id, index), keys.numbered_probe(index, assertion_index), consistent_read=True
@@ -46,7 +46,6 @@ def get(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> Selec
 
 
 def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelection]:
-    """The selections whose lowest sibling is in a block of probes."""
     partition = keys.selections(ref, scoring_id, block * keys.PROBES_PER_BLOCK)
     for item in SelectionItem.query(partition, consistent_read=True):
         index, _, assertion_index = item.sk.partition("#")
@@ -55,7 +54,7 @@ def list_block(ref: RunRef, scoring_id: str, block: int) -> Iterator[StoredSelec
 
 
 def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selection]:
-    """The selections whose lowest sibling is one of these probes; one request per block."""
+    """Yield the selections whose lowest sibling is one of these probes, with one request per block."""
     for block in keys.blocks(indexes):
         between = SelectionItem.sk.between(*_numbered(block[0], block[-1]))
         for item in SelectionItem.query(keys.selections(ref, scoring_id, block[0]), between, consistent_read=True):
@@ -63,19 +62,17 @@ def list_range(ref: RunRef, scoring_id: str, indexes: range) -> Iterator[Selecti
 
 
 def list_of_probe(ref: RunRef, scoring_id: str, index: int) -> Iterator[int]:
-    """The assertion indexes of the selections among the siblings of the probe `index`, the lowest of them."""
     between = SelectionItem.sk.between(*_numbered(index, index))
     for item in SelectionItem.query(keys.selections(ref, scoring_id, index), between, consistent_read=True):
         yield int(item.sk.partition("#")[2])
 
 
 def _numbered(first: int, last: int) -> tuple[str, str]:
-    """The lowest and the highest sort key of selections of these probes."""
     return keys.numbered_probe(first, 0), keys.numbered_probe(last, 999_999)
 
 
 def erase_content(ref: RunRef, scoring_id: str, index: int, assertion_index: int) -> None:
-    """Erase the reason of a selection, which quotes the answers; the winner and what it cost stay."""
+    """Erase the reason of a selection, which quotes the answers. The winner and the cost stay."""
     selection = get(ref, scoring_id, index, assertion_index)
     if selection is None:
         return
@@ -87,7 +84,7 @@ def erase_content(ref: RunRef, scoring_id: str, index: int, assertion_index: int
 def record(
     ref: RunRef, scoring_id: str, index: int, assertion_index: int, selection: Selection, expires_at: datetime | None
 ) -> Selection:
-    """Record a selection; returns this one, or the one that was recorded first in the same retry round."""
+    """Record a selection and return it, or return the one that was recorded first in the same retry round."""
     item = SelectionItem(
         keys.selections(ref, scoring_id, index),
         keys.numbered_probe(index, assertion_index),

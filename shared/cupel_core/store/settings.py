@@ -15,14 +15,14 @@ from cupel_core.domain.runs.priority import Priority
 
 
 class Lane(NamedTuple):
-    """One of a provider's three queues. The one of normal priority is named after the provider alone."""
+    """This is one of a provider's three queues. The queue of normal priority is named after the provider alone."""
 
     provider: str
     priority: Priority
 
     @classmethod
     def from_arn(cls, arn: str) -> "Lane":
-        """The lane of a queue's ARN. Providers with queues have no hyphen in their names."""
+        """Return the lane of a queue's ARN. Providers with queues have no hyphen in their names."""
         provider, _, priority = arn.rpartition("-probe_")[2].partition("-")
         return cls(provider, Priority(priority.upper()) if priority else Priority.NORMAL)
 
@@ -41,53 +41,51 @@ class Settings:
     finish_machine_arn: str = ""
     schedule_function_arn: str = ""
     schedule_role_arn: str = ""
-    """The role EventBridge Scheduler assumes to call the function."""
     schedule_dead_letters_arn: str = ""
     providers: str = ""
-    """Comma-separated names of the providers that have queues; empty for all."""
+    """Comma-separated names of the providers that have queues. Empty means all."""
     kms_key_arn: str = ""
-    """Customer managed key of secrets; empty for the key of Secrets Manager."""
+    """The customer managed key of secrets. Empty means the default key of Secrets Manager."""
     edge_secret_sha256: str = ""
-    """If set, requests must carry the header whose value has this digest; they come through `deploy/edge.yaml`."""
+    """If set, requests must carry the header whose value has this digest. They come through `deploy/edge.yaml`."""
     allowed_origins: str = ""
-    """Comma-separated; CORS allows no other origin."""
+    """Comma-separated origins. CORS allows no other origin."""
     transcript_retention_days: int = 365
     """0 keeps transcripts forever."""
     call_timeout_seconds: float = 120.0
-    """Limit of one model call; a probe starts only if its invocation has more time left than this."""
+    """The time limit of one model call. A probe starts only if its invocation has more time left than this."""
     probe_workers: int = 2
-    """Invocations of the probe function at a time, for each of a provider's queues."""
+    """The number of concurrent invocations of the probe function for each of a provider's queues."""
     bedrock_models: str = ""
-    """Comma-separated patterns, with `*`, of the models of Bedrock that every workspace may call as the stack's role,
-    whose account pays. None if empty."""
+    """Comma-separated patterns, with `*`, of the Bedrock models that every workspace may call as the stack's role. The
+    role's account pays. Empty allows no model."""
     allow_private_endpoints: bool = False
     """If true, connectors, webhooks, evaluators and providers may have addresses in a private network."""
     requests_per_second: float = 50.0
     """One token or user may send this many requests per second, and `request_burst` at once."""
     request_burst: int = 100
     workspace_turns: int = 16
-    """Turns of chats that one workspace may have in progress."""
+    """One workspace may have this many turns of chats in progress."""
     workspace_parallel_requests: int = 1_000
-    """Calls in flight to one provider, however many a workspace sets."""
+    """The workspace may have this many calls to one provider in flight, even if it sets a higher number."""
     workspace_quotas: Quotas = Quotas()
     """These limit what one workspace may use (cupel_core/domain/limits/quotas.py)."""
     max_waiting_requests: int = 200
-    """Requests of all workspaces that may wait at a time: each takes an execution environment."""
+    """This many requests of all workspaces may wait at a time. Each takes an execution environment."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
     oidc_client_id: str = ""
-    """It identifies the web page, whose users send the ID tokens that were issued for it."""
+    """This identifies the web page, whose users send the ID tokens that were issued for it."""
     oidc_origins: str = ""
-    """Only the page function uses these, for its content security policy."""
 
     @property
     def oidc_audiences(self) -> tuple[str, ...]:
-        """Return the audiences of the JWTs that are accepted."""
         return tuple(each for each in (self.oidc_audience, self.oidc_client_id) if each)
 
     @classmethod
     def read(cls, variables: Mapping[str, str]) -> "Settings":
-        """Unset variables have their defaults. Raises ValueError with those that are missing or have a wrong value."""
+        """Read the variables. Unset ones have their defaults. Raise ValueError with those that are missing or
+        invalid."""
         values: dict[str, Any] = {}
         wrong = []
         for each in fields(cls):
@@ -105,19 +103,19 @@ class Settings:
 
     @property
     def retention(self) -> timedelta | None:
-        """Return how long the content of conversations is stored; None means forever."""
+        """Return how long the content of conversations is stored. None means forever."""
         return timedelta(days=self.transcript_retention_days) if self.transcript_retention_days else None
 
     @property
     def request_limit(self) -> RequestLimit:
-        """It applies to each token or user."""
         return RequestLimit(self.requests_per_second, self.request_burst)
 
     def request_limit_of(self, scope: LimitScope) -> RequestLimit:
         return self.request_limit if scope is LimitScope.TOKEN else self.workspace_quotas.requests
 
     def probe_queue_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
-        """Queues are named `<stack>-dispatch` and `<stack>-probe_<provider>[-high|-low]`: one URL is enough."""
+        """Return the URL of a queue, which is named `<stack>-probe_<provider>[-high|-low]`, from the URL of
+        `<stack>-dispatch`."""
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}probe_{Lane(provider, priority).name}"
 
     def probe_dlq_url(self, provider: str, priority: Priority = Priority.NORMAL) -> str:
@@ -125,26 +123,27 @@ class Settings:
 
     @property
     def notify_queue_url(self) -> str:
-        """Calls of webhooks; its name differs from the dispatch queue's in the last part only."""
+        """Return the URL of the queue for calls of webhooks. Its name differs from the dispatch queue's in the last
+        part only."""
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}notify"
 
     @property
     def analyze_queue_url(self) -> str:
-        """Jobs that compare or analyze runs; named like the dispatch queue but for the last part."""
+        """Return the URL of the queue for jobs that compare or analyze runs, which is named after the same scheme."""
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}analyze"
 
     @property
     def turn_queue_url(self) -> str:
-        """Turns of chats; named like the dispatch queue but for the last part."""
+        """Return the URL of the queue for turns of chats, which is named after the same scheme."""
         return f"{self.dispatch_queue_url.removesuffix('dispatch')}turn"
 
     @property
     def score_machine_arn(self) -> str:
-        """The stack's two state machines differ only in the last part of their name: `finish` and `score`."""
+        """Return the ARN. The stack's two state machines differ only in the last part of their name: `finish` and
+        `score`."""
         return f"{self.finish_machine_arn.removesuffix('finish')}score"
 
     def queue_url(self, arn: str) -> str:
-        """Return the URL of a queue of this stack, from its ARN."""
         return f"{self.dispatch_queue_url.rpartition('/')[0]}/{arn.rpartition(':')[2]}"
 
     def has_queues(self, provider: str) -> bool:
@@ -173,5 +172,4 @@ _PARSERS: Mapping[type, Callable[[str], Any]] = {str: str, int: int, float: floa
 
 @cache
 def settings() -> Settings:
-    """The settings of this process."""
     return Settings.read(os.environ)

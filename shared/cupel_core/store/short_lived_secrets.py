@@ -1,6 +1,6 @@
 """Short-lived secrets of web pages: codes that open a session, once, and tickets for the events of one run.
 
-Like of tokens, only the SHA-256 of a secret is stored.
+Only the SHA-256 of a secret is stored, as for tokens.
 """
 
 from datetime import datetime
@@ -45,7 +45,7 @@ def create_code(digest: str, code: LoginCode) -> None:
 
 
 def find_code(digest: str) -> LoginCode | None:
-    """The code, even an expired one until it is erased; None if it is unknown or was redeemed."""
+    """Return the code, even an expired one until it is erased, or None if it is unknown or was redeemed."""
     try:
         item = LoginCodeItem.get(keys.token(digest), _CODE, consistent_read=True)
     except LoginCodeItem.DoesNotExist:
@@ -61,10 +61,8 @@ def find_code(digest: str) -> LoginCode | None:
 
 
 def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) -> bool:
-    """Delete the code and create the token of its session, both or neither.
-
-    False if another request has redeemed the code, or the token that the session belongs to was revoked or erased.
-    """
+    """Delete the code and create the token of its session, both or neither. Return False if another request has
+    redeemed the code, or the token that the session belongs to was revoked or erased."""
     with conditional_transaction() as transaction:
         transaction.delete(LoginCodeItem(keys.token(digest), _CODE), condition=LoginCodeItem.pk.exists())
         tokens.create_session(transaction, code.workspace, session, session_digest, code.root_digest)
@@ -74,10 +72,9 @@ def redeem(digest: str, code: LoginCode, session: Token, session_digest: str) ->
 class StoredTicket(NamedTuple):
     ref: RunRef
     token_id: str
-    """The token, or the user, that it was issued to."""
     expires_at: datetime
     token_digest: str | None = None
-    """The digest of the token's secret; None for a user."""
+    """The digest of the token's secret. It is None for a user."""
 
 
 class EventTicketItem(Item):
@@ -103,7 +100,7 @@ def create_ticket(digest: str, ticket: StoredTicket) -> None:
 
 
 def find_ticket(digest: str) -> StoredTicket | None:
-    """The ticket, even an expired one until it is erased; None for an unknown one."""
+    """Return the ticket, even an expired one until it is erased, or None for an unknown one."""
     try:
         item = EventTicketItem.get(keys.token(digest), _TICKET, consistent_read=True)
     except EventTicketItem.DoesNotExist:

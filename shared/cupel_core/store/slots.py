@@ -1,4 +1,4 @@
-"""The slots that are taken of one thing: an item, changed with optimistic locking."""
+"""Slots that limit concurrent work: one item per limit, changed with optimistic locking."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -39,5 +39,5 @@ def waiting_requests(workspace: str | None) -> ItemKey:
 def change(
     key: ItemKey, change_value: Callable[[Slots], Slots], last: Versioned[Slots] | None = None
 ) -> Versioned[Slots]:
-    """Raise RetryableError if too many change them at once."""
+    """Apply `change_value` to the slots. Raise RetryableError if too many writers change them at once."""
     return versioned_items.change(key, _CODEC, change_value, last)

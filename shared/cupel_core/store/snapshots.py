@@ -17,26 +17,24 @@ from cupel_core.store import blobs, scenarios
 from cupel_core.store.document_cache import DocumentCache
 
 MAX_CACHED_BYTES = 16_000_000
-"""Of JSON; the snapshot of a run of a million cases has 7 MB."""
+"""The cache holds this much JSON. The snapshot of a run of a million cases has 7 MB."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
     definition: dict[str, Any]
-    """The definition's content in the API's shape."""
     manifest: Manifest
     scenario_positions: tuple[int, ...]
-    """The scenario of each case, as a position in the manifest; ascending within each segment of the plan."""
+    """The scenario of each case, as a position in the manifest. Positions ascend within each segment of the plan."""
     personas: tuple[Persona, ...] = ()
     """The personas as they were at the start, without their headers."""
     case_personas: tuple[int | None, ...] = ()
-    """The index in `personas` for each case; empty if no case has one."""
+    """The index in `personas` for each case. It is empty if no case has one."""
     profile: dict[str, Any] | None = None
-    """`{id, name, version, enabled, content}` of the operation profile; None without one."""
+    """`{id, name, version, enabled, content}` of the operation profile. It is None without one."""
     prices: Prices = field(kw_only=True)
-    """The workspace's own prices by provider."""
     price_list: str = field(kw_only=True)
-    """The list that all other prices came from at the start."""
+    """The price list that applied at the start to all other models."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -55,7 +53,7 @@ class Snapshot:
         )
 
     def cases(self, scenario_id: str) -> tuple[int, ...]:
-        """The cases of a scenario, ascending; none if it was not selected."""
+        """Return the cases of a scenario, ascending. There are none if it was not selected."""
         selected = scenarios.find_positions(self.manifest, [scenario_id]).get(scenario_id)
         return tuple(case for case, position in enumerate(self.scenario_positions) if position == selected)
 
@@ -98,11 +96,11 @@ def _prices_from_json(prices: dict[str, list[Any]]) -> Prices:
 
 
 get = DocumentCache(lambda text: _from_json(orjson.loads(text)), MAX_CACHED_BYTES)
-"""The snapshot under a key. Snapshots never change, so a process reads each once. Raises NotFound."""
+"""Return the snapshot. Snapshots never change, so a process reads each once. Raise NotFound."""
 
 
 def find(key: str) -> Snapshot | None:
-    """None if the snapshot was deleted, as the run's outcomes can still be read."""
+    """Return the snapshot, or None if it was deleted. The run's outcomes can be read even then."""
     try:
         return get(key)
     except NotFound:
@@ -110,13 +108,13 @@ def find(key: str) -> Snapshot | None:
 
 
 def get_definition(key: str) -> dict[str, Any] | None:
-    """The definition's content; None if the snapshot was deleted."""
+    """Return the definition's content, or None if the snapshot was deleted."""
     snapshot = find(key)
     return snapshot.definition if snapshot else None
 
 
 def get_case(key: str, case: int) -> CaseView:
-    """A case; an empty one if the snapshot is gone, which may be why its probe is a dead letter."""
+    """Return a case. It is empty if the snapshot is gone, which may be why its probe is a dead letter."""
     try:
         snapshot = get(key)
         return CaseView.of(snapshot.scenario(case), snapshot.persona(case))

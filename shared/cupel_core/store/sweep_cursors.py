@@ -1,4 +1,4 @@
-"""Where the sweeper stopped in a list because its time was up, so that its next pass continues there."""
+"""Positions at which the sweeper stopped in a list because its time was up. Its next pass continues there."""
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -11,7 +11,7 @@ class SweepCursorItem(Item):
 
 
 def get(name: str) -> str | None:
-    """The sort key after which to continue; None to start at the beginning."""
+    """Return the sort key after which to continue, or None to start at the beginning."""
     try:
         return SweepCursorItem.get(keys.SWEEP_CURSORS, name, consistent_read=True).position
     except SweepCursorItem.DoesNotExist:

@@ -20,7 +20,7 @@ from cupel_core.store.settings import settings
 
 
 class _TableNameFromSettings(type):
-    """Reads the table's name when it is used, so that importing a model needs no environment."""
+    """This reads the table's name when it is used, so that importing a model needs no environment."""
 
     @property
     def table_name(cls) -> str:
@@ -28,7 +28,7 @@ class _TableNameFromSettings(type):
 
 
 class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """gsi1: what a workspace lists, sorted by creation time."""
+    """This is the index gsi1: what a workspace lists, sorted by creation time."""
 
     class Meta:
         index_name = "gsi1"
@@ -39,7 +39,8 @@ class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class Item(Model):
-    """The keys every item has. Never used itself: its subclasses would inherit its connection, which has no index."""
+    """It has the keys of every item. Models derive from it and it is not used itself, as they would inherit its
+    connection."""
 
     class Meta(metaclass=_TableNameFromSettings):
         pass
@@ -49,29 +50,27 @@ class Item(Model):
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
-        """With the client that all models share: PynamoDB would create one for each."""
+        """Return a connection with the client that all models share. PynamoDB would create one for each."""
         table = super()._get_connection()
         table.connection._client = connection().client
         return table
 
 
 class ExtraWrite(NamedTuple):
-    """An item to write in the same transaction as a change, on its own condition."""
+    """This is an item to write in the same transaction as a change, on its own condition."""
 
     item: Item
     condition: Condition
 
 
 class RevisedItem(Item):
-    """Named fields that are changed one by one, and how often they were."""
+    """This has named fields that are changed one by one, and a count of the changes."""
 
     revision = NumberAttribute(null=True)
 
     def change(self, changes: Mapping[str, Any], read_revision: int | None = None) -> bool:
-        """Set the named fields; None removes one. Concurrent changes of other fields do not conflict.
-
-        With `read_revision`, returns False and changes nothing if that is no longer the revision.
-        """
+        """Set the named fields; None removes one. Concurrent changes of other fields do not conflict. With
+        `read_revision`, return False and change nothing if that is no longer the revision."""
         if not changes:
             return True
         kind = type(self)
@@ -87,8 +86,6 @@ class RevisedItem(Item):
 
 
 class _SharedConnection(Connection):
-    """A connection of the session whose clients the store uses."""
-
     @property
     def session(self) -> Session:
         return clients.session()
@@ -96,7 +93,6 @@ class _SharedConnection(Connection):
 
 @cache
 def connection() -> Connection:
-    """The connection for transactions, with the client of all models."""
     shared = _SharedConnection(max_pool_connections=clients.MAX_POOL_CONNECTIONS)
     with clients.CREATION:
         shared.client  # noqa: B018 - creates it
@@ -104,10 +100,8 @@ def connection() -> Connection:
 
 
 class ConditionalTransaction(TransactWrite):
-    """A transaction that is not committed if a condition is not met; `is_committed` then says so after the block.
-
-    Raises if it was cancelled only because others were writing the same items: nothing is known of its conditions then.
-    """
+    """This transaction is not committed if a condition is not met. `is_committed` says so after the block. It raises if
+    it was cancelled only by concurrent writes of the same items, because its conditions are then unknown."""
 
     is_committed = False
 
@@ -126,7 +120,7 @@ def conditional_transaction() -> ConditionalTransaction:
 
 
 def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update an item; False if the condition was not met."""
+    """Update an item. Return False if the condition was not met."""
     try:
         item.update(actions=list(actions), condition=condition)
     except UpdateError as error:
@@ -137,5 +131,6 @@ def updated(item: Item, actions: Sequence[Action], condition: Condition) -> bool
 
 
 def error_code(error: PynamoDBException) -> str | None:
-    """DynamoDB's error code for a refused call; None if there was no response (PynamoDB's own property raises then)."""
+    """Return DynamoDB's error code for a refused call, or None if there was no response. PynamoDB's own property raises
+    in that case."""
     return error.cause_response_code if isinstance(error.cause, ClientError) else None

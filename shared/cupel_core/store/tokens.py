@@ -18,7 +18,7 @@ from cupel_core.store.workspaces import WorkspaceItem, is_free
 
 _SECRET = "token"  # noqa: S105 - a sort key
 _SESSION_RETENTION = timedelta(days=30)
-"""How long a session is listed after its end."""
+"""A session is listed for this time after its end."""
 
 
 class SecretItem(Item):
@@ -43,7 +43,8 @@ class TokenItem(Item):
 
 
 def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool = False) -> None:
-    """With `of_new_workspace`, create the workspace in the same transaction. Conflict if an operator has before."""
+    """Create a token. With `of_new_workspace`, create the workspace in the same transaction. Raise Conflict if an
+    operator has created the workspace before."""
     try:
         with idempotency_keys.transaction() as transaction:
             _save(transaction, workspace, token, digest)
@@ -58,7 +59,7 @@ def create(workspace: str, token: Token, digest: str, *, of_new_workspace: bool 
 
 
 def create_session(transaction: TransactWrite, workspace: str, token: Token, digest: str, root_digest: str) -> None:
-    """Write the token in this transaction, on condition that the one it belongs to still exists. It erases itself."""
+    """Write a session's token, which expires by itself. The transaction requires that the root token still exists."""
     is_live = SecretItem.pk.exists() & SecretItem.revoked_at.does_not_exist()
     transaction.condition_check(SecretItem, keys.token(root_digest), _SECRET, condition=is_live)
     _save(transaction, workspace, token, digest, root_digest)
@@ -94,7 +95,8 @@ def _save(
 
 
 def find_secret(digest: str) -> SecretState | None:
-    """The state of a secret; None if it is unknown or revoked. Strongly consistent: revoking takes effect at once."""
+    """Return the state of a secret, or None if it is unknown or revoked. The read is strongly consistent: revoking
+    takes effect at once."""
     try:
         item = SecretItem.get(keys.token(digest), _SECRET, consistent_read=True)
     except SecretItem.DoesNotExist:
@@ -112,7 +114,7 @@ def note_use(digest: str, now: datetime) -> None:
 
 
 def find(workspace: str, token_id: str) -> Token | None:
-    """The token, without its last use; None if the workspace never had it."""
+    """Return the token, without its last use, or None if the workspace never had it."""
     item = _find_item(workspace, token_id)
     return _token(item, None) if item else None
 
@@ -123,7 +125,6 @@ def find_name(workspace: str, token_id: str) -> str | None:
 
 
 def find_digest(workspace: str, token_id: str) -> str | None:
-    """The digest of a token's secret; None if the workspace never had the token."""
     item = _find_item(workspace, token_id)
     return item.digest if item else None
 
@@ -136,7 +137,8 @@ def _find_item(workspace: str, token_id: str) -> TokenItem | None:
 
 
 def erase_all(workspace: str, has_time: Callable[[], bool]) -> bool:
-    """Erase the workspace's tokens, effective with the next request, as far as time allows; whether none is left."""
+    """Erase the workspace's tokens while `has_time` allows. Return whether none is left. It takes effect
+    immediately."""
     for item in TokenItem.query(keys.tokens(workspace), consistent_read=True):
         if not has_time():
             return False
@@ -146,7 +148,7 @@ def erase_all(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:
-    """Revoke a token; revoking it again changes nothing. Raises NotFound if there is none."""
+    """Revoke a token. Revoking it again changes nothing. Raise NotFound if there is none."""
     try:
         item = TokenItem.get(keys.tokens(workspace), token_id, consistent_read=True)
     except TokenItem.DoesNotExist:
@@ -160,7 +162,6 @@ def revoke(workspace: str, token_id: str, now: datetime) -> None:
 
 
 def list_tokens(workspace: str, limit: int, cursor: str | None) -> Page[Token]:
-    """A page of tokens, newest first: token ids sort by creation time."""
     page = fill_page(list_newest(TokenItem, keys.tokens(workspace), limit, cursor, by_sort_key=True), limit)
     secrets = SecretItem.batch_get([(keys.token(item.digest), _SECRET) for item in page.items])
     last_uses = {item.token_id: _time(item.last_used_at) for item in secrets}

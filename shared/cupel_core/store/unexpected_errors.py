@@ -1,4 +1,4 @@
-"""Errors that nobody raised on purpose, as the errors that callers are told."""
+"""Translation of errors that the code did not raise on purpose to errors for callers."""
 
 from aws_lambda_powertools import Logger
 
@@ -6,13 +6,12 @@ from cupel_core.base.errors import AppError, RetryableError
 from cupel_core.store.clients import is_transient
 
 UNEXPECTED_ERRORS = "UnexpectedErrors"
-"""The metric that an alarm watches."""
 
 logger = Logger()
 
 
 def from_unexpected(error: Exception) -> AppError:
-    """The last resort: the response does not reveal the cause; the log contains all of it."""
+    """Return an error that does not reveal the cause. The log has all of it."""
     if is_transient(error):
         logger.warning("request failed", exc_info=error)
         return RetryableError("an AWS service is busy or unavailable; repeat the request")
@@ -22,8 +21,8 @@ def from_unexpected(error: Exception) -> AppError:
 
 
 def _count_unexpected() -> None:
-    """Publish a metric: the invocation succeeds, so Lambda counts no error, and GraphQL and MCP answer with 200."""
-    from aws_lambda_powertools.metrics import MetricUnit, single_metric  # needed rarely
+    """Publish a metric. Lambda counts no error for a successful invocation, and GraphQL and MCP answer with 200."""
+    from aws_lambda_powertools.metrics import MetricUnit, single_metric  # It is needed rarely.
 
     with single_metric(name=UNEXPECTED_ERRORS, unit=MetricUnit.Count, value=1):
         pass  # A log line is written at the end; its dimension is the service, which is the stack's name.

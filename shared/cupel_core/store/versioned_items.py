@@ -1,6 +1,6 @@
 """Items that many workers rewrite with optimistic locking: each write requires the version that was read.
 
-DynamoDB allows 1,000 write units per second and partition, and charges one for each KB of the whole item, also when the
+DynamoDB allows 1,000 write units per second and partition, and charges one for each KB of the whole item, even when the
 condition fails. A token identifies a write, so that a retry after a lost response recognizes its own.
 """
 
@@ -19,7 +19,7 @@ _MAX_ATTEMPTS = 20
 
 
 class Versioned[T](NamedTuple):
-    """A value as last read or written; `version` is 0 if it is not stored yet."""
+    """This is a value as last read or written. `version` is 0 if it is not stored yet."""
 
     value: T
     version: int = 0
@@ -27,10 +27,9 @@ class Versioned[T](NamedTuple):
 
 
 class Codec[T](Protocol):
-    """How a value is stored. What is not stored yet has the default value."""
+    """This says how a value is stored. A value that is not stored yet has the default."""
 
     name: str
-    """As error messages have it."""
 
     def default(self) -> T: ...
 
@@ -42,10 +41,8 @@ class Codec[T](Protocol):
 def change[T](
     key: dict[str, Any], codec: Codec[T], change_value: Callable[[T], T], last: Versioned[T] | None = None
 ) -> Versioned[T]:
-    """Apply `change_value` to the current value; if another worker wrote first, to what that worker wrote.
-
-    `last` is what this worker wrote last: a worker that is probably alone saves a read.
-    """
+    """Apply `change_value` to the current value. If another worker wrote first, apply it again to that worker's value.
+    `last` is what this worker wrote last. It saves a read if no other worker has written since."""
     token = uuid.uuid4().hex
     current = last or read(key, codec)
     for _ in range(_MAX_ATTEMPTS):
@@ -65,7 +62,8 @@ def read[T](key: dict[str, Any], codec: Codec[T]) -> Versioned[T]:
 
 
 def _write[T](key: dict[str, Any], codec: Codec[T], changed: Versioned[T]) -> Versioned[T] | None:
-    """None if it was written, else what is stored. A retry after a lost response finds its own token there."""
+    """Write a value. Return None if it was written, else the stored value. A retry after a lost response finds its own
+    token there."""
     client = dynamodb()
     try:
         client.put_item(

@@ -49,13 +49,13 @@ def find(workspace: str) -> Webhook | None:
 
 
 def callback_scope(workspace: str) -> CallbackScope | None:
-    """What a run of the workspace that starts now calls its webhook for."""
+    """Return which events of a run that starts now are sent to the workspace's webhook."""
     webhook = find(workspace)
     return webhook.scope if webhook else None
 
 
 def save(workspace: str, webhook: Webhook, before: Webhook | None) -> None:
-    """Create or replace the webhook. Conflict if it is no longer as it was `before`."""
+    """Create or replace the webhook. Raise Conflict if it is no longer as it was `before`."""
     item = WebhookItem(
         keys.workspace_settings(workspace),
         _SORT_KEY,
@@ -76,7 +76,7 @@ def save(workspace: str, webhook: Webhook, before: Webhook | None) -> None:
 
 
 def delete(workspace: str, before: Webhook) -> None:
-    """Conflict if it is no longer as it was `before`."""
+    """Delete the webhook. Raise Conflict if it is no longer as it was `before`."""
     try:
         _item(workspace).delete(condition=_is_revision(before.revision))
     except DeleteError as error:
@@ -95,7 +95,8 @@ def disable(workspace: str, webhook: Webhook, reason: str, now: datetime) -> Non
 
 
 def set_failures(workspace: str, webhook: Webhook, failures: int, suspended_until: datetime | None) -> None:
-    """Record failed calls in a row. Of two concurrent failures, one may count; a change by a user starts anew."""
+    """Store the number of consecutive failures. Of two concurrent failures, one may count. A user's change resets
+    them."""
     suspended = WebhookItem.suspended_until
     actions: list[Action] = [
         WebhookItem.failures.set(failures),

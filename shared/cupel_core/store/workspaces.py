@@ -1,6 +1,6 @@
 """Workspaces that operators have created or erased. Others have no item: those of `cupel tokens bootstrap` and of JWTs.
 
-The item of an erased workspace stays, so that a table that is restored shows whether it is from before the erasure.
+The item of an erased workspace stays. It shows whether a restored table is from before the erasure.
 """
 
 from datetime import datetime
@@ -21,19 +21,19 @@ from cupel_core.store.table import Item, connection
 
 class WorkspaceItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt", null=True)
-    """Absent if no operator has created the workspace."""
+    """This is absent if no operator has created the workspace."""
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     erasure_completed_at = UnicodeAttribute(attr_name="erasureCompletedAt", null=True)
 
 
 def is_free() -> Condition:
-    """The write condition that a name may be used for a new workspace."""
+    """Return the write condition that a name may be used for a new workspace."""
     free: Condition = WorkspaceItem.pk.does_not_exist() | WorkspaceItem.erasure_completed_at.exists()
     return free
 
 
 def find(name: str) -> Workspace | None:
-    """Strongly consistent: an erased workspace is unreadable at once."""
+    """Return the workspace. The read is strongly consistent: an erased workspace is unreadable at once."""
     try:
         return _workspace(WorkspaceItem.get(keys.WORKSPACES, name, consistent_read=True))
     except WorkspaceItem.DoesNotExist:
@@ -41,14 +41,13 @@ def find(name: str) -> Workspace | None:
 
 
 def list_workspaces(limit: int, cursor: str | None) -> Page[Workspace]:
-    """A page, by name."""
     by_name = Creation(oldest_first=True)
     entries = list_newest(WorkspaceItem, keys.WORKSPACES, limit, cursor, by_sort_key=True, created=by_name)
     return fill_page((entry.map(_workspace) for entry in entries), limit)
 
 
 def begin_erasure(name: str, now: datetime, erasure: Erasure) -> None:
-    """Mark the workspace as erased, and have the sweeper carry it out."""
+    """Mark the workspace as erased and enter it in the list of erasures."""
     with TransactWrite(connection=connection()) as transaction:
         actions: list[Action] = [WorkspaceItem.erased_at.set(to_iso(now)), WorkspaceItem.erasure_completed_at.remove()]
         transaction.update(WorkspaceItem(keys.WORKSPACES, name), actions=actions)
@@ -56,7 +55,6 @@ def begin_erasure(name: str, now: datetime, erasure: Erasure) -> None:
 
 
 def complete_erasure(name: str, now: datetime) -> None:
-    """Note that nothing of the workspace is left."""
     WorkspaceItem(keys.WORKSPACES, name).update([WorkspaceItem.erasure_completed_at.set(to_iso(now))])
 
 

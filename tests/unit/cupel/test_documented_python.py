@@ -71,6 +71,11 @@ def test_the_examples_of_the_library(
     assert names["processor"].is_running()
 
 
+def test_the_example_of_the_readme(run_examples: RunExamples, capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples("README.md", None)
+    assert capsys.readouterr().out == "1.0\n"
+
+
 def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     shutil.copy(ROOT / "samples/appointment.yaml", tmp_path / "evals/booking.yaml")
@@ -104,4 +109,4 @@ def test_the_example_of_a_chat(
 
 def test_no_page_with_examples_is_forgotten() -> None:
     pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
-    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in _RUN}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in _RUN)}

@@ -11,7 +11,7 @@ export const analysisQuery = (id: string) =>
       read(api.GET("/v1/runs/{run_id}/analysis", { signal, params: { path: { run_id: id } } })),
   });
 
-/** The figures by group of cases; without `by`, only what the run can be grouped by. */
+/** Reads the figures by group of cases; without `by`, only the fields that the run can be grouped by. */
 export const breakdownQuery = (id: string, by: string | null) =>
   queryOptions({
     queryKey: ["run", id, "analysis", "breakdown", by],
@@ -24,7 +24,6 @@ export const breakdownQuery = (id: string, by: string | null) =>
       ),
   });
 
-/** Null if none was made. */
 export const deepAnalysisQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "analysis", "deep"],
@@ -34,7 +33,7 @@ export const deepAnalysisQuery = (id: string) =>
       ),
   });
 
-/** Starts it, unless nothing has changed since the last one. `jobId` names the job that computes it. */
+/** Starts a deep analysis, unless nothing has changed since the last one. `jobId` names its job. */
 export function analyzeDeeply(id: string, narrative: boolean): Promise<Schemas["AnalysisSummary"]> {
   const body = { kind: "deep", force: false, narrative } as const;
   return read(api.POST("/v1/runs/{run_id}/analysis", { params: { path: { run_id: id } }, body }));

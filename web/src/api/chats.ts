@@ -27,7 +27,7 @@ export const branchesQuery = (id: string) =>
       ),
   });
 
-/** Newest first, with messages that later prompts leave out. */
+/** Lists exchanges newest first, with messages that later prompts leave out. */
 export const exchangesQuery = (id: string, branch: string) =>
   listQuery<Exchange>(["chats", id, "exchanges", branch], (query, signal) =>
     read(
@@ -76,7 +76,6 @@ export const turnQuery = (id: string, turn: string) =>
       ),
   });
 
-/** What the model received; null if it was not called. */
 export const turnPromptQuery = (id: string, turn: string) =>
   queryOptions({
     queryKey: ["chats", id, "turns", turn, "prompt"],
@@ -89,7 +88,7 @@ export const turnPromptQuery = (id: string, turn: string) =>
       ).catch(nullIfConflict),
   });
 
-/** What a turn in progress has done so far: each answer has the events and the text after those that were read. */
+/** Reads the progress of a turn: each answer has the events and the text after those that were read. */
 export const turnProgressQuery = (id: string, turn: string) =>
   queryOptions({
     queryKey: ["chats", id, "progress", turn],
@@ -103,7 +102,7 @@ export const turnProgressQuery = (id: string, turn: string) =>
         params: { path, query },
       });
       const list = await read(answer);
-      // Set if too many requests wait already: then this one did not.
+      // It is set if too many requests wait already: then this one did not.
       const retryAfter = Number((await answer).response.headers.get("Retry-After"));
       return advance(before, list as Schemas["TurnEventList"], retryAfter * 1000 || PAUSE_MS);
     },

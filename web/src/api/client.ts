@@ -4,7 +4,7 @@ import { origin } from "../lib/base";
 import { isSessionEnded, readToken, renewIfDue } from "./session";
 import type { Problem, Schemas } from "./types";
 
-/** A refusal by the API, with its problem document, or the failure to reach it (status 0). */
+/** Represents a refusal by the API, with its problem document, or the failure to reach it (status 0). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -13,13 +13,12 @@ export class ApiError extends Error {
     readonly fields: readonly { field: string; message: string }[] = [],
     readonly requestId: string | null = null,
     readonly retryAfterSeconds: number | null = null,
-    /** Of a start whose expected cost exceeds its budget: it has to be confirmed. */
     readonly estimate: Schemas["Estimate"] | null = null,
   ) {
     super(detail);
   }
 
-  /** Whether the same request may succeed later. */
+  /** Tells whether the same request may succeed later. */
   get isTransient(): boolean {
     return (
       this.status === 0 ||
@@ -51,7 +50,7 @@ api.use({
   },
 });
 
-/** The body of a successful response; throws an ApiError for any other. */
+/** Returns the body of a successful response, and throws an ApiError for any other. */
 export async function read<T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
   answer: Promise<FetchResponse<T, O, M>>,
 ): Promise<NonNullable<FetchResponse<T, O, M>["data"]>> {
@@ -60,7 +59,7 @@ export async function read<T extends Record<string | number, unknown>, O, M exte
   throw toError(response, error);
 }
 
-/** The body with the tag of its state: with it as `If-Match`, a change that is based on another state is refused. */
+/** Returns the body with its ETag: as `If-Match`, it refuses a change that is based on another state. */
 export async function readTagged<
   T extends Record<string | number, unknown>,
   O,
@@ -70,19 +69,16 @@ export async function readTagged<
   return { value, etag: (await answer).response.headers.get("ETag") };
 }
 
-/** For what may not exist: `read(…).catch(nullIfNotFound)`. */
 export function nullIfNotFound(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null;
   throw error;
 }
 
-/** For what an item of another status does not have. */
 export function nullIfConflict(error: unknown): null {
   if (error instanceof ApiError && error.status === 409) return null;
   throw error;
 }
 
-/** The header that goes with it. */
 export function ifMatch(etag: string | null): { "If-Match"?: string } {
   return etag === null ? {} : { "If-Match": etag };
 }

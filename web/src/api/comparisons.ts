@@ -12,7 +12,7 @@ export const terminalRunsQuery = queryOptions({
   select: (page) => page.items.filter((run) => isTerminal(run.status)),
 });
 
-/** The newest comparison of all targets and prompts of two runs by their own scoring; null if there is none. */
+/** Reads the newest comparison of two whole runs by their own scoring; null if there is none. */
 export const comparisonOfQuery = (baseline: string, comparison: string) =>
   queryOptions({
     queryKey: ["comparison of", baseline, comparison],
@@ -27,7 +27,7 @@ export const comparisonOfQuery = (baseline: string, comparison: string) =>
     },
   });
 
-/** The newest comparisons that a run takes part in, without their figures. */
+/** Lists the newest comparisons of a run without their figures. */
 export const comparisonsOfRunQuery = (run: string) =>
   queryOptions({
     queryKey: ["comparisons of", run],
@@ -50,7 +50,7 @@ export function createComparison(
   );
 }
 
-/** One of many comparisons, which are read again one after the other: see `useReadAgain`. */
+/** Reads one of many comparisons, which are refreshed one after the other: see `useReadAgain`. */
 export const pairQuery = (id: string) => ({ ...comparisonQuery(id), refetchInterval: false as const });
 
 export const comparisonQuery = (id: string) =>
@@ -90,10 +90,9 @@ export const scenarioChangesQuery = (id: string, row: number, change: Change | u
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 
-/** How many scenarios are drawn at most. */
 export const MOST_DRAWN = 2_000;
 
-/** The scenarios of a pair, those that changed most first; `isCut` if there are more. */
+/** Reads the scenarios of a pair, most changed first; `isCut` is set if there are more. */
 export const allChangesQuery = (id: string, row: number) =>
   queryOptions({
     queryKey: ["comparison", id, "scenarios", row, "all"],
@@ -115,7 +114,6 @@ interface Column {
   promptId: string | null;
 }
 
-/** The conversations of a scenario with one target of a run. */
 export const scenarioTranscriptsQuery = (run: string, scenarioId: string, column: Column | undefined) =>
   queryOptions({
     queryKey: ["run", run, "scenario", scenarioId, column?.targetId, column?.promptId],

@@ -4,7 +4,6 @@ import { api, read, readTagged } from "./client";
 
 const WATCH_MS = 2_000;
 
-/** What a pattern reads from each answer. */
 export const decisionsQuery = (pattern: string, answers: readonly string[]) =>
   queryOptions({
     queryKey: ["decisions", pattern, answers],
@@ -39,7 +38,6 @@ export const definitionListQuery = (search: DefinitionsSearch) =>
     getNextPageParam: cursorOf,
   });
 
-/** A definition at a version, or at its latest. */
 export const definitionQuery = (id: string, version?: number) =>
   queryOptions({
     queryKey: ["definition", id, version ?? "latest"],
@@ -54,7 +52,7 @@ export const definitionQuery = (id: string, version?: number) =>
     staleTime: version === undefined ? 1_000 : Number.POSITIVE_INFINITY,
   });
 
-/** The latest version with the tag of its state, for a change. What is edited stays as it was when it was opened. */
+/** Reads the latest version with its ETag for a change. Edited fields stay as they were when they were opened. */
 export const definitionEditQuery = (id: string) =>
   queryOptions({
     queryKey: ["definition", id, "edit"],
@@ -94,11 +92,11 @@ export const scenariosQuery = (id: string, version: number) =>
       ),
     initialPageParam: "",
     getNextPageParam: cursorOf,
-    // What is unfolded stays so while the next version's are read.
+    // Unfolded parts stay unfolded while the next version's are read.
     placeholderData: (before, query) => (query?.queryKey[1] === id ? before : undefined),
   });
 
-/** A scenario with the tag of its state, for a change. What is edited stays as it was when it was opened. */
+/** Reads a scenario with its ETag for a change. Edited fields stay as they were when they were opened. */
 export const scenarioQuery = (id: string, scenario: string, version?: number) =>
   queryOptions({
     queryKey: ["scenario", id, scenario, version ?? "latest"],

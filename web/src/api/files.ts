@@ -3,7 +3,7 @@ import { api, read } from "./client";
 
 const VALID_MS = 4 * 60_000;
 
-/** A file with the address of its content, which is valid for five minutes. */
+/** Reads a file with the address of its content, which is valid for five minutes. */
 export const fileQuery = (id: string) =>
   queryOptions({
     queryKey: ["file", id],

@@ -1,4 +1,3 @@
-/** The OpenID Connect issuer that the page function names in the head of the page. */
 export interface Issuer {
   readonly address: string;
   readonly clientId: string;
@@ -13,5 +12,4 @@ function readIssuer(): Issuer | null {
   return address && clientId && URL.canParse(address) ? { address, clientId } : null;
 }
 
-/** Null where none is configured. */
 export const issuer = readIssuer();

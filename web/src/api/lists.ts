@@ -12,7 +12,7 @@ export interface PageQuery {
 const PAGE = 50;
 const MAX_PAGE = 100;
 
-/** A list that is read on page by page. */
+/** Reads a list page by page. */
 export function listQuery<T>(
   key: readonly unknown[],
   readPage: (query: PageQuery, signal: AbortSignal) => Promise<Page<T>>,
@@ -26,7 +26,6 @@ export function listQuery<T>(
   });
 }
 
-/** Every item of a list that is short: its pages one after the other. */
 export async function readAll<T>(readPage: (query: PageQuery) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {

@@ -1,4 +1,4 @@
-/** Following a run by its event stream, which says what has changed, so that only that is read again. */
+/** Follows a run by its event stream, which says what has changed, so that only that is read again. */
 
 import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -12,22 +12,22 @@ import { mayAsk, onReturn } from "./watching";
 const POLL_MS = 2_000;
 /** Figures that change with each outcome are not read more often. */
 const READ_AGAIN_MS = 4_000;
-/** What moves without events, such as delays and spend, is read at least as often. */
+/** Values that change without events, such as delays and spend, are read at least as often. */
 const READ_ANYWAY_MS = 10_000;
 const NO_CONTENT = 204;
 const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
 
 export interface Following {
-  /** Stored events of the run. */
   readonly events: readonly RunEvent[];
-  /** Since when it could not be followed, and when it is tried again; null while it is followed. */
   readonly lost: { readonly since: number; readonly nextTry: number } | null;
 }
 const NOTHING: Following = { events: [], lost: null };
 
-/** While the run goes on and the page is visible: its queries are refreshed. One that is over is asked for once when
- * someone comes back to the page: it may have been expanded or retried elsewhere. */
+/**
+ * Refreshes a run's queries while it goes on and the page is visible. A run that is over is read once when the page
+ * becomes visible again: it may have been expanded or retried elsewhere.
+ */
 export function useFollowing(run: Run | undefined): Following {
   const client = useQueryClient();
   const [following, set] = useState(NOTHING);
@@ -36,7 +36,7 @@ export function useFollowing(run: Run | undefined): Following {
   const followed = useRef<string>(undefined);
   useEffect(() => {
     set(NOTHING);
-    // What was read last is from before its end.
+    // The last read was before its end.
     if (isOver && id !== undefined && followed.current === id)
       void client.invalidateQueries({ queryKey: ["run", id] });
     followed.current = isOver ? undefined : id;
@@ -51,7 +51,7 @@ export function useFollowing(run: Run | undefined): Following {
   return following;
 }
 
-/** If the run goes on again, it is followed from then on; if it has ended anew meanwhile, all of it is read again. */
+/** Follows a run that goes on again, and reads all of it again if it has ended anew meanwhile. */
 async function readReopened(id: string, client: QueryClient): Promise<void> {
   const queryKey = ["run", id];
   const before = client.getQueryData<Run>(queryKey);
@@ -88,7 +88,7 @@ async function follow(
       if (signal.aborted || !(error instanceof ApiError)) throw error;
       if (error.status === NOT_FOUND) break;
       failures += 1;
-      // The session has ended: this asks for another one.
+      // The session has ended, so this request asks for another one.
       if (error.status === UNAUTHORIZED && failures === 1)
         await client.refetchQueries({ queryKey: ["run", id], exact: true });
       if (failures === 1) since = Date.now();
@@ -108,7 +108,7 @@ async function follow(
   await client.invalidateQueries({ queryKey: ["run", id] });
 }
 
-/** The events after a number; null once the run is over and all have been read. */
+/** Reads the events after a number; returns null once the run is over and all have been read. */
 async function readEvents(id: string, after: number, signal: AbortSignal): Promise<RunEvent[] | null> {
   const { data, error, response } = await api.GET("/v1/runs/{run_id}/events", {
     signal,
@@ -121,7 +121,7 @@ async function readEvents(id: string, after: number, signal: AbortSignal): Promi
   return parseEventStream(String(data)).map((each) => JSON.parse(each.data) as RunEvent);
 }
 
-/** What the events say is known at once; what they do not say is read again, in its turn. */
+/** Applies the events at once; data that they do not contain is read again, in its turn. */
 async function apply(
   id: string,
   client: QueryClient,
@@ -146,15 +146,17 @@ async function apply(
   }
 }
 
-/** Without reading it at once. */
+/** Marks data as stale without reading it at once. */
 function invalidate(client: QueryClient, queryKey: string[]): Promise<void> {
   return client.invalidateQueries({ queryKey, exact: true, refetchType: "none" });
 }
 
 const PARTS = ["progress", "results"] as const;
 
-/** Of what is shown, that which was read longest ago, but the run itself first if an event has changed it; undefined if
- * all of it is new. */
+/**
+ * Returns the visible query that was read longest ago, but the run first if an event has changed it; undefined if all
+ * are new.
+ */
 function oldest(id: string, client: QueryClient): Query | undefined {
   const now = Date.now();
   const isChangedRun = (query: Query) => query.state.isInvalidated && query.queryKey.length === 2;

@@ -1,13 +1,14 @@
-/** Signing in at an OpenID Connect issuer, by its authorization code flow with PKCE. Loaded where one is configured.
- *
- * The ID token becomes the token of this tab; the refresh token never leaves the memory. */
+/**
+ * Signs in at an OpenID Connect issuer by its authorization code flow with PKCE; loaded where one is configured. The ID
+ * token becomes the token of this tab; the refresh token never leaves the memory.
+ */
 import * as oauth from "oauth4webapi";
 import { origin } from "../lib/base";
 import type { Issuer } from "./issuer";
 import { renewWith, storeToken } from "./session";
 
 const PENDING_KEY = "cupel.sign-in";
-/** Of a state whose answer is for another tab than the one that the issuer leads back to. */
+/** A state with this prefix has an answer for another tab than the one that the issuer returns to. */
 const TAB_PREFIX = "tab.";
 const CHANNEL = "cupel.sign-in";
 
@@ -28,13 +29,15 @@ const redirectUri = `${origin}/login`;
 
 async function discover({ address, clientId }: Issuer): Promise<Endpoint> {
   const url = new URL(address);
-  // An issuer without TLS is one for tests, or on a machine of one's own.
   const options = { [oauth.allowInsecureRequests]: url.protocol === "http:" };
   const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));
   return { server, client: { client_id: clientId }, options };
 }
 
-/** The address of the issuer's sign-in. `inOtherTab`: it is opened in another tab, which passes the answer to this one. */
+/**
+ * Returns the address of the issuer's sign-in. With `inOtherTab`, another tab opens it and passes the answer to this
+ * one.
+ */
 export async function signInAddress(issuer: Issuer, to: string | null, inOtherTab = false): Promise<string> {
   const { server } = await discover(issuer);
   if (!server.authorization_endpoint) throw new Error("the issuer has no authorization endpoint");
@@ -61,7 +64,7 @@ export async function signInAddress(issuer: Issuer, to: string | null, inOtherTa
   return address.href;
 }
 
-/** Exchanges what the issuer answered for a token; returns the address to go on at. */
+/** Exchanges the issuer's answer for a token, and returns the address to continue at. */
 export async function finishSignIn(issuer: Issuer, answer: URLSearchParams): Promise<string | null> {
   const stored = sessionStorage.getItem(PENDING_KEY);
   sessionStorage.removeItem(PENDING_KEY);
@@ -106,7 +109,7 @@ async function refresh(endpoint: Endpoint, token: string): Promise<void> {
   use(endpoint, tokens, tokens.refresh_token ?? token);
 }
 
-/** Whether the issuer's answer is for the tab that asked, which is told of it. */
+/** Passes the issuer's answer to the tab that asked; returns false if this tab asked. */
 export function passToOtherTab(answer: URLSearchParams): boolean {
   if (!answer.get("state")?.startsWith(TAB_PREFIX)) return false;
   const channel = new BroadcastChannel(CHANNEL);
@@ -115,8 +118,7 @@ export function passToOtherTab(answer: URLSearchParams): boolean {
   return true;
 }
 
-/** Calls back with the issuer's answer to this tab's question, which another tab has got. It is worth nothing to others:
- * they have no verifier. */
+/** Calls back with the issuer's answer that another tab has got. It is useless to others, who have no verifier. */
 export function watchOtherTab(answered: (answer: URLSearchParams) => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => {

@@ -2,8 +2,9 @@ import { queryOptions } from "@tanstack/react-query";
 import { api, nullIfNotFound, read, readTagged } from "./client";
 import type { Correction } from "./types";
 
-/** A conversation with what is not in its transcript: its errors, attempts, thread and output; with the tag of its
- * result. Null for one that is not there. */
+/**
+ * Reads a conversation with data that its transcript lacks (errors, attempts, thread, output) and its ETag, or null.
+ */
 export const probeQuery = (id: string) =>
   queryOptions({
     queryKey: ["probe", id],
@@ -14,7 +15,6 @@ export const probeQuery = (id: string) =>
     staleTime: 10_000,
   });
 
-/** Overrides the judges' result; null removes an earlier correction. */
 export function correct(id: string, result: Correction | null, etag: string | null) {
   const header = etag === null ? {} : { "If-Match": etag };
   return read(
@@ -25,7 +25,6 @@ export function correct(id: string, result: Correction | null, etag: string | nu
   );
 }
 
-/** The figures of the probes of one block. */
 export function readBlock(id: string, block: number, signal: AbortSignal) {
   return read(
     api.GET("/v1/runs/{run_id}/probe-columns", {
@@ -35,7 +34,7 @@ export function readBlock(id: string, block: number, signal: AbortSignal) {
   );
 }
 
-/** The first block, which a screen asks for while its script is loaded. It is used once: see tables.ts. */
+/** Reads the first block, which a screen requests while its script is loaded. It is used once: see tables.ts. */
 export const firstBlockQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "first-block"],

@@ -13,10 +13,9 @@ export const profileNamesQuery = queryOptions({
     readAll<ProfileSummary>((query) => read(api.GET("/v1/profiles", { signal, params: { query } }))),
 });
 
-/** A profile at a version, or at its newest. */
 export const profileQuery = (id: string, version?: number) =>
   queryOptions({
-    // What is edited stays as it was when it was opened.
+    // Edited fields stay as they were when they were opened.
     refetchOnReconnect: false,
     queryKey: ["profiles", id, version ?? "latest"],
     queryFn: ({ signal }) =>
@@ -28,7 +27,7 @@ export const profileQuery = (id: string, version?: number) =>
       ),
   });
 
-/** What is wrong with a profile as it is written, and what a turn would run; writes nothing. */
+/** Checks a profile as it is written, and returns what a turn would run; writes nothing. */
 export const profileCheckQuery = (body: ProfileBody) =>
   queryOptions({
     queryKey: ["profiles", "check", body],

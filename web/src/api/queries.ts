@@ -68,7 +68,7 @@ export const resultsQuery = (id: string) =>
       data !== undefined && isTerminal(data.status) && !data.isComplete ? COUNT_MS : false,
   });
 
-/** The results of a run that is over, for a list of runs: read once. */
+/** Reads the results of a run that is over once, for a list of runs. */
 export const finalResultsQuery = (id: string, updatedAt: string) =>
   queryOptions({
     queryKey: ["final results", id, updatedAt],
@@ -101,7 +101,7 @@ export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t"
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 
-/** The stored events of a run, all of them; read again, only those that are new. */
+/** Reads all stored events of a run; later reads request only new ones. */
 export const eventsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "events"],
@@ -110,7 +110,7 @@ export const eventsQuery = (id: string) =>
       for (;;) {
         const after = events.at(-1)?.seq ?? 0;
         const path = { run_id: id };
-        // Not the stream, which is text.
+        // This is not the stream, which is text.
         const page = (await read(
           api.GET("/v1/runs/{run_id}/events", { signal, params: { path, query: { after } } }),
         )) as Schemas["RunEventList"];
@@ -126,7 +126,6 @@ export const definitionsQuery = queryOptions({
   queryFn: ({ signal }) => read(api.GET("/v1/definitions", { signal, params: { query: { limit: 100 } } })),
 });
 
-/** Definitions by a part of their name, the newest first. */
 export const definitionSearchQuery = (search: string) =>
   queryOptions({
     queryKey: ["definitions", "search", search],
@@ -146,7 +145,7 @@ export const chosenDefinitionQuery = (id: string) =>
       read(api.GET("/v1/definitions/{definition_id}", { signal, params: { path: { definition_id: id } } })),
   });
 
-/** Models that can be used: those of providers without a key are most of all, and are not read. */
+/** Lists usable models: those of providers without a key are most of all, and are not read. */
 export const modelsQuery = queryOptions({
   queryKey: ["models", "usable"],
   queryFn: async ({ signal }) => {
@@ -176,7 +175,6 @@ export const estimateQuery = (body: RunInput): EstimateOptions => ({
   retry: false,
 });
 
-/** What a scale run would cost: of many conversations about one system prompt. */
 export const scaleRunEstimateQuery = (body: Schemas["CreateScaleRun"]): EstimateOptions => ({
   queryKey: ["estimate", "scale", body],
   queryFn: ({ signal }) => read(api.POST("/v1/scale-runs/estimate", { signal, body })),

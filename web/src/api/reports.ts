@@ -8,7 +8,7 @@ function isMade(report: Report): boolean {
   return report.status === "QUEUED" || report.status === "RUNNING";
 }
 
-/** The reports of a run, newest first; asked again while one of them is being made. */
+/** Lists the reports of a run, newest first, and polls while one of them is being made. */
 export const reportsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "reports"],
@@ -30,7 +30,7 @@ export const reportQuery = (id: string, report: Report | undefined) =>
     enabled: report?.status === "COMPLETED",
   });
 
-/** The jobs that read a run: a report that is being made is one of them. */
+/** Lists the jobs that read a run, including a report that is being made. */
 export const jobsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "jobs"],
@@ -39,7 +39,7 @@ export const jobsQuery = (id: string) =>
     refetchInterval: WATCH_MS,
   });
 
-/** `undefined` for the judge of the run, null for no summary. Whoever allows an unknown price was asked. */
+/** `undefined` selects the judge of the run, null no summary. The caller asks before it allows an unknown price. */
 export function createReport(
   id: string,
   summarizerModel: string | null | undefined,
@@ -49,7 +49,7 @@ export function createReport(
   return read(api.POST("/v1/runs/{run_id}/reports", { params: { path: { run_id: id } }, body }));
 }
 
-/** The newest completed report as Markdown. */
+/** Reads the newest completed report as Markdown. */
 export function readMarkdown(id: string): Promise<string> {
   return read(
     api.GET("/v1/runs/{run_id}/report", {
@@ -61,7 +61,7 @@ export function readMarkdown(id: string): Promise<string> {
 
 const pathOf = (run: string, report: string) => ({ path: { run_id: run, report_id: report } });
 
-/** Null if there is none; asked again while it goes on. */
+/** Reads a trial or null, and polls while it goes on. */
 export const trialQuery = (run: string, report: string) =>
   queryOptions({
     queryKey: ["run", run, "reports", report, "trial"],

@@ -21,7 +21,6 @@ export const evalsQuery = listQuery<Eval>(["evals"], (query, signal) =>
   read(api.GET("/v1/evals", { signal, params: { query } })),
 );
 
-/** For the choices of a form. */
 export const personaNamesQuery = queryOptions({
   queryKey: ["personas", "names"],
   queryFn: ({ signal }) =>
@@ -66,7 +65,7 @@ export const experimentSummaryQuery = (id: string) =>
       ),
     refetchInterval: (query) => (mayChange(query.state.data) ? SUMMARY_MS : false),
   });
-/** What is edited stays as it was when it was opened. */
+/** Edited fields stay as they were when they were opened. */
 const EDITED = { staleTime: 0, gcTime: 0, refetchOnReconnect: false } as const;
 
 export const personaQuery = (id: string) =>
@@ -91,7 +90,6 @@ export const evalQuery = (id: string) =>
     queryFn: ({ signal }) =>
       read(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
   });
-/** With the tag of its state, for a change. */
 export const evalEditQuery = (id: string) =>
   queryOptions({
     ...EDITED,
@@ -99,7 +97,6 @@ export const evalEditQuery = (id: string) =>
     queryFn: ({ signal }) =>
       readTagged(api.GET("/v1/evals/{eval_id}", { signal, params: { path: { eval_id: id } } })),
   });
-/** Like that of an eval. */
 export const scheduleEditQuery = (id: string) =>
   queryOptions({
     ...EDITED,

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { sessionQuery } from "./queries";
 
-/** Whether this session may change things; false until it is known, so that nothing is offered that would be refused. */
+/** Tells whether this session may change things; false until it is known, so that no refused action is offered. */
 export function useCanWrite(): boolean {
   const { data } = useQuery(sessionQuery);
   return data?.role === "admin" || data?.role === "member";

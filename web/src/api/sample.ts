@@ -1,9 +1,10 @@
 import { api, read } from "./client";
 import type { Schemas } from "./types";
 
-/** Stores the sample definition with its scenarios, as `cupel run samples/value-dilemma.yaml` does; returns its id.
- *
- * The keys make it once however often an answer is lost. */
+/**
+ * Stores the sample definition as `cupel run samples/value-dilemma.yaml` does, and returns its id. The keys make it
+ * once however often an answer is lost.
+ */
 export async function storeSample(key: string): Promise<string> {
   const sample = (await import("../samples/value_dilemma.json")).default;
   const { name, folder, tags, content, generate } = sample;

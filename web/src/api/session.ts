@@ -1,9 +1,9 @@
-/** The token of this tab, or of this browser for some hours if its user wants that. It is never part of an address. */
+/** Stores the token of this tab, or of this browser for some hours on request. It is never part of an address. */
 
 const KEY = "cupel.token";
 const REMEMBERED_KEY = "cupel.remembered";
 const REMEMBERED_MS = 12 * 60 * 60 * 1_000;
-/** How long before its end a token is replaced. */
+/** A token is replaced this long before its end. */
 const AHEAD_MS = 60_000;
 
 /** Replaces the token before it ends. */
@@ -29,7 +29,7 @@ function rememberedToken(now: number): string | null {
   return null;
 }
 
-/** `isRemembered`: also for other tabs, and after this one is closed, for twelve hours. */
+/** With `isRemembered`, other tabs have the token too, for twelve hours, also after this one is closed. */
 export function storeToken(token: string, isRemembered = false): void {
   memory = token;
   renewal = null;
@@ -45,7 +45,7 @@ export function forgetToken(): void {
   localStorage.removeItem(REMEMBERED_KEY);
 }
 
-/** The token was refused. Nothing is asked until its user has signed in again. */
+/** Ends the session of a refused token. No request is sent until the user has signed in again. */
 export function endSession(): void {
   forgetToken();
   setEnded(true);
@@ -74,7 +74,7 @@ export function renewWith(made: Renewal): void {
   renewal = made;
 }
 
-/** Before a request: a new token, if the present one is about to end. One that cannot be renewed is used to its end. */
+/** Renews a token that is about to end before a request. One that cannot be renewed is used to its end. */
 export async function renewIfDue(now = Date.now()): Promise<void> {
   if (renewal === null || now < renewal.expiresAt - AHEAD_MS) return;
   const { renew } = renewal;

@@ -6,11 +6,10 @@ import { storeToken } from "./session";
 
 export type Outcome =
   | { kind: "none" }
-  /** Another tab goes on with it. */
   | { kind: "passed" }
   | { kind: "refused"; why: string };
 
-/** Takes a sign-in from the address, before anything is drawn: the code of `cupel open`, or the answer of an issuer. */
+/** Takes a sign-in from the address before anything is drawn: the code of `cupel open`, or an issuer's answer. */
 export async function signInFromAddress(): Promise<Outcome> {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const code = fragment.get("code");
@@ -22,7 +21,7 @@ export async function signInFromAddress(): Promise<Outcome> {
     : { kind: "none" };
 }
 
-/** The code leaves the address first, whatever the answer. */
+/** Removes the code from the address first, whatever the answer. */
 async function redeem(code: string, to: string | null): Promise<Outcome> {
   leave(to);
   try {

@@ -8,7 +8,7 @@ const QUEUE_MS = 5_000;
 export const settingsQuery = queryOptions({
   queryKey: ["settings"],
   queryFn: ({ signal }) => readTagged(api.GET("/v1/settings", { signal })),
-  refetchOnReconnect: false, // What is edited stays as it was when it was opened.
+  refetchOnReconnect: false, // Edited fields stay as they were when they were opened.
 });
 
 export const budgetsQuery = queryOptions({
@@ -38,7 +38,7 @@ export const modelsOfQuery = (provider: string) =>
     read(api.GET("/v1/models", { signal, params: { query: { ...query, provider } } })),
   );
 
-/** Asked again while the page is visible: the counts are of the moment. */
+/** The counts are of the moment, so they are polled while the page is visible. */
 export const queuesQuery = queryOptions({
   queryKey: ["queue"],
   queryFn: ({ signal }) =>

@@ -33,7 +33,6 @@ export function shapeOf(run: Run): Shape {
 
 export interface LoadedTable {
   readonly table: ProbeTable;
-  /** Grows with each redraw. */
   readonly version: number;
   readonly loaded: number;
   readonly blocks: number;
@@ -41,7 +40,7 @@ export interface LoadedTable {
   readonly retry: () => void;
 }
 
-/** The figures of all probes, block by block, and those of a run that goes on again every few seconds. */
+/** Loads the figures of all probes, block by block, and those of a run that goes on again every few seconds. */
 export function useProbeTable(run: Run): LoadedTable {
   const { total, columns, repeats } = shapeOf(run);
   const table = useMemo(() => emptyTable({ total, columns, repeats }), [total, columns, repeats]);
@@ -94,7 +93,7 @@ export function useProbeTable(run: Run): LoadedTable {
   };
 }
 
-/** All blocks, a few at a time, and then those that may have changed, one at a time; `loaded` is called after each. */
+/** Loads all blocks, a few at a time, and then changed ones, one at a time; `loaded` is called after each. */
 async function load(
   client: QueryClient,
   id: string,
@@ -124,7 +123,7 @@ async function load(
   }
 }
 
-/** As the route has asked for it, or read now. */
+/** Returns the block that the route has requested, or reads it now. */
 async function takeFirstBlock(client: QueryClient, id: string) {
   const query = firstBlockQuery(id);
   try {
@@ -147,7 +146,7 @@ const namesQuery = (id: string, part: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** The names of these cases by index, as far as they are loaded. */
+/** Returns the names of these cases by index, as far as they are loaded. */
 export function useCaseNames(id: string, cases: readonly number[]): ReadonlyMap<number, CaseName> {
   const parts = [...new Set(cases.map((each) => Math.floor(each / CASES_PER_READ)))];
   return useQueries({
@@ -157,7 +156,7 @@ export function useCaseNames(id: string, cases: readonly number[]): ReadonlyMap<
   });
 }
 
-/** The names of all cases, only when they are asked for: a filter by text needs them. */
+/** Loads the names of all cases only on request: a filter by text needs them. */
 export function useAllCaseNames(id: string, cases: number, isWanted: boolean) {
   return useQuery({
     queryKey: ["run", id, "case-names", "all", cases],
@@ -176,7 +175,7 @@ export function useAllCaseNames(id: string, cases: number, isWanted: boolean) {
   });
 }
 
-/** Excerpts by index, as far as they are loaded; each group of up to a hundred probes is one request. */
+/** Returns excerpts by index, as far as they are loaded; each group of up to a hundred probes is one request. */
 export function useExcerpts(
   id: string,
   groups: readonly (readonly number[])[],
@@ -200,16 +199,16 @@ export function useExcerpts(
 }
 
 export interface MessageSearch {
-  /** The probes found so far; null without a search. */
+  /** It has the probes found so far, or null without a search. */
   readonly found: ReadonlySet<number> | null;
-  /** How many probes were read; the search goes on while it is below the total. */
+  /** It counts the probes that were read; the search continues while it is below the total. */
   readonly read: number;
   readonly isRunning: boolean;
   readonly error: unknown;
   readonly stop: () => void;
 }
 
-/** The probes whose messages have all of these words. The API reads the messages, some of them with each request. */
+/** Finds the probes whose messages have all of these words. The API reads some of the messages with each request. */
 export function useMessageSearch(run: Run, words: string | undefined): MessageSearch {
   const total = run.progress.total;
   const [state, setState] = useState(() => searchState(words));

@@ -7,7 +7,7 @@ const AT_A_TIME = 3;
 /** The tags of a larger run are in its report. */
 export const MAX_COUNTED = 10_000;
 
-/** How many conversations of a run that is over have each failure tag. */
+/** Counts the conversations with each failure tag of a run that is over. */
 export const tagsQuery = (id: string, total: number) =>
   queryOptions({
     queryKey: ["run", id, "tags", total],

@@ -1,4 +1,3 @@
-/** The types of what the API sends and receives. */
 import type { components } from "../../generated/schema";
 
 export type Schemas = components["schemas"];

@@ -1,4 +1,4 @@
-/** The pace of what a screen asks for by itself: at most one thing a second, and nothing while it is hidden. */
+/** Limits the requests that a screen sends by itself to one a second, and to none while it is hidden. */
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Pace } from "../lib/pace";
@@ -6,7 +6,7 @@ import { Pace } from "../lib/pace";
 const pace = new Pace(1_000);
 const CHECK_MS = 1_000;
 
-/** After so long, once the page is visible and no other request of a watching screen began within a second. */
+/** Waits so long, until the page is visible and no other request of a watching screen began within a second. */
 export async function mayAsk(afterMs: number, signal: AbortSignal): Promise<void> {
   await wait(afterMs, signal);
   while (document.visibilityState !== "visible") await visible(signal);
@@ -33,7 +33,7 @@ export function onReturn(ask: () => Promise<unknown>): () => void {
   return () => stop.abort();
 }
 
-/** These queries are read again for as long as they are given, one after the other. */
+/** Reads these queries again one after the other. */
 export function useReadAgain(keys: readonly QueryKey[], everyMs = 2_000): void {
   const client = useQueryClient();
   const given = JSON.stringify(keys);
@@ -72,7 +72,7 @@ function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The next time that the page may have become visible. */
+/** Resolves the next time that the page may have become visible. */
 async function visible(signal: AbortSignal): Promise<void> {
   const shown = new AbortController();
   const show = () => shown.abort();

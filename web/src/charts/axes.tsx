@@ -1,7 +1,6 @@
 import styles from "./axes.module.css";
 import type { Scale } from "./scale";
 
-/** The edges of what is drawn between the axes. */
 export interface Box {
   readonly left: number;
   readonly right: number;
@@ -12,7 +11,6 @@ export interface Box {
 export interface Tick {
   readonly at: number;
   readonly text: string;
-  /** Its line is stronger. */
   readonly isZero?: boolean;
 }
 
@@ -32,7 +30,6 @@ export function ticksOf(scale: Scale, format: (value: number) => string, marksZe
   }));
 }
 
-/** A grid with the values and names of both axes. */
 export function Axes({ box: { left, right, top, bottom }, x, y, xAxis, yAxis }: Props) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A drawing as a file, with the colors that it has on the page: the classes of the page are not in the file. */
+/** Saves a drawing as a file with the page's colors: the classes of the page are not in the file. */
 
 const PROPERTIES = [
   "fill",
@@ -14,7 +14,6 @@ const PROPERTIES = [
   "text-anchor",
   "dominant-baseline",
 ] as const;
-/** Attributes that make no sense in a file: it has neither the page's classes nor its addresses. */
 const OF_THE_PAGE = ["class", "href", "tabindex"] as const;
 const PNG_SCALE = 2;
 
@@ -43,7 +42,7 @@ export function downloadText(text: string, name: string, type: string): void {
   save(new Blob([text], { type: `${type};charset=utf-8` }), name);
 }
 
-/** The drawing on the ground of the page, with its styles as attributes. */
+/** Returns the drawing on the ground of the page, with its styles as attributes. */
 function svgText(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const [drawn, copied] = [

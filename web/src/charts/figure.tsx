@@ -5,23 +5,21 @@ import { type Mark, Marks } from "./marks";
 
 interface Props {
   title: string;
-  /** What the drawing shows, in words, for those who do not see it. */
+  /** It describes the drawing in words for screen readers. */
   description: string;
-  /** The name of a downloaded file, without its ending. */
+  /** It names a downloaded file, without its ending. */
   fileName: string;
   width: number;
   height: number;
-  /** Of the drawing; a title and a description are added. */
   children: ReactNode;
-  /** The figures behind the drawing. */
   table: ReactNode;
-  /** Called with the first and the current place of a pointer that is dragged over the drawing. */
+  /** It is called with the first and the current place of a pointer that is dragged over the drawing. */
   drag?: ((from: number, to: number, isOver: boolean) => void) | undefined;
-  /** Drawn above the children, and gone to by keyboard. */
+  /** They are drawn above the children, and reached by keyboard. */
   marks?: readonly Mark[];
 }
 
-/** A drawing with its text alternative, the table behind it, and files of it. */
+/** Shows a drawing with its text alternative, the table behind it, and files of it. */
 export function ChartFigure(props: Props) {
   const { title, description, fileName, width, height, children, table, drag, marks = [] } = props;
   const svg = useRef<SVGSVGElement>(null);

@@ -16,7 +16,7 @@ interface Props {
   description: string;
   fileName: string;
   rows: readonly ForestRow[];
-  /** Smaller differences do not matter: drawn as a band around 0. */
+  /** Smaller differences do not matter; they are drawn as a band around 0. */
   margin: number;
   axis: string;
   format: (value: number) => string;
@@ -25,7 +25,7 @@ interface Props {
 
 const [NAME, PLOT, TEXT, ROW, TOP, BOTTOM] = [220, 420, 240, 30, 12, 52];
 
-/** Differences with their intervals, one below the other, on one axis with 0. */
+/** Draws differences with their intervals, one below the other, on one axis with 0. */
 export function ForestPlot({ title, description, fileName, rows, margin, axis, format, table }: Props) {
   const values = rows.flatMap((row) => [row.value, ...(row.interval ?? [])]);
   const scale = linearScale([...values, -margin, margin, 0], NAME + 12, NAME + PLOT - 12);

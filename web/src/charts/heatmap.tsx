@@ -7,9 +7,8 @@ interface Props {
   title: string;
   description: string;
   fileName: string;
-  /** Of rows and columns alike. */
   names: readonly string[];
-  /** From -1 to 1; null where it could not be computed. */
+  /** It is from -1 to 1, or null where it could not be computed. */
   valueAt: (row: number, column: number) => number | null | undefined;
   format: (value: number | null | undefined) => string;
   table: React.ReactNode;
@@ -17,7 +16,7 @@ interface Props {
 
 const [NAME, CELL, HEAD] = [250, 64, 32];
 
-/** The pairs of a list as squares: the value is in each, its color only repeats it. Columns have the rows' numbers. */
+/** Draws the pairs of a list as squares with their values, which colors only repeat. Columns have the rows' numbers. */
 export function Heatmap({ title, description, fileName, names, valueAt, format, table }: Props) {
   return (
     <ChartFigure
@@ -66,7 +65,7 @@ export function Heatmap({ title, description, fileName, names, valueAt, format, 
   );
 }
 
-/** From -2, clearly below 0, to 3, nearly 1. */
+/** It is from -2, clearly below 0, to 3, nearly 1. */
 export function levelOf(value: number | null | undefined): number | undefined {
   if (value === null || value === undefined) return undefined;
   if (value < 0) return value < -0.3 ? -2 : -1;

@@ -6,9 +6,7 @@ import { shortened } from "./names";
 
 export interface HistogramRow {
   readonly name: string;
-  /** What is said beside the name. */
   readonly text: string;
-  /** By bin. */
   readonly counts: readonly number[];
 }
 
@@ -17,16 +15,14 @@ interface Props {
   description: string;
   fileName: string;
   rows: readonly HistogramRow[];
-  /** Where each bin begins. */
   starts: readonly number[];
-  /** Whether the last bin has values that are further away than its width. */
+  /** It is true if the last bin has values that are further away than its width. */
   isOpen: boolean;
-  /** Of a bin, for those who point at it. */
   binText: (bin: number) => string;
   format: (value: number) => string;
   axis: string;
   width: number;
-  /** The first and last bin that are selected; null: all of them. */
+  /** They are the first and last selected bin; null selects all. */
   selected: readonly [number, number] | null;
   select: (first: number, last: number) => void;
   table: React.ReactNode;
@@ -35,7 +31,7 @@ interface Props {
 const [SIDE, TOP, NAME, BARS, GAP, BOTTOM] = [28, 4, 20, 48, 12, 44];
 const LABEL_PX = 72;
 
-/** Histograms of several targets on one axis, one below the other; a pointer selects bins by dragging. */
+/** Draws histograms of several targets on one axis, one below the other; a pointer selects bins by dragging. */
 export function Histogram({
   title,
   description,

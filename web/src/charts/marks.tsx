@@ -4,34 +4,31 @@ import { markAfter, type Place } from "../lib/marks";
 import { useKeys } from "../ui/keys";
 import styles from "./marks.module.css";
 
-/** A mark of a drawing that can be gone to and, if it leads somewhere, opened. */
+/** Represents a mark of a drawing that can be reached and, if it leads somewhere, opened. */
 export interface Mark {
   readonly key: string;
   readonly x: number;
   readonly y: number;
   readonly radius: number;
-  /** What it shows, in words. */
   readonly text: string;
   readonly shape: ReactNode;
-  /** Where it leads. */
   readonly link?: LinkProps | undefined;
-  /** What it does, if it is no link. */
+  /** It is called for a mark that is no link. */
   readonly choose?: (() => void) | undefined;
-  /** Where it lies for the arrow keys, if that is not where it is drawn. */
+  /** It is the place for the arrow keys, if that is not where the mark is drawn. */
   readonly cell?: Place;
 }
 
 interface Props {
   title: string;
   marks: readonly Mark[];
-  /** The one that the Tab key leads to. */
   current: number;
   hasFocus: boolean;
-  /** Null when the focus leaves them. */
+  /** It is called with null when the focus leaves them. */
   focus: (mark: number | null) => void;
 }
 
-/** All marks are one stop of the Tab key; from there, keys lead from mark to mark. */
+/** Makes all marks one stop of the Tab key; from there, keys lead from mark to mark. */
 export function Marks({ title, marks, current, hasFocus, focus }: Props) {
   const leads = marks.some((each) => each.link || each.choose);
   useKeys(`Marks of “${title}”, while they have the focus`, {

@@ -9,7 +9,7 @@ interface Props {
   description: string;
   fileName: string;
   points: readonly PairedPoint[];
-  /** The ends of both axes. */
+  /** These are the ends of both axes. */
   range: readonly [number, number];
   format: (value: number) => string;
   xAxis: string;
@@ -23,8 +23,10 @@ const [SIZE, LEFT, RIGHT, TOP, BOTTOM] = [356, 60, 18, 12, 52];
 const BOX = { left: LEFT, right: SIZE - RIGHT, top: TOP, bottom: SIZE - BOTTOM };
 const [SMALLEST, LARGEST] = [5, 16];
 
-/** Values of two sides on equal axes with the line on which they are equal. What lies at one place is one mark, whose
- * area says how much it is; its shape says on which side of the line. */
+/**
+ * Draws values of two sides on equal axes with the line on which they are equal. Points at one place are one mark,
+ * whose area shows their number and whose shape shows the side of the line.
+ */
 export function PairedPlot(props: Props) {
   const { title, description, fileName, points, range, format, xAxis, yAxis, pointText, choose, table } =
     props;
@@ -68,7 +70,7 @@ export function PairedPlot(props: Props) {
   );
 }
 
-/** A triangle that points up or down, or a circle. */
+/** Returns a triangle that points up or down, or a circle. */
 function outline(change: PairedPoint["change"], x: number, y: number, r: number): string {
   if (change === "unchanged") return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   const tip = change === "increased" ? -r : r;

@@ -1,14 +1,12 @@
-/** Linear scales with round ticks. */
-
 export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
 }
 
-/** What counts as nothing: of a value beside 0, and of a range beside its values. */
+/** Smaller values beside 0, and smaller ranges beside their values, count as nothing. */
 const SMALLEST = 1e-9;
 
-/** From the values' range, widened to round ticks, to a range of pixels. */
+/** Maps the values' range, widened to round ticks, to a range of pixels. */
 export function linearScale(values: readonly number[], from: number, to: number, count = 5): Scale {
   const finite = values.filter(Number.isFinite);
   const [low, high] = finite.length > 0 ? [Math.min(...finite), Math.max(...finite)] : [0, 1];
@@ -22,20 +20,20 @@ export function linearScale(values: readonly number[], from: number, to: number,
   return { at: (value) => from + ((value - min) / (max - min)) * (to - from), ticks };
 }
 
-/** The values' range; where they hardly differ, their own size, so that no tick repeats for want of digits. */
+/** Returns the values' range, or their own size if they hardly differ, so that no tick repeats for want of digits. */
 function span(low: number, high: number): number {
   const largest = Math.max(Math.abs(low), Math.abs(high));
   if (largest < SMALLEST) return 1;
   return high - low > largest * SMALLEST ? high - low : largest;
 }
 
-/** 1, 2 or 5 times a power of ten, and not less than this. */
+/** Returns 1, 2 or 5 times a power of ten, and not less than this. */
 export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return (([1, 2, 5] as const).find((each) => each * power >= least * 0.999) ?? 10) * power;
 }
 
-/** Without the error of the multiplication, such as 0.30000000000000004. */
+/** Removes the error of the multiplication, such as 0.30000000000000004. */
 export function rounded(value: number, step: number): number {
   const digits = Math.max(0, Math.min(20, 1 - Math.floor(Math.log10(step))));
   return Number(value.toFixed(digits));

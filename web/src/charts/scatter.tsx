@@ -9,9 +9,7 @@ export interface Point {
   readonly name: string;
   readonly x: number;
   readonly y: number;
-  /** Drawn with a ring around it. */
   readonly isMarked: boolean;
-  /** What it shows, in words. */
   readonly text: string;
   readonly link: LinkProps | undefined;
 }
@@ -29,7 +27,7 @@ interface Props {
 const [WIDTH, HEIGHT] = [720, 420];
 const BOX = { left: 72, right: WIDTH - 24, top: 16, bottom: HEIGHT - 52 };
 
-/** Named points in a plane. */
+/** Draws named points in a plane. */
 export function ScatterPlot({ title, description, fileName, points, xAxis, yAxis, table }: Props) {
   const x = linearScale([...points.map((each) => each.x), 0], BOX.left, BOX.right);
   const y = linearScale([...points.map((each) => each.y), 0], BOX.bottom, BOX.top);

@@ -7,13 +7,11 @@ import { linearScale } from "./scale";
 import styles from "./trend.module.css";
 
 export interface TrendMark {
-  /** What the axis calls it. */
   readonly number: number;
   readonly value: number | null;
   readonly interval: readonly [number, number] | null;
-  /** Written instead of a mark if there is no value. */
+  /** It is written instead of a mark if there is no value. */
   readonly missing: string;
-  /** What it shows, in words. */
   readonly text: string;
   readonly isBaseline: boolean;
   readonly link: LinkProps;
@@ -29,7 +27,6 @@ interface Props {
   description: string;
   fileName: string;
   panels: readonly TrendPanel[];
-  /** The ends of the axis of values. */
   range: readonly [number, number];
   format: (value: number) => string;
   xAxis: string;
@@ -41,7 +38,7 @@ const [LEFT, RIGHT, NAME, PLOT, TICKS, AXIS] = [64, 16, 28, 132, 34, 20];
 const PANEL = NAME + PLOT + TICKS;
 const [WIDE, NARROW, MANY, LEAST_WIDTH] = [64, 34, 12, 260];
 
-/** Estimates with their intervals in a row of marks for each name, one below the other, on equal axes. */
+/** Draws estimates with intervals in a row of marks for each name, one below the other, on equal axes. */
 export function TrendPlot({
   title,
   description,
@@ -105,7 +102,7 @@ export function TrendPlot({
   );
 }
 
-/** From each value to the next one, without those that have a gap between them. */
+/** Connects each value with the next one, without those that have a gap between them. */
 function pathOf(
   marks: readonly TrendMark[],
   xOf: (position: number) => number,

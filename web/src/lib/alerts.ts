@@ -1,4 +1,4 @@
-/** What happened to a run that its readers should know at once, in words. */
+/** Describes events of a run that its readers should know at once, in words. */
 import type { LiveEvent } from "./live";
 
 export interface Alert {
@@ -32,7 +32,6 @@ function own(words: Readonly<Record<string, string>>, name: unknown): string | u
   return typeof name === "string" && Object.hasOwn(words, name) ? words[name] : undefined;
 }
 
-/** The latest ones, the newest first. */
 export function alertsOf(events: readonly LiveEvent[], most: number): Alert[] {
   return events
     .flatMap(({ seq, ts, type, data }) => {

@@ -1,8 +1,6 @@
-/** What a transcript ends with. */
-
 type Shown = { content: { messages: readonly { role: string; content: unknown }[] } | null };
 
-/** The text of the last answer; undefined without one, or where it is not text. */
+/** Returns the text of the last answer; undefined without one, or where it is not text. */
 export function lastAnswer(transcript: Shown | undefined): string | undefined {
   const answers = transcript?.content?.messages.filter((message) => message.role === "assistant") ?? [];
   const content = answers.at(-1)?.content;

@@ -1,4 +1,4 @@
-/** The fields of an assertion by its type, as docs/assertions.md has them. */
+/** Reads the fields of an assertion by its type, as docs/assertions.md has them. */
 import types from "./assertion_types.json";
 import { assertionList, MAX_SET_DEPTH } from "./content_fields";
 import type { Content } from "./definitions";
@@ -18,13 +18,11 @@ import { JUDGE_PARAMETERS } from "./parameter_fields";
 export interface AssertionType {
   readonly type: string;
   readonly group: string;
-  /** The form of its value; none if it has no value. */
+  /** It is the form of its value; types without a value have none. */
   readonly value?: string;
   readonly help: string;
-  /** The default. */
   readonly threshold?: number;
   readonly needsThreshold?: boolean;
-  /** From 0 to 1. */
   readonly isFraction?: boolean;
   readonly mayNotNegate?: boolean;
   readonly judge?: boolean;
@@ -34,7 +32,6 @@ export interface AssertionType {
 
 export const ASSERTION_TYPES: readonly AssertionType[] = types;
 
-/** In the order in which they are offered. */
 export const ASSERTION_GROUPS: readonly (readonly [string, readonly AssertionType[]])[] = [
   ...new Set(ASSERTION_TYPES.map((each) => each.group)),
 ].map((group) => [group, ASSERTION_TYPES.filter((each) => each.group === group)]);
@@ -44,14 +41,14 @@ const OF_ALL_TURNS = new Set(["latency", "cost", "finish-reason", "assert-set", 
 /** They compare the answers of several targets. */
 const COMPARISONS = new Set(["select-best", "max-score"]);
 
-/** The name of a type without its negation; whether it is negated. */
+/** Splits a type into its name and whether it is negated. */
 export function typeOf(assertion: Content): { name: string; isNegated: boolean } {
   const type = typeof assertion["type"] === "string" ? assertion["type"] : "";
   const isNegated = type.startsWith(NOT);
   return { name: isNegated ? type.slice(NOT.length) : type, isNegated };
 }
 
-/** The types that an assertion may have: sets are nested three deep, and contain no comparison of models. */
+/** Tells whether an assertion may have the type: sets are nested three deep, and contain no comparison of models. */
 export function isOffered(type: AssertionType, depth: number): boolean {
   if (type.type === "assert-set") return depth < MAX_SET_DEPTH;
   return !COMPARISONS.has(type.type) || depth === 0;
@@ -61,7 +58,7 @@ export function assertionType(name: string): AssertionType | undefined {
   return ASSERTION_TYPES.find((each) => each.type === name);
 }
 
-/** Whether it is about one answer of the conversation. */
+/** Tells whether it checks one answer of the conversation. */
 export function mayHaveTurn(name: string): boolean {
   return !OF_ALL_TURNS.has(name);
 }
@@ -376,7 +373,7 @@ const CONFIGS: Readonly<Record<string, Control>> = {
   },
 };
 
-/** The fields of a type that people set most, and those that they seldom set. */
+/** Returns the fields of a type that people set most, and those that they seldom set. */
 export function assertionFields(
   type: AssertionType,
   depth: number,
@@ -469,8 +466,7 @@ function providerField(type: AssertionType): FieldSpec {
   };
 }
 
-/** The assertion with another type: what the type has no field for, or what its field cannot show, is left out. What
- * the form knows of no type stays. */
+/** Changes the type of an assertion. Fields that the type lacks or cannot show are left out; fields of no type stay. */
 export function withType(assertion: Content, name: string, depth: number): Content {
   const { isNegated } = typeOf(assertion);
   const type = assertionType(name);
@@ -503,7 +499,7 @@ export function withNegation(assertion: Content, isNegated: boolean): Content {
   return { ...assertion, type: isNegated ? `${NOT}${name}` : name };
 }
 
-/** Such as `not-contains: refund`. */
+/** Returns a title such as `not-contains: refund`. */
 export function assertionTitle(assertion: unknown): string {
   if (typeof assertion !== "object" || assertion === null) return "";
   const { type, value, metric } = assertion as Content;

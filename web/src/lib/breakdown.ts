@@ -1,6 +1,6 @@
 import type { Breakdown } from "../api/types";
 
-/** Which figures a breakdown has. */
+/** Tells which figures a breakdown has. */
 
 type Groups = Breakdown["groups"];
 
@@ -11,7 +11,6 @@ export function hasVerdicts(groups: Groups): boolean {
   return estimates(groups).some((estimate) => estimate.passRate.trials > 0);
 }
 
-/** False without a decision rule. */
 export function hasDecisions(groups: Groups): boolean {
   return estimates(groups).some((estimate) => estimate.distribution.length > 0);
 }

@@ -1,12 +1,12 @@
-/** A budget as it is typed, and what it allows. */
+/** Parses a budget, and explains what it allows. */
 
 export const MAX_BUDGET_USD = 1_000_000;
 export const MAX_WORKSPACE_BUDGET_USD = 10_000_000;
-/** What is wrong with a text that is no budget of a run. */
+/** This error is for a text that is no budget of a run. */
 export const BUDGET_ERROR = "An amount such as 5 or 0.25, at most 1,000,000";
 const MIN_BUDGET_USD = 0.000001;
 
-/** The amount in USD; null for an empty field, undefined for what is no amount. */
+/** Returns the amount in USD; null for an empty field, undefined for text that is no amount. */
 export function parseBudget(text: string, max = MAX_BUDGET_USD): number | null | undefined {
   const trimmed = text.trim().replace(/^\$/, "");
   if (trimmed === "") return null;
@@ -21,7 +21,7 @@ export interface Interval {
   readonly high: number;
 }
 
-/** Whether a start above its own budget will have to be confirmed: only the expected cost counts. */
+/** Tells whether a start above its own budget will have to be confirmed: only the expected cost counts. */
 export function needsConfirmation(
   budget: number | null | undefined,
   estimate: { confirmableUsd: number } | undefined,
@@ -29,13 +29,13 @@ export function needsConfirmation(
   return typeof budget === "number" && estimate !== undefined && estimate.confirmableUsd > budget;
 }
 
-/** Why a start has to be confirmed, as a sentence: the server's reason without what a program does about it. */
+/** Returns the server's reason for a confirmation as a sentence, without its advice for programs. */
 export function refusalReason(detail: string): string {
   const reason = detail.split("; repeat the request")[0] ?? "";
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
 
-/** What of a budget is used, as shares of its length, the last of them cut at its end. */
+/** Returns the used parts of a budget as shares of its length, the last of them cut at its end. */
 export function budgetShares(use: {
   maxBudgetUsd: number;
   spentUsd: number;

@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-/** The indexes of the cases whose names have all these words; null for all cases, and none until the names are loaded. */
 export function matchingCases(names: readonly Schemas["CaseName"][] | undefined, q: string | undefined) {
   if (q === undefined || names === undefined) return q === undefined ? null : new Set<number>();
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -13,12 +12,11 @@ export function matchingCases(names: readonly Schemas["CaseName"][] | undefined,
 
 type Names = readonly Pick<Schemas["CaseName"], "index" | "dimensions">[];
 
-/** The dimensions that any of the cases has, by name. */
 export function dimensionsOf(names: Names): string[] {
   return [...new Set(names.flatMap((each) => Object.keys(each.dimensions)))].sort();
 }
 
-/** The level of each case in a dimension; null until the names are loaded, and without a dimension. */
+/** Returns the level of each case in a dimension; null until the names are loaded, and without a dimension. */
 export function levelsOf(
   names: Names | undefined,
   dimension: string | undefined,

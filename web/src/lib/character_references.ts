@@ -1,8 +1,9 @@
-/** Names of characters in Markdown, such as `&eacute;`: those of HTML 4 that are written. Others stay as they are.
- * Stands in for the package `decode-named-character-reference`, whose version for browsers assigns innerHTML, which the
- * content security policy refuses, and whose other version has 2,000 names. */
+/**
+ * Decodes names of characters in Markdown, such as `&eacute;`: those of HTML 4 that are written. Others stay as they
+ * are. It replaces the package `decode-named-character-reference`, whose version for browsers assigns innerHTML, which
+ * the content security policy refuses, and whose other version has 2,000 names.
+ */
 
-/** In the order of their codes, from 160. */
 const LATIN_1 =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml".split(
     " ",
@@ -23,7 +24,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...{ ensp: "\u2002", emsp: "\u2003", thinsp: "\u2009", zwnj: "\u200c", zwj: "\u200d" },
 };
 
-/** False for a name that is not known. */
+/** Returns false for an unknown name. */
 export function decodeNamedCharacterReference(name: string): string | false {
   if (Object.hasOwn(OTHERS, name)) return OTHERS[name] ?? false;
   const position = LATIN_1.indexOf(name);

@@ -1,5 +1,3 @@
-/** A comparison in words and figures. */
-
 import type { ComparisonFigures, ComparisonRow } from "../api/types";
 import { columnName } from "./estimates";
 import { formatDecimal, formatInterval, formatPoints, formatShare, formatSigned, UNKNOWN } from "./format";
@@ -27,12 +25,11 @@ export function isRate(metric: Metric): boolean {
   return metric !== "DECISION";
 }
 
-/** A value of either side. */
 export function formatLevel(metric: Metric, value: number | null): string {
   return isRate(metric) ? formatShare(value) : formatDecimal(value);
 }
 
-/** A difference with its sign, of rates in percentage points. */
+/** Formats a difference with its sign; rates are in percentage points. */
 export function formatDifference(metric: Metric, value: number | null): string {
   return isRate(metric) ? formatPoints(value) : formatSigned(value);
 }
@@ -42,7 +39,6 @@ export function formatDifferences(metric: Metric, interval: readonly number[] | 
   return formatInterval(interval, (value) => formatDifference(metric, value));
 }
 
-/** The targets of a row: one name if both sides have the same. */
 export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): string {
   const [one, other] = [row.baseline.map(columnName).join(" + "), row.comparison.map(columnName).join(" + ")];
   return one === other ? one : `${one} → ${other}`;
@@ -50,7 +46,7 @@ export function rowName(row: Pick<ComparisonRow, "baseline" | "comparison">): st
 
 export const ALL_TARGETS = "All targets together";
 
-/** All pairs together, if there are several, then each pair. */
+/** Returns the row of all pairs together, if there are several, then each pair. */
 export function allRows(
   figures: ComparisonFigures,
 ): { name: string; row: ComparisonRow; isOverall: boolean }[] {

@@ -1,4 +1,3 @@
-/** The parts of a definition's content as controls of a form, and how a change of one changes the content. */
 import { type Content, isContent } from "./definitions";
 import {
   type Control,
@@ -14,9 +13,8 @@ import {
 import { MESSAGES } from "./message_fields";
 import { MODEL_PARAMETERS } from "./parameter_fields";
 
-/** A part of the content with a heading of its own. */
 export interface Part extends FieldSpec {
-  /** Seldom used: folded unless it is set. */
+  /** Parts that are seldom used are folded unless they are set. */
   readonly isRare?: boolean;
 }
 
@@ -246,7 +244,7 @@ const METRIC: Control = {
 export const MAX_SET_DEPTH = 3;
 export const NEW_ASSERTION = { type: "contains", value: "" };
 
-/** A list of assertions; those of sets are lists as well. */
+/** Defines a list of assertions; those of sets are lists as well. */
 export function assertionList(depth: number): Control {
   return {
     kind: "list",
@@ -258,7 +256,7 @@ export function assertionList(depth: number): Control {
   };
 }
 
-/** In the order in which they are edited. */
+/** They are in the order in which they are edited. */
 export const PARTS: readonly Part[] = [
   { name: "system", label: "System prompt", control: prose(6) },
   {
@@ -352,12 +350,13 @@ export const PARTS: readonly Part[] = [
   },
 ];
 
-/** Objects that are left out once they have no field. */
+/** These objects are left out once they have no field. */
 const LEFT_OUT =
   /^(decision|decision\.favors|((prompts|targets)\.\d+\.)?params(\.responseFormat)?|assertions(\.\d+(\.assert)?)+\.(config|value\.params))$/;
 
-/** The content with another value at a path such as `dimensions.0.name`; undefined removes the field. Nothing else
- * changes. */
+/**
+ * Sets a value of the content at a path such as `dimensions.0.name`; undefined removes the field. Nothing else changes.
+ */
 export function changedAt(content: Content, path: string, value: unknown): Content {
   return changedIn(content, path.split("."), "", value) as Content;
 }
@@ -392,14 +391,14 @@ export function valueAt(value: unknown, path: string): unknown {
   return found;
 }
 
-/** What an object has besides the fields of its form. */
+/** Returns the fields of an object that its form does not have. */
 export function otherFields(value: unknown, fields: readonly { readonly name: string }[]): Content {
   if (!isContent(value)) return {};
   const known = new Set(fields.map((each) => each.name));
   return Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name)));
 }
 
-/** The object with these fields instead of its other ones. */
+/** Replaces the other fields of the object by these. */
 export function withOthers(
   value: unknown,
   fields: readonly { readonly name: string }[],
@@ -411,7 +410,7 @@ export function withOthers(
   return Object.fromEntries([...entries, ...added]);
 }
 
-/** The list with its item `from` at the place `to`. */
+/** Moves the item `from` of a list to the place `to`. */
 export function moved<T>(items: readonly T[], from: number, to: number): T[] {
   const rest = items.filter((_, index) => index !== from);
   return [...rest.slice(0, to), ...items.slice(from, from + 1), ...rest.slice(to)];
@@ -422,7 +421,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** What the API has refused, as far as it was not changed since. */
+/** Returns the issues of a refusal whose values were not changed since. */
 export function currentIssues(issues: readonly Issue[], refused: Content, content: Content): Issue[] {
   return issues.filter((each) => {
     const path = each.field;
@@ -430,7 +429,7 @@ export function currentIssues(issues: readonly Issue[], refused: Content, conten
   });
 }
 
-/** Those of a path that none of its fields shows. */
+/** Returns the issues of a path that none of its fields shows. */
 export function ownIssues(issues: readonly Issue[], path: string, shown: readonly string[]): Issue[] {
   return issues.filter(({ field }) => {
     if (field === path) return true;
@@ -439,8 +438,10 @@ export function ownIssues(issues: readonly Issue[], path: string, shown: readonl
   });
 }
 
-/** A stored content without the fields that are null because they are absent. Where null is a value, as in the
- * parameters and in assertions, it stays. */
+/**
+ * Removes the fields of a stored content that are null because they are absent. Null stays where it is a value, as in
+ * the parameters and in assertions.
+ */
 export function presentContent(content: object): Content {
   const present = withoutNull(content as Content);
   const each = (name: string, change: (item: Content) => Content) =>
@@ -490,7 +491,7 @@ function presentPrompt(prompt: Content): Content {
   };
 }
 
-/** A parameter of null is one; what a parameter does not set is absent. */
+/** Keeps parameters that are null; unset ones are absent. */
 function presentParams(params: Content): Content {
   const { responseFormat, tools } = params;
   return {

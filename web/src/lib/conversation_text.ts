@@ -1,5 +1,3 @@
-/** Messages of a conversation as texts: to be copied, searched and shown as they are. */
-
 interface Part {
   readonly type: string;
   readonly text?: string | null;
@@ -27,13 +25,13 @@ export const SPEAKERS: Record<Said["role"], string> = {
   tool: "Tool",
 };
 
-/** What was said, without who called what: files by their names. */
+/** Returns the text of a message without its calls; files appear by their names. */
 export function saidText({ content }: Said): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? (part.text ?? "") : `[${fileText(part)}]`)).join("\n");
 }
 
-/** Such as "image: invoice.png, PNG, 800 × 600, 12,034 bytes". */
+/** Returns a text such as "image: invoice.png, PNG, 800 × 600, 12,034 bytes". */
 export function fileText({ type, name, fileId, mediaType, size, width, height }: Part): string {
   const facts = [
     name ?? fileId ?? "without a name",
@@ -44,7 +42,7 @@ export function fileText({ type, name, fileId, mediaType, size, width, height }:
   return `${type}: ${facts.filter(Boolean).join(", ")}`;
 }
 
-/** All of a message, as it is searched: what was said, and the calls with their arguments. */
+/** Returns all searchable text of a message: its text, and the calls with their arguments. */
 export function wholeText(message: Said): string {
   return [saidText(message), ...(message.toolCalls ?? []).map(callText)].join("\n");
 }
@@ -57,14 +55,13 @@ export function conversationText(messages: readonly Said[]): string {
   return messages.map((each) => `${SPEAKERS[each.role]}: ${wholeText(each).trimEnd()}`).join("\n\n");
 }
 
-/** The names of the functions that were called, by the id of the call. */
 export function callNames(messages: readonly Said[]): ReadonlyMap<string, string> {
   return new Map(
     messages.flatMap((each) => each.toolCalls ?? []).map((call) => [call.id, call.name] as const),
   );
 }
 
-/** JSON with indentation; null for what is no object or list. */
+/** Indents JSON; returns null for values that are no object or list. */
 export function indentedJson(text: string): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   try {
@@ -76,7 +73,7 @@ export function indentedJson(text: string): string | null {
 
 const SIGNS = { "\t": "→\t", "\r": "␍" } as const;
 
-/** With signs for tabs, line ends and the spaces before them. */
+/** Replaces tabs, line ends and the spaces before them by signs. */
 export function withWhiteSpace(text: string): string {
   return text
     .replace(/[\t\r]/g, (each) => SIGNS[each as keyof typeof SIGNS])

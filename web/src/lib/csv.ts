@@ -1,4 +1,4 @@
-/** A table as CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Writes a table as CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 export function csvText(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }

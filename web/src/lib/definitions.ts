@@ -1,5 +1,3 @@
-/** What the screens of definitions compute. */
-
 export type Content = Readonly<Record<string, unknown>>;
 
 export interface FieldChange {
@@ -8,8 +6,10 @@ export interface FieldChange {
   readonly after: string;
 }
 
-/** The fields of two contents that differ, as texts; in the order in which they are shown. Neither content has null
- * where a field is absent. */
+/**
+ * Returns the fields that differ as texts, in the order in which they are shown. Neither content may have null for an
+ * absent field.
+ */
 export function changedFields(before: Content, after: Content): FieldChange[] {
   const fields = FIELDS.filter((field) => field in before || field in after);
   const others = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -24,7 +24,7 @@ export function isContent(value: unknown): value is Content {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The fields that a change of the content sets; null for those that it removes. */
+/** Returns the fields that a change of the content sets; null for those that it removes. */
 export function contentChanges(before: Content, after: Content): Content {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
@@ -65,13 +65,15 @@ export function fieldName(field: string): string {
   return NAMES[field] ?? field;
 }
 
-/** Nothing for a field that is absent or empty; objects as JSON with sorted keys and without null, so
- * that neither is a change. */
+/**
+ * Returns nothing for a field that is absent or empty, and JSON with sorted keys and without null for objects, so that
+ * neither is a change.
+ */
 export function asText(value: unknown): string {
   return textOf(value, sortedWithoutNull);
 }
 
-/** The same, but null stays: for contents without null where a field is absent. */
+/** Does the same but keeps null, for contents without null where a field is absent. */
 export function exactText(value: unknown): string {
   return textOf(value, sorted);
 }
@@ -97,11 +99,10 @@ function sortedWithoutNull(name: string, value: unknown): unknown {
 
 export interface Piece {
   readonly text: string;
-  /** Whether it is the placeholder of a dimension. */
   readonly isPlaceholder: boolean;
 }
 
-/** A template with the placeholders that its dimensions fill. */
+/** Splits a template at the placeholders that its dimensions fill. */
 export function pieces(template: string, dimensions: readonly string[]): Piece[] {
   const placeholders = new Set(dimensions.map((name) => `[${name}]`));
   return template
@@ -110,7 +111,7 @@ export function pieces(template: string, dimensions: readonly string[]): Piece[]
     .map((text) => ({ text, isPlaceholder: placeholders.has(text) }));
 }
 
-/** How many scenarios the levels make, before rules leave some out. */
+/** Counts the scenarios of the levels before rules leave some out. */
 export function combinations(dimensions: readonly { levels: readonly unknown[] }[]): number {
   return dimensions.reduce((product, dimension) => product * dimension.levels.length, 1);
 }

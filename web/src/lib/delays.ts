@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-/** What holds up the probes of a target, in words. */
 
 type Delay = Schemas["Delay"];
 

@@ -1,15 +1,13 @@
-/** Differences of two texts. */
-
 export type Side = "same" | "removed" | "added";
 export interface Part {
   readonly side: Side;
   readonly text: string;
 }
 
-/** Above this many steps, what is left over counts as replaced: the time is bounded for any texts. */
+/** Above this many steps, the rest counts as replaced, so that the time is bounded for any texts. */
 const MAX_STEPS = 1_000;
 
-/** The fewest removed and added tokens that make `after` of `before` (Myers 1986), with neighbors of one side joined. */
+/** Finds the fewest removed and added tokens (Myers 1986), and joins neighbors of one side. */
 export function diffTokens(before: readonly string[], after: readonly string[]): Part[] {
   const prefix = commonPrefix(before, after);
   const suffix = commonSuffix(before, after, prefix);

@@ -1,11 +1,9 @@
-/** An object with names of the user's own as rows that are edited, and what the form writes of them. */
-
 import type { Issue } from "./content_fields";
 import { type Content, isContent } from "./definitions";
 
 export interface Entry {
   readonly name: string;
-  /** Missing until it is set. */
+  /** It is missing until it is set. */
   readonly value?: unknown;
 }
 
@@ -13,13 +11,13 @@ export function entriesOf(value: unknown): Entry[] {
   return isContent(value) ? Object.entries(value).map(([name, each]) => ({ name, value: each })) : [];
 }
 
-/** Without rows that lack a name or a value; of two rows with one name the later one. */
+/** Leaves out rows that lack a name or a value; of two rows with one name, the later one counts. */
 export function objectOf(entries: readonly Entry[]): Content {
   const complete = entries.filter((each) => each.name !== "" && each.value !== undefined);
   return Object.fromEntries(complete.map((each) => [each.name, each.value]));
 }
 
-/** What would be lost if the rows were saved, by the paths of their fields. */
+/** Returns issues for values that saving the rows would lose, by the paths of their fields. */
 export function entryIssues(entries: readonly Entry[]): Issue[] {
   const seen = new Set<string>();
   return entries.flatMap(({ name, value }, index) => {
@@ -31,7 +29,7 @@ export function entryIssues(entries: readonly Entry[]): Issue[] {
   });
 }
 
-/** What the API says of an object's values, by the paths of their rows. Names may have dots: the longest one counts. */
+/** Assigns issues of an object's values to the paths of their rows. Names may have dots: the longest one counts. */
 export function issuesOfRows(issues: readonly Issue[], path: string, entries: readonly Entry[]): Issue[] {
   return issues.map((issue) => {
     if (!issue.field.startsWith(`${path}.`)) return issue;

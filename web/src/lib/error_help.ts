@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-/** Errors of the infrastructure: what to do before a conversation is retried. */
 
 type Code = Schemas["ProbeErrorCode"];
 

@@ -1,5 +1,3 @@
-/** What a table of results shares between its rows. */
-
 import type { ColumnResults, TargetProgress } from "../api/types";
 import { formatShare } from "./format";
 
@@ -8,7 +6,7 @@ export interface Axis {
   readonly max: number;
 }
 
-/** The range of decision codes that are numbers, in which all targets were graded; null if there are none. */
+/** Returns the range of decision codes that are numbers, in which all targets were graded; null if there are none. */
 export function decisionAxis(columns: readonly ColumnResults[]): Axis | null {
   const codes = columns
     .flatMap((column) => column.estimate.distribution.map((each) => Number(each.code)))
@@ -18,7 +16,7 @@ export function decisionAxis(columns: readonly ColumnResults[]): Axis | null {
   return min === max ? { min: min - 1, max: max + 1 } : { min, max };
 }
 
-/** When a target is done, in words; nothing for one that waits or is done. */
+/** Says when a target is done; nothing for one that waits or is done. */
 export function etaText(target: TargetProgress, format: (seconds: number) => string): string | null {
   const isDone = target.completed + target.errored >= target.total;
   return isDone || target.etaSeconds === null ? null : `about ${format(target.etaSeconds)} left`;
@@ -35,7 +33,7 @@ export function columnName(column: {
   return prompt === null ? target : `${target}, ${prompt}`;
 }
 
-/** What the pass rate is at least and at most, if probes errored; the command says the same. */
+/** Returns the least and greatest possible pass rate, if probes errored; the command says the same. */
 export function boundsText(column: ColumnResults): string | null {
   const bounds = column.estimate.passRateBounds;
   if (!bounds) return null;

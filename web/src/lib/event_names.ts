@@ -1,4 +1,3 @@
-/** What has happened to a run, by the type of the event. */
 const NAMES: Readonly<Record<string, string>> = {
   "run.created": "Run created",
   "run.started": "Run started",
@@ -17,7 +16,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "analysis.finished": "Analysis finished",
 };
 
-/** One of a later release is shown as it is. */
+/** An event of a later release is shown as it is. */
 export function eventName(type: string): string {
   return Object.hasOwn(NAMES, type) ? (NAMES[type] ?? type) : type;
 }

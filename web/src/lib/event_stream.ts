@@ -1,4 +1,4 @@
-/** Server-sent events of an answer that is complete: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Reads server-sent events of a complete answer: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
 export interface StreamedEvent {
   readonly type: string;

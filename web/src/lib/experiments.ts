@@ -1,4 +1,3 @@
-/** What the screen of an experiment computes. */
 import { isTerminal } from "./run_status";
 
 interface Row {
@@ -6,7 +5,7 @@ interface Row {
   readonly interval: readonly number[] | null;
 }
 
-/** An axis that all differences share, the same on both sides of 0. */
+/** Returns an axis that all differences share, the same on both sides of 0. */
 export function differenceAxis(rows: readonly Row[]): { min: number; max: number } {
   const ends = rows.flatMap((row) => [row.difference ?? 0, ...(row.interval ?? [])]).map(Math.abs);
   const max = Math.max(0, ...ends) || 1;
@@ -18,7 +17,7 @@ interface Summary {
   readonly reasons: readonly { readonly isInProgress: boolean }[];
 }
 
-/** Whether anything of a summary changes by itself: a run goes on, or its comparison is awaited. */
+/** Tells whether a summary changes by itself: a run goes on, or its comparison is awaited. */
 export function mayChange(summary: Summary | undefined): boolean {
   if (summary === undefined) return false;
   return (

@@ -1,8 +1,4 @@
-/** Finding words in the messages of a conversation. */
-
-/** One place of a text that is searched for. */
 export interface Match {
-  /** Of the message. */
   readonly index: number;
   readonly start: number;
 }
@@ -12,10 +8,10 @@ export interface Segment {
   readonly isMatch: boolean;
 }
 
-/** More would take long to count and to walk. */
+/** More matches would take long to count and to walk. */
 export const MAX_MATCHES = 10_000;
 
-/** Where the texts have the words, without regard to case, in order. */
+/** Finds the words in the texts, ignoring case, in order. */
 export function findMatches(texts: readonly string[], words: string): Match[] {
   const matches: Match[] = [];
   if (words === "") return matches;
@@ -29,7 +25,7 @@ export function findMatches(texts: readonly string[], words: string): Match[] {
   return matches;
 }
 
-/** The text in pieces, of which those are marked that have the words. */
+/** Splits the text into pieces, and marks those that have the words. */
 export function segmentsOf(text: string, words: string): Segment[] {
   if (words === "") return [{ text, isMatch: false }];
   const segments: Segment[] = [];
@@ -43,7 +39,7 @@ export function segmentsOf(text: string, words: string): Segment[] {
   return segments;
 }
 
-/** Another match than that of a position, from the last to the first and the other way round; -1 for none. */
+/** Returns the match after a position, wrapping around at both ends, or -1 for none. */
 export function nextMatch(count: number, from: number, direction: 1 | -1): number {
   if (count === 0) return -1;
   return (((from + direction) % count) + count) % count;

@@ -1,16 +1,15 @@
-/** The controls of a form of JSON, and which values they can show. */
 import { type Content, isContent } from "./definitions";
 
 export type Control =
   | {
       readonly kind: "text";
       readonly max: number;
-      /** Of a text of several lines. */
+      /** It is set for a text of several lines. */
       readonly rows?: number;
       readonly isCode?: boolean;
-      /** What is offered; others may be typed. */
+      /** These values are offered; others may be typed. */
       readonly offers?: "dimensions" | "models";
-      /** Shown as it is until it is typed over. */
+      /** A number is shown as it is until it is typed over. */
       readonly mayBeNumber?: boolean;
       readonly placeholder?: string;
     }
@@ -20,11 +19,11 @@ export type Control =
       readonly max: number;
       readonly isWhole?: boolean;
       readonly placeholder?: string;
-      /** Where the API takes any JSON: what is no number must not be saved. */
+      /** Where the API takes any JSON, text that is no number must not be saved. */
       readonly mustBeNumber?: boolean;
     }
   | {
-      /** A list of two numbers, the lower one first. */
+      /** Its value is a list of two numbers, the lower one first. */
       readonly kind: "range";
       readonly labels: readonly [string, string];
       readonly min: number;
@@ -37,12 +36,9 @@ export type Control =
   | {
       readonly kind: "list";
       readonly item: Control;
-      /** Of one item, such as "level". */
       readonly itemName: string;
       readonly max: number;
-      /** A new item. */
       readonly fresh: unknown;
-      /** Its items are folded. */
       readonly isFolded?: boolean;
       /** Without an item there is no list. */
       readonly isLeftOutEmpty?: boolean;
@@ -50,41 +46,38 @@ export type Control =
       readonly isUnordered?: boolean;
     }
   | {
-      /** An object of values by names of the user's own. */
       readonly kind: "entries";
       readonly item: Control;
-      /** Of one entry, such as "argument". */
       readonly itemName: string;
       readonly nameLabel?: string;
       readonly valueLabel?: string;
       readonly max: number;
-      /** A new value. */
       readonly fresh: unknown;
     }
   | {
       readonly kind: "object";
       readonly fields: readonly FieldSpec[];
       readonly layout?: "row" | "columns" | "entry";
-      /** Folded unless it is set. */
+      /** It is folded unless it is set. */
       readonly isFolded?: boolean;
       /** A field of null restores a default; others leave it as it is. */
       readonly mayRestore?: boolean;
     }
   | { readonly kind: "variants"; readonly variants: readonly Variant[]; readonly label?: string }
-  /** Scores by name of the definition's dimensions. */
+  /** Its value has scores by name of the definition's dimensions. */
   | { readonly kind: "scores" }
-  /** Stays as it is, and is not shown. */
+  /** The value stays as it is, and is not shown. */
   | { readonly kind: "hidden" }
   | { readonly kind: "assertion"; readonly depth: number };
 
-/** One of several forms that a value may have. */
+/** Describes one of several forms that a value may have. */
 export interface Variant {
   readonly label: string;
   readonly control: Control;
   readonly fresh: unknown;
-  /** Of values that the controls of several forms can show. */
+  /** It selects among values that the controls of several forms can show. */
   readonly isOf?: (value: unknown) => boolean;
-  /** The value of another form in this one; `fresh` if undefined. */
+  /** It converts a value of another form, or makes a new one without it. */
   readonly from?: (value: unknown) => unknown;
 }
 
@@ -93,9 +86,8 @@ export interface FieldSpec {
   readonly label: string;
   readonly control: Control;
   readonly note?: string;
-  /** An empty text stays one. */
   readonly isRequired?: boolean;
-  /** Only while another field has one of these values, or while it is set. */
+  /** It is shown only while another field has one of these values, or while it is set. */
   readonly when?: { readonly field: string; readonly is: readonly unknown[] };
 }
 
@@ -120,7 +112,6 @@ export const either = (...variants: [label: string, control: Control, fresh: unk
   variants: variants.map(([label, control, fresh]) => ({ label, control, fresh })),
 });
 
-/** Any JSON value. */
 export const ANY_VALUE: Control = {
   kind: "variants",
   variants: [
@@ -136,7 +127,7 @@ export const ANY_VALUE: Control = {
   ],
 };
 
-/** An object of any values by names, such as the arguments of a call. */
+/** Makes a control for an object of any values by names, such as the arguments of a call. */
 export const values = (itemName: string): Control => ({
   kind: "entries",
   item: ANY_VALUE,
@@ -145,7 +136,7 @@ export const values = (itemName: string): Control => ({
   fresh: "",
 });
 
-/** Whether the control can show all of the value; another value is edited as JSON. */
+/** Tells whether the control can show all of the value; another value is edited as JSON. */
 export function fits(control: Control, value: unknown): boolean {
   if (value === undefined) return true;
   switch (control.kind) {
@@ -176,7 +167,6 @@ export function fits(control: Control, value: unknown): boolean {
   }
 }
 
-/** The first variant that can show the value. */
 export function variantOf(variants: readonly Variant[], value: unknown): Variant | undefined {
   return variants.find((each) => shows(each, value));
 }
@@ -185,7 +175,7 @@ export function shows({ control, isOf }: Variant, value: unknown): boolean {
   return fits(control, value) && (value === undefined || isOf === undefined || isOf(value));
 }
 
-/** A number, what was typed for one, or null for nothing. */
+/** Accepts a number, text that was typed for one, or null for nothing. */
 function isEnd(value: unknown): boolean {
   return value === null || typeof value === "number" || typeof value === "string";
 }
@@ -197,18 +187,18 @@ function areScores(value: unknown): boolean {
   );
 }
 
-/** Whether a value says anything: an empty list and false are as good as none. */
+/** Tells whether a value is set: an empty list and false do not count. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Whether the form has the field for an object. */
+/** Tells whether the form has the field for an object. */
 export function isShown({ name, when, control }: FieldSpec, object: Content): boolean {
   if (control.kind === "hidden") return false;
   return when === undefined || isSet(object[name]) || when.is.includes(object[when.field]);
 }
 
-/** What was typed into a field of numbers: what is no number stays as it is, for the API to refuse. */
+/** Parses a number; other text stays as it is, for the API to refuse. */
 export function numberOf(text: string): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

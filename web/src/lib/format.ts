@@ -1,5 +1,5 @@
 /**
- * Figures as text: `cupel_core/domain/text/figures.py` has the same rules, and `figure_cases.json` tests both. An
+ * Formats figures as text by the rules of `cupel_core/domain/text/figures.py`; `figure_cases.json` tests both. An
  * unknown figure is `–`, never 0. Numbers round half away from zero, and one that rounds to zero has no sign.
  */
 
@@ -8,7 +8,7 @@ const MINUS = "−";
 /** From this amount on, money has two decimal places; below, two significant digits. */
 const CENTS = 0.0995;
 const LEAST_P = 0.001;
-/** From this factor on, two decimal places or fewer; below, two significant digits. */
+/** From this factor on, two decimal places or fewer are used; below, two significant digits. */
 const LEAST_FACTOR = 0.1;
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
@@ -16,12 +16,12 @@ export function formatCount(value: number): string {
   return integer.format(value);
 }
 
-/** `noun` in the plural unless there is exactly one. */
+/** Returns `noun` in the plural unless there is exactly one. */
 export function counted(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** `$0`, `$1,234.50`, or two significant digits below ten cents, so that no price is rounded to 0. */
+/** Returns `$0`, `$1,234.50`, or two significant digits below ten cents, so that no price is rounded to 0. */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (value === 0) return "$0";
@@ -31,32 +31,32 @@ export function formatUsd(value: number | null | undefined): string {
   return `${value < 0 ? MINUS : ""}$${places > 2 ? digits.replace(/0+$/, "") : digits}`;
 }
 
-/** A cost among other facts: an unknown one is named, because a dash alone says nothing. */
+/** Formats a cost among other facts: an unknown one is named, because a dash alone says nothing. */
 export function costText(value: number | null): string {
   return value === null ? `cost ${UNKNOWN}` : formatUsd(value);
 }
 
-/** `93.3%` for 0.933. */
+/** Returns `93.3%` for 0.933. */
 export function formatShare(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : `${fixed(100 * value, 1)}%`;
 }
 
-/** A difference of shares in percentage points: `+3.5 pp` for 0.035. */
+/** Returns a difference of shares in percentage points: `+3.5 pp` for 0.035. */
 export function formatPoints(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : `${signed(100 * value, 1)} pp`;
 }
 
-/** How far shares are apart, without a sign: `3.5 percentage points` for 0.035. */
+/** Returns the distance of shares without a sign: `3.5 percentage points` for 0.035. */
 export function formatPointsApart(difference: number): string {
   return `${fixed(100 * Math.abs(difference), 1)} percentage points`;
 }
 
-/** By how much an amount changed, `+3.5%` for 1.035, or its factor outside 0.5 to 2, `×2.1`. */
+/** Returns the change of an amount, `+3.5%` for 1.035, or its factor outside 0.5 to 2, `×2.1`. */
 export function formatRatio(ratio: number | null): string {
   return ratio === null ? UNKNOWN : formOfRatios([ratio])(ratio);
 }
 
-/** `−3.1% to +38.0%`, or both bounds as factors, `×0.45 to ×1.30`; empty without an interval. */
+/** Returns `−3.1% to +38.0%`, or both bounds as factors, `×0.45 to ×1.30`; empty without an interval. */
 export function formatRatios(interval: readonly number[] | null): string {
   return formatInterval(interval, formOfRatios(interval ?? []));
 }
@@ -71,23 +71,21 @@ function factor(ratio: number): string {
   return fixed(ratio, ratio >= 10 ? 0 : ratio >= 2 ? 1 : 2);
 }
 
-/** With two decimal places. */
 export function formatDecimal(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : fixed(value, 2);
 }
 
-/** With two decimal places and a sign. */
 export function formatSigned(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : signed(value, 2);
 }
 
-/** A p-value as `0.034`, or `< 0.001`, because none is 0. */
+/** Returns a p-value as `0.034`, or `< 0.001`, because none is 0. */
 export function formatP(p: number | null | undefined): string {
   if (p === null || p === undefined) return UNKNOWN;
   return p < LEAST_P ? "< 0.001" : fixed(p, 3);
 }
 
-/** The level of intervals, `95%` for 0.05; 99.9% is not rounded to 100%. */
+/** Returns the level of intervals, `95%` for 0.05; 99.9% is not rounded to 100%. */
 export function formatConfidence(alpha: number): string {
   return `${fixed(100 * (1 - alpha), 1).replace(/\.0$/, "")}%`;
 }
@@ -108,7 +106,7 @@ function grouped(digits: string): string {
   return fraction === undefined ? groups : `${groups}.${fraction}`;
 }
 
-/** `67.6% to 100.0%`; empty without an interval. */
+/** Returns `67.6% to 100.0%`; empty without an interval. */
 export function formatInterval(
   interval: readonly number[] | null | undefined,
   format: (value: number) => string,
@@ -116,7 +114,7 @@ export function formatInterval(
   return interval?.map(format).join(" to ") ?? "";
 }
 
-/** `0.50 (0.25 to 0.75)`. */
+/** Returns `0.50 (0.25 to 0.75)`. */
 export function withInterval(
   value: number | null,
   interval: readonly number[] | null,
@@ -140,7 +138,7 @@ export function formatMs(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? UNKNOWN : formatSeconds(ms / 1000);
 }
 
-/** "3 min ago", for a time up to a week ago; then its date. */
+/** Returns "3 min ago" for a time up to a week ago, and then its date. */
 export function formatAgo(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
   if (seconds < 45) return "just now";
@@ -152,11 +150,10 @@ export function formatDate(time: string): string {
   return new Date(time).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 }
 
-/** Control and format characters; a joiner within an emoji is part of what one sees. */
 const INVISIBLE = /\p{Cc}|(?!\u200d)\p{Cf}|(?<!\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d/gu;
 const WHITE_SPACE = new Set(["\n", "\r", "\t"]);
 
-/** Text with the characters that no one sees, such as those that reverse its direction, as their codes. */
+/** Replaces invisible characters, such as those that reverse the direction of text, by their codes. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (character) => (WHITE_SPACE.has(character) ? character : code(character)));
 }

@@ -1,6 +1,4 @@
-/** Fields of forms as values of requests. */
-
-/** A whole number; null for an empty field, undefined for what is none within the bounds. */
+/** Returns a whole number; null for an empty field, undefined for text that is none within the bounds. */
 export function parseWhole(text: string, min: number, max: number): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return null;
@@ -8,13 +6,13 @@ export function parseWhole(text: string, min: number, max: number): number | nul
   return value >= min && value <= max ? value : undefined;
 }
 
-/** What of a form differs from what is stored, as a request has it. */
+/** Returns the fields of a form that differ from the stored ones, as a request has them. */
 export function changesOf<T extends object>(stored: Readonly<T>, wanted: Readonly<Partial<T>>): Partial<T> {
   const entries = Object.entries(wanted).filter(([name, value]) => stored[name as keyof T] !== value);
   return Object.fromEntries(entries) as Partial<T>;
 }
 
-/** Lines of the form `Name: value`; undefined if a line is none. */
+/** Parses lines of the form `Name: value`; returns undefined if a line is none. */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
@@ -25,18 +23,18 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
   return headers;
 }
 
-/** Words between commas, each once. */
+/** Returns the words between commas, each once. */
 export function parseTags(text: string): string[] {
   const tags = text.split(",").map((tag) => tag.trim());
   return [...new Set(tags.filter((tag) => tag !== ""))];
 }
 
-/** Lines with words, without the space around them. */
+/** Returns the lines with words, without the space around them. */
 export function parseLines(text: string): string[] {
   return text.split("\n").flatMap((line) => line.trim() || []);
 }
 
-/** A JSON object; an empty one for no text, undefined for what is none. */
+/** Parses a JSON object; returns an empty one for no text, undefined for other text. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === "") return {};
   try {
@@ -48,13 +46,16 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What becomes of headers whose values only the API knows. */
+/** Describes the change of headers whose values only the API knows. */
 export type HeadersChange =
   | { readonly kind: "keep" }
   | { readonly kind: "replace"; readonly text: string }
   | { readonly kind: "remove" };
 
-/** As a request has them: left out to keep them, null to remove them; undefined while a line is wrong or none is there. */
+/**
+ * Returns headers for a request: left out to keep them, null to remove them; undefined while a line is wrong or none is
+ * there.
+ */
 export function headersInput(change: HeadersChange): { headers?: Record<string, string> | null } | undefined {
   if (change.kind === "keep") return {};
   if (change.kind === "remove") return { headers: null };
@@ -62,7 +63,7 @@ export function headersInput(change: HeadersChange): { headers?: Record<string, 
   return headers === undefined || Object.keys(headers).length === 0 ? undefined : { headers };
 }
 
-/** What a refusal says of a field and of what is inside it. */
+/** Returns the issues of a field and of its parts. */
 export function issuesOf<T extends { readonly field: string }>(issues: readonly T[], field: string): T[] {
   return issues.filter((each) => each.field === field || each.field.startsWith(`${field}.`));
 }

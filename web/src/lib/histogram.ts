@@ -1,13 +1,12 @@
-/** How often the figures of probes lie in intervals of equal width. */
 import { rounded, roundStep } from "../charts/scale";
 import type { Metric } from "./probes";
 import type { Range } from "./ranges";
 
 export interface Bins {
-  /** Where each begins. The first also has what is less, and the last what is more than its width. */
+  /** The first bin also has smaller values, and the last has values beyond its width. */
   readonly starts: readonly number[];
   readonly width: number;
-  /** Whether the last one has values that are further away than its width. */
+  /** It is true if the last bin has values that are further away than its width. */
   readonly isOpen: boolean;
 }
 
@@ -17,7 +16,6 @@ const COVERED = 0.99;
 const LEAST_WIDTH: Partial<Record<Metric, number>> = { tokens: 1, turns: 1 };
 const SMALLEST = 1e-9;
 
-/** For all these values, which may be NaN; null if no value is known. */
 export function makeBins(values: Float32Array, metric: Metric): Bins | null {
   const known = values.filter((each) => !Number.isNaN(each)).sort();
   if (known.length === 0) return null;
@@ -35,7 +33,7 @@ export function makeBins(values: Float32Array, metric: Metric): Bins | null {
   return { starts, width, isOpen: most > end || (most === end && metric !== "score") };
 }
 
-/** Of known values in order, the least that at least this share does not exceed; NaN without a value. */
+/** Returns the least of the known, ordered values that at least this share does not exceed; NaN without a value. */
 export function quantile(ordered: Float32Array, share: number): number {
   return ordered[Math.max(0, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN;
 }
@@ -51,13 +49,13 @@ export function binOf({ starts, width }: Bins, value: number): number {
 export interface Distribution {
   readonly counts: readonly number[];
   readonly known: number;
-  /** NaN without a known value; so are the following. */
+  /** It is NaN without a known value; so are the following. */
   readonly median: number;
   readonly p5: number;
   readonly p95: number;
 }
 
-/** The distribution of these probes' values; of each column if there are several. */
+/** Returns the distribution of these probes' values, by column if there are several. */
 export function distributions(
   bins: Bins,
   values: Float32Array,
@@ -95,7 +93,7 @@ export function distributions(
   });
 }
 
-/** From one bin to another, both included; undefined if these are all. */
+/** Returns the range between two bins, both included; undefined if these are all. */
 export function rangeOfBins({ starts }: Bins, first: number, last: number): Range | undefined {
   const from = first > 0 ? starts[first] : undefined;
   const below = last < starts.length - 1 ? starts[last + 1] : undefined;
@@ -103,7 +101,7 @@ export function rangeOfBins({ starts }: Bins, first: number, last: number): Rang
   return { ...(from !== undefined && { from }), ...(below !== undefined && { below }) };
 }
 
-/** The first and last bin that a range touches. */
+/** Returns the first and last bin that a range touches. */
 export function binsOfRange(bins: Bins, { from, below }: Range): readonly [number, number] {
   const first = from === undefined ? 0 : binOf(bins, Math.fround(from));
   if (below === undefined) return [first, bins.starts.length - 1];

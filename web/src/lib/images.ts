@@ -1,5 +1,3 @@
-/** Which images of conversations are drawn, and how large. */
-
 interface Part {
   readonly type: string;
   readonly mediaType?: string | null;
@@ -8,12 +6,12 @@ interface Part {
 }
 
 const MEDIA_TYPES = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
-/** One that unpacks to more takes hundreds of megabytes of the browser's memory. */
+/** An image that unpacks to more takes hundreds of megabytes of the browser's memory. */
 const MAX_PIXELS = 50_000_000;
 const MAX_WIDTH = 480;
 const MAX_HEIGHT = 320;
 
-/** Whether a part is an image that browsers draw without running anything in it. */
+/** Tells whether a part is an image that browsers draw without running anything in it. */
 export function isDrawn({ type, mediaType, width, height }: Part): boolean {
   return (
     type === "image" &&
@@ -23,7 +21,7 @@ export function isDrawn({ type, mediaType, width, height }: Part): boolean {
   );
 }
 
-/** In CSS pixels, with its proportions and never enlarged; null if its size is unknown. */
+/** Returns the size in CSS pixels, with its proportions and never enlarged; null if its size is unknown. */
 export function drawnSize({ width, height }: Part): { width: number; height: number } | null {
   if (!width || !height || width < 0 || height < 0) return null;
   const scale = Math.min(1, MAX_WIDTH / width, MAX_HEIGHT / height);
@@ -31,7 +29,9 @@ export function drawnSize({ width, height }: Part): { width: number; height: num
   return { width: scaled(width), height: scaled(height) };
 }
 
-/** Whether an address is one of the stack: of the page itself, or of the bucket, which the page function names. */
+/**
+ * Tells whether an address is one of the stack: of the page itself, or of the bucket, which the page function names.
+ */
 export function isOwnAddress(address: string, own: string, named: string): boolean {
   if (!URL.canParse(address)) return false;
   const { origin, protocol } = new URL(address);

@@ -1,9 +1,7 @@
-/** JSON as a person types it: its value, and where each of its parts is. */
-
 export interface Place {
   readonly start: number;
   readonly end: number;
-  /** From 1. */
+  /** Lines count from 1. */
   readonly line: number;
 }
 
@@ -25,7 +23,7 @@ class SyntaxProblem extends Error {
   }
 }
 
-/** Paths are written as the API writes them: `operations.3.dependsOn.0`; that of the whole text is empty. */
+/** Parses JSON. Paths are written as the API does: `operations.3.dependsOn.0`; that of the whole text is empty. */
 export function parseText(text: string): ParsedText {
   const lines = lineStarts(text);
   const place = (start: number, end: number) => ({ start, end, line: lineOf(lines, start) });
@@ -39,7 +37,6 @@ export function parseText(text: string): ParsedText {
   }
 }
 
-/** Where a field is, or the nearest one that contains it. */
 export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | undefined {
   for (let rest = path; rest !== ""; rest = rest.slice(0, Math.max(0, rest.lastIndexOf(".")))) {
     const place = places.get(rest);
@@ -63,7 +60,7 @@ function spans(text: string): [path: string, start: number, end: number][] {
     if (text[at] !== character) throw new SyntaxProblem(`${character} is expected here`, at);
     at += 1;
   };
-  /** Whether another item follows; consumes the comma or the end. */
+  /** Consumes a comma or the end, and tells whether another item follows. */
   const goesOn = (end: string) => {
     skip();
     if (text[at] === ",") {
@@ -130,7 +127,7 @@ function lineOf(starts: readonly number[], offset: number): number {
   return low + 1;
 }
 
-/** As text to be edited, without fields that are null; what a schema says is left as it is. */
+/** Writes text to edit, without fields that are null; contents of a schema are left as they are. */
 export function editable(value: unknown): string {
   return JSON.stringify(withoutNull(value), null, 2);
 }

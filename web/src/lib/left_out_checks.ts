@@ -1,5 +1,3 @@
-/** Checks that an import left out of scenarios, in words. */
-
 import type { ColumnResults } from "../api/types";
 import { formatCount } from "./format";
 
@@ -7,7 +5,7 @@ const MAX_NAMED = 5;
 
 type Checked = Pick<ColumnResults, "partlyChecked" | "leftOutChecks"> & { estimate: { completed: number } };
 
-/** Null if each conversation has all checks that its author wrote. */
+/** Returns null if each conversation has all checks that its author wrote. */
 export function leftOutText(columns: readonly Checked[]): string | null {
   const partly = sum(columns.map((column) => column.partlyChecked));
   if (partly === 0) return null;

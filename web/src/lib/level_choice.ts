@@ -1,4 +1,3 @@
-/** Scores of dimensions in a matching rule, as levels that are chosen. */
 import { type Content, isContent } from "./definitions";
 import { normalizeName } from "./preview";
 
@@ -6,16 +5,16 @@ import { normalizeName } from "./preview";
 export const MAX_LEVELS = 100;
 
 export interface ChoiceOfLevels {
-  /** As the rule has it, or else as the dimension does. */
+  /** It is the rule's spelling, or else the dimension's. */
   readonly name: string;
-  /** Whether there is such a dimension. */
+  /** It is true if there is such a dimension. */
   readonly isKnown: boolean;
   readonly levels: readonly LevelChoice[];
 }
 
 interface LevelChoice {
   readonly score: number;
-  /** None of a score that is not the dimension's. */
+  /** It is null for a score that is not the dimension's. */
   readonly label: string | null;
   readonly isChosen: boolean;
 }
@@ -25,7 +24,7 @@ export interface Dimension {
   readonly levels: readonly { readonly score: number; readonly label: string }[];
 }
 
-/** The dimensions of a content that have a name and levels with scores. */
+/** Returns the dimensions of a content that have a name and levels with scores. */
 export function scoredDimensions(content: Content): Dimension[] {
   const dimensions = Array.isArray(content["dimensions"]) ? content["dimensions"] : [];
   return dimensions.filter(isContent).flatMap(({ name, levels }) => {
@@ -43,7 +42,7 @@ function isFirst(levels: readonly { score: number }[], score: number, index: num
   return levels.findIndex((each) => each.score === score) === index;
 }
 
-/** All levels, and what the rule names besides. */
+/** Returns all levels, and other scores that the rule names. */
 export function levelChoices(pattern: unknown, dimensions: readonly Dimension[]): ChoiceOfLevels[] {
   const named = Object.entries(isContent(pattern) ? pattern : {});
   const known = dimensions.map((dimension) => {
@@ -65,7 +64,7 @@ function choicesOf(scores: readonly number[], levels: Dimension["levels"]): Leve
   ];
 }
 
-/** The rule with a level chosen or not: one score as a number, several as a list, none without the dimension. */
+/** Adds a level to the rule or removes it: one score is a number, several are a list. */
 export function withLevel(pattern: unknown, name: string, score: number, isChosen: boolean): Content {
   const object = isContent(pattern) ? pattern : {};
   const before = Object.hasOwn(object, name) ? asList(object[name]) : [];

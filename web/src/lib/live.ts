@@ -1,7 +1,5 @@
-/** What the event stream of a run has said so far, and when it is asked again. */
-
 export interface LiveEvent {
-  /** Null for events that are computed and not stored. */
+  /** It is null for events that are computed and not stored. */
   readonly seq: number | null;
   readonly type: string;
   readonly ts: string;
@@ -15,7 +13,6 @@ export interface Counts {
 
 export interface Live<E extends LiveEvent = LiveEvent> {
   readonly lastSeq: number;
-  /** Stored ones, in order. */
   readonly events: readonly E[];
   readonly progress: Counts | null;
 }
@@ -23,7 +20,7 @@ export interface Live<E extends LiveEvent = LiveEvent> {
 export const SILENT: Live<never> = { lastSeq: 0, events: [], progress: null };
 const PROGRESS = "run.progress";
 
-/** With the events that follow; those that were received before are dropped. */
+/** Adds the events that follow; those that were received before are dropped. */
 export function received<E extends LiveEvent>(live: Live<E>, events: readonly E[]): Live<E> {
   let { lastSeq, progress } = live;
   const further: E[] = [];
@@ -56,7 +53,10 @@ function countsOf({ total, completed, failed }: Readonly<Record<string, unknown>
 const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
 
-/** After so many failures in a row, from 1: longer each time, and not the same for every reader. `random` is from 0 to 1. */
+/**
+ * Returns the wait after so many failures in a row, from 1: it grows, and differs between readers. `random` is from 0
+ * to 1.
+ */
 export function retryWaitMs(failures: number, random: number): number {
   const longest = Math.min(MAX_WAIT_MS, MIN_WAIT_MS * 2 ** failures);
   return Math.round(MIN_WAIT_MS + (longest - MIN_WAIT_MS) * random);

@@ -1,5 +1,7 @@
-/** Markdown of models and users as a tree of blocks, in which nothing is markup: HTML is text, images are their words
- * and addresses, and links do nothing by themselves. */
+/**
+ * Parses Markdown of models and users to a tree of blocks, in which nothing is markup: HTML is text, images are their
+ * words and addresses, and links do nothing by themselves.
+ */
 import type { AlignType, Definition, Nodes, Parents } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
@@ -12,7 +14,7 @@ export type Inline =
   | { readonly kind: "link"; readonly address: string; readonly children: readonly Inline[] };
 
 export interface Item {
-  /** Of a list of tasks; null in other lists. */
+  /** It is for a list of tasks, and null in other lists. */
   readonly checked: boolean | null;
   readonly children: readonly Block[];
 }

@@ -1,5 +1,3 @@
-/** From mark to mark of a drawing with the keys. */
-
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -7,7 +5,7 @@ export interface Place {
 
 type Way = (dx: number, dy: number) => readonly [along: number, across: number];
 
-/** With y growing downwards, as in a drawing. */
+/** As in a drawing, y grows downwards. */
 const WAYS = new Map<string, Way>([
   ["ArrowLeft", (dx, dy) => [-dx, dy]],
   ["ArrowRight", (dx, dy) => [dx, dy]],
@@ -15,7 +13,7 @@ const WAYS = new Map<string, Way>([
   ["ArrowDown", (dx, dy) => [dy, dx]],
 ]);
 
-/** By the position of the mark in the order, and how many there are. */
+/** Each takes the position of the mark in the order, and the number of marks. */
 const STEPS = new Map<string, (position: number, count: number) => number>([
   ["PageDown", (position) => position + 1],
   ["PageUp", (position) => position - 1],
@@ -23,8 +21,11 @@ const STEPS = new Map<string, (position: number, count: number) => number>([
   ["End", (_, count) => count - 1],
 ]);
 
-/** The mark that a key leads to: arrows to the nearest one in their direction, Page Down and Page Up to the next and
- * previous one from left to right, which reach every mark. Undefined for other keys; the same mark if there is none. */
+/**
+ * Returns the mark that a key leads to: arrows to the nearest one in their direction, Page Down and Page Up to the next
+ * and previous one from left to right, which reach every mark. It is undefined for other keys, and the same mark if
+ * there is none.
+ */
 export function markAfter(places: readonly Place[], from: number, key: string): number | undefined {
   const way = WAYS.get(key);
   if (way) return nearest(places, from, way) ?? from;
@@ -34,13 +35,13 @@ export function markAfter(places: readonly Place[], from: number, key: string): 
   return order[step(order.indexOf(from), order.length)] ?? from;
 }
 
-/** The first mark from left to right, and from top to bottom where they lie above each other. */
+/** Orders marks from left to right, and from top to bottom where they lie above each other. */
 function compared(places: readonly Place[], one: number, other: number): number {
   const [a, b] = [places[one], places[other]];
   return a && b ? a.x - b.x || a.y - b.y || one - other : 0;
 }
 
-/** The nearest one within 45° of the direction; if there is none, the nearest one on that side. */
+/** Returns the nearest mark within 45° of the direction, or else the nearest one on that side. */
 function nearest(places: readonly Place[], from: number, way: Way): number | undefined {
   const origin = places[from];
   if (!origin) return undefined;

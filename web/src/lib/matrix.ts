@@ -1,4 +1,3 @@
-/** Which rows of the matrix are shown, and in which order. */
 import { Outcome, type ProbeTable } from "./probe_table";
 
 export const MODES = ["failures", "errors", "differ", "unstable"] as const;
@@ -6,7 +5,7 @@ export type Mode = (typeof MODES)[number];
 export const ORDERS = ["lowest", "spread"] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Targets differ by as much in a row that is shown as different, if it has decisions and no results. */
+/** In a row that is shown as different, targets differ by as much, if it has decisions and no results. */
 const DIFFERENT_DECISIONS = 1;
 
 export interface RowFigures {
@@ -15,14 +14,14 @@ export interface RowFigures {
   readonly failed: boolean;
   readonly errored: boolean;
   readonly unstable: boolean;
-  /** By how much the columns differ, from 0 to 1 for pass rates or in points of the decision. */
+  /** The columns differ by so much, from 0 to 1 for pass rates or in points of the decision. */
   readonly spread: number;
   readonly differ: boolean;
-  /** The pass rate, or the mean decision; NaN if there is neither. */
+  /** It is the pass rate, or the mean decision; NaN if there is neither. */
   readonly level: number;
 }
 
-/** A row in figures: cells that are not loaded, or have no outcome, count for nothing. */
+/** Computes the figures of a row; cells that are not loaded, or have no outcome, do not count. */
 export function rowFigures(table: ProbeTable, row: number): RowFigures {
   let [judged, passed, decided, sum] = [0, 0, 0, 0];
   let [errored, unstable] = [false, false];
@@ -67,7 +66,7 @@ export function rowFigures(table: ProbeTable, row: number): RowFigures {
   };
 }
 
-/** Whether some columns pass in at least half of their repeats and others do not. */
+/** Tells whether some columns pass in at least half of their repeats and others do not. */
 function majorityDiffers(rates: readonly number[]): boolean {
   return rates.some((rate) => rate >= 0.5) && rates.some((rate) => rate < 0.5);
 }
@@ -82,13 +81,12 @@ const SHOWN: Record<Mode, (row: RowFigures) => boolean> = {
 export interface Choice {
   readonly mode: Mode | undefined;
   readonly order: Order | undefined;
-  /** Null: all rows. */
   readonly matching: ReadonlySet<number> | null;
-  /** Rows are grouped by level, if they are: that of each case by its index. */
+  /** If set, rows are grouped by these levels, which are by case index. */
   readonly levels?: ReadonlyMap<number, number> | null;
 }
 
-/** The cases to show, in order. */
+/** Returns the cases to show, in order. */
 export function chooseRows(table: ProbeTable, { mode, order, matching, levels }: Choice): number[] {
   const chosen: number[] = [];
   const keys = order ? new Float64Array(table.cases) : null;
@@ -118,7 +116,7 @@ function compare(one: number, other: number): number {
   return Number.isNaN(other) ? -1 : one - other;
 }
 
-/** The columns shown side by side: those from the opened one on, as many as fit, and all if there are as few. */
+/** Returns the columns shown side by side: as many as fit from the opened one on, and all if there are as few. */
 export function sideBySide(columns: number, opened: number, most: number): number[] {
   const first = Math.max(0, Math.min(opened, columns - most));
   return Array.from({ length: Math.min(columns, most) }, (_, offset) => first + offset);

@@ -1,11 +1,10 @@
-/** The messages of a conversation as fields of a form. */
 import { isContent } from "./definitions";
 import { type Control, line, prose } from "./form_controls";
 
 const MAX_TEXT = 500_000;
 const FILES = { field: "type", is: ["image", "file"] };
 
-/** A text, or a file that is stored already or sent along. */
+/** It is a text, or a file that is stored already or sent along. */
 const PART: Control = {
   kind: "object",
   fields: [
@@ -44,7 +43,6 @@ const PART: Control = {
       note: "How closely models of OpenAI look at the image",
       when: { field: "type", is: ["image"] },
     },
-    // What a stored file is.
     ...["mediaType", "size", "width", "height"].map((name) => ({
       name,
       label: name,
@@ -61,7 +59,6 @@ const PARTS: Control = {
   fresh: { type: "image" },
 };
 
-/** The texts of a list of parts. */
 function textOf(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   return parts

@@ -1,4 +1,3 @@
-/** How the figures of probes are named and shown. */
 import { formatCount, formatDecimal, formatMs, formatUsd } from "./format";
 import { METRICS, type Metric } from "./probes";
 
@@ -14,7 +13,7 @@ export function isMetric(name: string): name is Metric {
   return METRICS.some((each) => each === name);
 }
 
-/** A figure of one probe; nothing where it has none. */
+/** Formats a figure of one probe, or nothing where it has none. */
 export function metricText(metric: Metric, value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return "";
   if (metric === "time") return formatMs(value);
@@ -22,7 +21,7 @@ export function metricText(metric: Metric, value: number | undefined): string {
   return metric === "score" ? formatDecimal(value) : formatCount(value);
 }
 
-/** Where an interval begins or ends: in one unit, and never rounded to another one's bound. */
+/** Formats a bound of an interval in one unit, never rounded to another one's bound. */
 export function boundText(metric: Metric, value: number): string {
   const digits = { maximumSignificantDigits: 6, maximumFractionDigits: 12 };
   if (metric === "time") return `${(value / 1000).toLocaleString("en", digits)} s`;

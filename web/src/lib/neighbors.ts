@@ -1,5 +1,3 @@
-/** Which conversation comes next. */
-
 interface Conversation {
   readonly probeIndex: number;
   readonly result: { readonly success: boolean } | null;
@@ -11,8 +9,10 @@ interface AskedConversation {
   readonly repeat: number;
 }
 
-/** The probe index of the next or previous conversation in the list, or only of a failed one; from the outside, of the
- * first or last. Undefined if there is none. */
+/**
+ * Returns the probe index of the next or previous (failed) conversation in the list; from the outside, of the first or
+ * last. It is undefined if there is none.
+ */
 export function neighbor(
   items: readonly Conversation[],
   from: number | undefined,
@@ -28,7 +28,10 @@ export function neighbor(
   return undefined;
 }
 
-/** The probe index of the same scenario, persona and repeat with the next or previous target, in the order of the run. */
+/**
+ * Returns the probe index of the same scenario, persona and repeat with the next or previous target, in the order of
+ * the run.
+ */
 export function sibling(
   items: readonly AskedConversation[],
   from: number | undefined,

@@ -1,5 +1,3 @@
-/** What the conversations of the sides of a comparison took and cost, as text. Described, not tested. */
-
 import type { ComparisonRow } from "../api/types";
 import { formatCount, formatMs, formatShare, formatUsd, UNKNOWN } from "./format";
 
@@ -23,12 +21,11 @@ export function operatingName(figure: OperatingFigure): string {
   return FIGURES[figure][0];
 }
 
-/** A value of either side. */
 export function formatOperating(figure: OperatingFigure, value: number | null): string {
   return value === null ? UNKNOWN : FIGURES[figure][1](value);
 }
 
-/** A difference with its sign, of shares in percentage points. */
+/** Formats a difference with its sign; shares are in percentage points. */
 export function formatOperatingDifference(figure: OperatingFigure, value: number | null): string {
   if (value === null) return UNKNOWN;
   const size = FIGURES[figure][1](Math.abs(value)).replace("%", " pp");

@@ -1,4 +1,4 @@
-/** One thing at a time, and each a while after the one before: what a watched screen asks for. */
+/** Spaces the requests of a watched screen in time, one after the other. */
 export class Pace {
   private free = 0;
 
@@ -7,7 +7,7 @@ export class Pace {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** In milliseconds, until the next one may begin, which is then taken. */
+  /** Returns the milliseconds until the next one may begin, and takes its place. */
   take(): number {
     const now = this.now();
     const at = Math.max(now, this.free);

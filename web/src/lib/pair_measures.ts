@@ -1,5 +1,3 @@
-/** What the pairs of an experiment's runs can be compared by. */
-
 import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/types";
 import { allRows, METRICS, type Metric } from "./comparison";
 import { OPERATING_FIGURES, type OperatingFigure } from "./operating_figures";
@@ -17,7 +15,7 @@ export const PAIR_MEASURES = [
 ] as const;
 export type PairMeasure = (typeof PAIR_MEASURES)[number];
 
-/** A comparison tests its metric; what its sides took and cost, it describes. */
+/** A comparison tests its metric, and describes operating figures of its sides. */
 interface Source {
   readonly name: string;
   readonly metric?: Metric;
@@ -42,10 +40,8 @@ export function measureOf(metric: Metric): PairMeasure {
   return PAIR_MEASURES.find((each) => metricOf(each) === metric) ?? "passRate";
 }
 
-/** Within a sentence. */
 export const measureName = (measure: PairMeasure) => SOURCES[measure].name;
 
-/** At its beginning. */
 export function measureTitle(measure: PairMeasure): string {
   const name = measureName(measure);
   return `${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -56,13 +52,13 @@ type Figured = Pick<Comparison, "figures">;
 const figuresOfAll = (comparisons: readonly Figured[]): ComparisonFigures[] =>
   comparisons.flatMap(({ figures }) => figures ?? []);
 
-/** The measure that all comparisons were made with, if it is one. */
+/** Returns the measure that all comparisons were made with, if it is one. */
 export function commonMeasure(comparisons: readonly Figured[]): PairMeasure | undefined {
   const [metric, ...others] = new Set(figuresOfAll(comparisons).map((each) => each.metric));
   return metric === undefined || others.length > 0 ? undefined : measureOf(metric);
 }
 
-/** The pass rate, and what else any of them has; none without any figures. */
+/** Returns the pass rate, and other measures of any of them; none without any figures. */
 export function measuresOf(comparisons: readonly Figured[]): PairMeasure[] {
   const all = figuresOfAll(comparisons);
   if (all.length === 0) return [];
@@ -79,12 +75,11 @@ export function measuresOf(comparisons: readonly Figured[]): PairMeasure[] {
   });
 }
 
-/** Whether both sides have decisions. */
 function hasDecisions({ distribution }: Pick<ComparisonRow, "distribution">): boolean {
   return distribution.totalVariation !== null;
 }
 
-/** The first that was made with this measure, or else the first; they are given with the newest first. */
+/** Returns the first comparison with this measure, or else the first; the newest comes first. */
 export function measuredBy<T extends Figured>(
   comparisons: readonly T[],
   measure: PairMeasure | undefined,
@@ -93,7 +88,7 @@ export function measuredBy<T extends Figured>(
   return (metric && comparisons.find((each) => each.figures?.metric === metric)) || comparisons[0];
 }
 
-/** Whether another comparison would have the measure, which this one has not. */
+/** Tells whether this comparison lacks a measure that another one would have. */
 export function lacksMeasure({ figures }: Figured, measure: PairMeasure | undefined): boolean {
   if (measure === undefined || !figures) return false;
   const { metric, figure } = SOURCES[measure];

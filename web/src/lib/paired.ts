@@ -1,15 +1,14 @@
 import type { ScenarioChange } from "../api/types";
-/** Scenarios of two sides as points of a plane. */
 
 export interface PairedPoint {
   readonly x: number;
   readonly y: number;
   readonly change: ScenarioChange["change"];
-  /** Those that lie here, in the order that they were given. */
+  /** They lie here, in their given order. */
   readonly scenarios: readonly ScenarioChange[];
 }
 
-/** Scenarios with the same values are one point. */
+/** Makes points; scenarios with the same values are one point. */
 export function pairedPoints(scenarios: readonly ScenarioChange[]): PairedPoint[] {
   const points = new Map<string, PairedPoint & { scenarios: ScenarioChange[] }>();
   for (const each of scenarios) {
@@ -22,12 +21,12 @@ export function pairedPoints(scenarios: readonly ScenarioChange[]): PairedPoint[
 }
 
 export interface Flips {
-  /** From fewer than half of the repeats to half or more. */
+  /** It counts changes from fewer than half of the repeats to half or more. */
   readonly toPassed: number;
   readonly toFailed: number;
 }
 
-/** Scenarios whose majority of repeats has changed sides; for rates only. */
+/** Counts scenarios whose majority of repeats has changed sides; for rates only. */
 export function countFlips(scenarios: readonly ScenarioChange[]): Flips {
   const flips = scenarios.filter((each) => each.baseline >= 0.5 !== each.comparison >= 0.5);
   const toPassed = flips.filter((each) => each.comparison >= 0.5).length;

@@ -1,12 +1,10 @@
-/** The runs of an experiment compared with each other, two at a time. */
-
 import type { Comparison, ComparisonFigures, ComparisonRow } from "../api/types";
 import { allRows, METRICS, type Metric } from "./comparison";
 import type { OperatingFigure } from "./operating_figures";
 import { measureName, metricOf, operatingFigureOf, type PairMeasure } from "./pair_measures";
 import type { NumberedRun } from "./trend";
 
-/** How many runs are compared with each other at most: with 8, there are 28 pairs. */
+/** At most so many runs are compared with each other: with 8, there are 28 pairs. */
 export const MOST_PAIRED = 8;
 
 export interface Pair {
@@ -34,15 +32,17 @@ interface Listed {
   readonly createdAt: string;
 }
 
-/** Whether it compares all targets and prompts by the run's own scoring. */
 export function isWhole({ targets, prompts, rescoreId }: Side): boolean {
   return targets.length === 0 && prompts.length === 0 && rescoreId === null;
 }
 
-/** How many comparisons of a pair are read at most, to find the one by a measure. */
+/** At most so many comparisons of a pair are read to find the one by a measure. */
 const MOST_OF_PAIR = 4;
 
-/** The comparisons of two runs, whichever is their baseline: the newest first, which the address of the pair shows. */
+/**
+ * Returns the comparisons of two runs, whichever is their baseline: the newest first, which the address of the pair
+ * shows.
+ */
 export function comparisonsOf<T extends Listed>({ older, newer }: Pair, listed: readonly T[]): T[] {
   const found = listed
     .filter(({ baseline, comparison }) => isWhole(baseline) && isWhole(comparison))
@@ -58,7 +58,6 @@ export function comparisonsOf<T extends Listed>({ older, newer }: Pair, listed: 
 
 export interface TestedFigures {
   readonly metric: Metric;
-  /** Newer minus older. */
   readonly difference: number;
   readonly interval: readonly [number, number] | null;
   readonly alpha: number;
@@ -66,10 +65,8 @@ export interface TestedFigures {
   readonly verdict: ComparisonRow["verdict"];
 }
 
-/** What the conversations of both runs took or cost. */
 export interface DescribedFigures {
   readonly figure: OperatingFigure;
-  /** Newer minus older. */
   readonly difference: number;
   readonly older: number;
   readonly newer: number;
@@ -83,13 +80,12 @@ const REVERSED: Partial<Record<ComparisonRow["verdict"], ComparisonRow["verdict"
 type Compared = Pick<Comparison, "baseline" | "figures">;
 
 interface Chosen {
-  /** All together if omitted. */
   readonly target?: string | undefined;
-  /** What the comparison was made with if omitted. */
+  /** If omitted, it is the comparison's own measure. */
   readonly measure?: PairMeasure | undefined;
 }
 
-/** The difference of one target, or of all together; in words why there is none. */
+/** Returns the difference of one target, or of all together, or why there is none. */
 export function figuresOf(
   pair: Pair,
   compared: Compared,
@@ -138,12 +134,12 @@ function described(
   return { figure, difference: isReversed ? -difference : difference, older, newer };
 }
 
-/** Why a pair is refused, without the field and the code that the API puts first. */
+/** Returns why a pair is refused, without the field and the code that the API puts first. */
 export function refusalText(reason: string): string {
   return reason.replace(/^(?:(?:baseline|comparison)(?:\.\w+)*: )?(?:[A-Z_]+: )?/, "");
 }
 
-/** The targets that can be chosen, all together first. */
+/** Returns the targets to choose from, all together first. */
 export function targetsOf(comparisons: readonly Pick<Comparison, "figures">[]): string[] {
   const rows = comparisons.flatMap(({ figures }) => (figures ? allRows(figures) : []));
   const names = [...rows.filter((each) => each.isOverall), ...rows.filter((each) => !each.isOverall)];

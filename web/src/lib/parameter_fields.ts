@@ -1,4 +1,3 @@
-/** The parameters of a model as fields of a form. */
 import { type Control, type FieldSpec, json, line, prose, whole } from "./form_controls";
 
 const TOOL: Control = {
@@ -11,7 +10,7 @@ const TOOL: Control = {
   ],
 };
 
-/** All of them, as the API's ModelParametersInput has them. */
+/** They are all fields of the API's ModelParametersInput. */
 export const PARAMETERS: readonly FieldSpec[] = [
   { name: "temperature", label: "Temperature", control: { kind: "number", min: 0, max: 2 } },
   { name: "topP", label: "Top p", control: { kind: "number", min: 0, max: 1 } },
@@ -110,7 +109,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
   { name: "toolConnectorId", label: "Id of the connector that executes calls", control: line(100) },
 ];
 
-/** They are merged with those of others: null removes what another one sets. */
+/** They are merged with those of others: null removes a parameter that another layer sets. */
 export const MODEL_PARAMETERS: Extract<Control, { kind: "object" }> = {
   kind: "object",
   fields: PARAMETERS,
@@ -120,7 +119,7 @@ export const MODEL_PARAMETERS: Extract<Control, { kind: "object" }> = {
 
 const OF_JUDGES = new Set(["maxOutputTokens", "temperature", "topP", "seed", "reasoningEffort"]);
 
-/** Those of an assertion's judge, which has no others to remove. */
+/** An assertion's judge has no other parameters to remove. */
 export const JUDGE_PARAMETERS: Control = {
   kind: "object",
   fields: PARAMETERS.filter((each) => OF_JUDGES.has(each.name)),
@@ -128,7 +127,7 @@ export const JUDGE_PARAMETERS: Control = {
   isFolded: true,
 };
 
-/** The targets of what is started later; a new one has a model. */
+/** These are the targets of later runs; a new one has a model. */
 export const TARGETS: FieldSpec = {
   name: "targets",
   label: "Targets",

@@ -1,15 +1,13 @@
-/** The pass rates of a run in one line. */
-
 import type { ColumnResults } from "../api/types";
 import { counted, formatCount, formatInterval, formatShare } from "./format";
 
 export interface PassRates {
-  /** One rate with its interval, or from the lowest to the highest. */
+  /** It is one rate with its interval, or the range from the lowest to the highest. */
   readonly rate: string;
   readonly note: string;
 }
 
-/** Null without any result. */
+/** Returns null without any result. */
 export function passRates(columns: readonly ColumnResults[]): PassRates | null {
   const rates = columns.flatMap(({ estimate: { passRate } }) =>
     passRate.trials > 0 && passRate.share !== null ? [{ ...passRate, share: passRate.share }] : [],

@@ -1,9 +1,8 @@
-/** What a definition's template and decision pattern do, before they are saved. */
 import type { Content } from "./definitions";
 
 export interface PreviewLevel {
   readonly label: string;
-  /** What may replace the placeholder. */
+  /** They may replace the placeholder. */
   readonly phrases: readonly string[];
 }
 
@@ -14,18 +13,17 @@ export interface PreviewDimension {
 
 const PLACEHOLDER = /(\\?)\[([\p{L}\p{Nl}\p{No}][\p{L}\p{N}_ -]{0,99})\]/gu;
 
-/** Equal for a placeholder and its dimension. */
 export function normalizeName(name: string): string {
   const spaced = name.replaceAll(/[\s_-]+/g, " ").trim();
   return Array.from(spaced, withoutCase).join("");
 }
 
-/** As Python folds the case of one character: `ẞ` and `SS` are equal, `ı` and `i` are not. */
+/** Folds the case of one character as Python does: `ẞ` and `SS` are equal, `ı` and `i` are not. */
 function withoutCase(character: string): string {
   return character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 }
 
-/** The names in brackets as they are written, each once. */
+/** Returns the names in brackets as they are written, each once. */
 export function placeholderNames(template: string): string[] {
   const names = new Map<string, string>();
   for (const [, backslash, name = ""] of template.matchAll(PLACEHOLDER)) {
@@ -35,14 +33,13 @@ export function placeholderNames(template: string): string[] {
   return [...names.values()];
 }
 
-/** `values` by normalized name; a placeholder without one stays as it is. */
+/** Fills in `values` by normalized name; a placeholder without one stays as it is. */
 export function renderTemplate(template: string, values: ReadonlyMap<string, string>): string {
   return template.replaceAll(PLACEHOLDER, (whole, backslash: string, name: string) =>
     backslash ? whole.slice(1) : (values.get(normalizeName(name)) ?? whole),
   );
 }
 
-/** The dimensions that are complete enough to be shown. */
 export function dimensionsOf(content: Content): PreviewDimension[] {
   const dimensions = Array.isArray(content["dimensions"]) ? content["dimensions"] : [];
   return dimensions.filter(isNamed).map((each) => ({
@@ -66,13 +63,11 @@ function levelOf(level: Record<string, unknown>): PreviewLevel {
 }
 
 export interface TemplateProblems {
-  /** Placeholders that no dimension fills. */
   readonly unknown: readonly string[];
-  /** Dimensions without a placeholder. */
   readonly unused: readonly string[];
 }
 
-/** What does not fit between the template and the dimensions. */
+/** Returns placeholders and dimensions without a counterpart. */
 export function templateProblems(content: Content): TemplateProblems {
   const template = typeof content["template"] === "string" ? content["template"] : null;
   if (template === null) return { unknown: [], unused: [] };
@@ -86,13 +81,12 @@ export function templateProblems(content: Content): TemplateProblems {
   };
 }
 
-/** The content with a dimension for a placeholder. */
 export function withDimension(content: Content, name: string): Content {
   const dimensions = Array.isArray(content["dimensions"]) ? content["dimensions"] : [];
   return { ...content, dimensions: [...dimensions, { name, levels: [{ score: 1, label: "" }] }] };
 }
 
-/** The content with a placeholder at the end of its template. */
+/** Adds a placeholder at the end of the template. */
 export function withPlaceholder(content: Content, name: string): Content {
   const template = typeof content["template"] === "string" ? content["template"] : "";
   return {
@@ -103,7 +97,6 @@ export function withPlaceholder(content: Content, name: string): Content {
 
 const MAX_ANSWERS = 50;
 
-/** Answers with a line of dashes between two. */
 export function splitAnswers(text: string): string[] {
   const answers = text.split(/^---+[ \t]*$/m).map((each) => each.replace(/^\r?\n|\r?\n$/g, ""));
   return answers.filter((each) => each.trim() !== "").slice(0, MAX_ANSWERS);

@@ -1,12 +1,10 @@
 import type { Schemas } from "../api/types";
-/** The figures of a run's probes in typed arrays by index, filled block by block. */
 
 export type ProbeColumns = Schemas["ProbeColumns"];
 
 export const BLOCK = 1_000;
 export const Outcome = { NONE: 0, PASSED: 1, FAILED: 2, ERRORED: 3, UNJUDGED: 4 } as const;
 export type OutcomeCode = (typeof Outcome)[keyof typeof Outcome];
-/** A decision that is no number. */
 export const OTHER = 255;
 
 export interface Shape {
@@ -18,31 +16,30 @@ export interface Shape {
 export interface ProbeTable extends Shape {
   readonly cases: number;
   readonly outcome: Uint8Array;
-  /** `case * columns + column`; -1 until its block is loaded. */
+  /** It is `case * columns + column`, or -1 until its block is loaded. */
   readonly cell: Int32Array;
-  /** 1 to 5, OTHER, or 0 without a decision. */
+  /** It is 1 to 5, OTHER, or 0 without a decision. */
   readonly decision: Uint8Array;
-  /** NaN where there is none; so are the following. */
+  /** It is NaN where there is none; so are the following. */
   readonly score: Float32Array;
   readonly durationMs: Float32Array;
   readonly costUsd: Float32Array;
   readonly tokens: Float32Array;
   readonly turns: Float32Array;
-  /** Positions in `labels`; NONE without any, and one list for all probes that have the same ones. */
+  /** They are positions in `labels`, or NONE; probes with the same tags share one list. */
   readonly tags: (readonly number[])[];
   readonly failedChecks: (readonly number[])[];
-  /** Position in `labels`; -1 without an error. */
+  /** It is a position in `labels`, or -1 without an error. */
   readonly error: Int16Array;
   readonly labels: Labels;
-  /** The index of the first repeat of a cell, by `case * columns + column`; -1 until its block is loaded. */
+  /** It maps `case * columns + column` to the first repeat of a cell, or -1 until its block is loaded. */
   readonly firstIndex: Int32Array;
-  /** Whether a block is loaded, by number. */
+  /** It tells by number whether a block is loaded. */
   readonly loaded: Uint8Array;
 }
 
 export const LABEL_KINDS = ["tag", "check", "error"] as const;
 export type LabelKind = (typeof LABEL_KINDS)[number];
-/** The names of the tags, checks and error codes that the loaded blocks have, each once. */
 export type Labels = Readonly<Record<LabelKind, string[]>>;
 const NONE: readonly number[] = [];
 
@@ -71,7 +68,6 @@ export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
   };
 }
 
-/** Writes the figures of a block into the table. */
 export function addBlock(table: ProbeTable, block: ProbeColumns): void {
   const first = block.firstIndex;
   const tags = listsOf(table.labels.tag, block.tagNames);
@@ -103,7 +99,6 @@ function positionOf(names: string[], name: string): number {
   return found >= 0 ? found : names.push(name) - 1;
 }
 
-/** Turns a block's positions into those of the table. */
 function listsOf(names: string[], ofBlock: readonly string[]) {
   const positions = ofBlock.map((name) => positionOf(names, name));
   const lists = new Map<string, readonly number[]>();
@@ -128,8 +123,10 @@ function decisionOf(code: string | null): number {
   return /^[1-5]$/.test(code) ? Number(code) : OTHER;
 }
 
-/** The numbers of the blocks that are not loaded, or have a probe that may still get another outcome: a retry runs
- * errored ones again. */
+/**
+ * Returns the blocks that are not loaded, or have a probe that may still get another outcome: a retry runs errored ones
+ * again.
+ */
 export function unsettledBlocks(table: ProbeTable): number[] {
   const unsettled: number[] = [];
   for (let block = 0; block < table.loaded.length; block++) {
@@ -150,12 +147,12 @@ export interface Cell {
   readonly passed: number;
   readonly judged: number;
   readonly errored: number;
-  /** Of the decisions that are numbers; null without one. */
+  /** It is the mean of the decisions that are numbers; null without one. */
   readonly meanDecision: number | null;
   readonly decided: number;
 }
 
-/** What one column made of a case; null until its block is loaded. */
+/** Returns the results of one column in a case; null until its block is loaded. */
 export function readCell(table: ProbeTable, row: number, column: number): Cell | null {
   const firstIndex = table.firstIndex[row * table.columns + column] ?? -1;
   if (firstIndex < 0) return null;

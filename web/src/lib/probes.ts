@@ -1,4 +1,3 @@
-/** Which probes of a run are listed, and in which order. */
 import { type LabelKind, OTHER, Outcome, type ProbeTable } from "./probe_table";
 import type { Range } from "./ranges";
 
@@ -8,7 +7,7 @@ export const OUTCOMES = ["passed", "failed", "unjudged", "errored"] as const;
 export type OutcomeFilter = (typeof OUTCOMES)[number];
 export const DECISIONS = ["1", "2", "3", "4", "5", "other", "none"] as const;
 export type DecisionFilter = (typeof DECISIONS)[number];
-/** What the list can show of a probe, in its order. Its scenario is always shown. */
+/** The list can show these in this order. The scenario of a probe is always shown. */
 export const SHOWN = ["target", "result", "decision", ...METRICS, "tags", "checks", "error"] as const;
 export type Shown = (typeof SHOWN)[number];
 export const SHOWN_BY_DEFAULT: readonly Shown[] = SHOWN.slice(0, -3);
@@ -23,19 +22,17 @@ const CODES: Record<OutcomeFilter, number> = {
 };
 
 export interface ProbeChoice {
-  /** Position among the columns of the run's results. */
+  /** It is a position among the columns of the run's results. */
   readonly column?: number | undefined;
   readonly outcome?: OutcomeFilter | undefined;
   readonly ranges: Readonly<Partial<Record<Metric, Range>>>;
   readonly decision?: DecisionFilter | undefined;
   readonly labels?: Readonly<Partial<Record<LabelKind, string>>>;
-  /** Cases; null: all of them. */
   readonly matching: ReadonlySet<number> | null;
-  /** Probes; null or undefined: all of them. */
   readonly said?: ReadonlySet<number> | null;
 }
 
-/** NaN where a probe has no such figure. */
+/** Returns values; NaN where a probe has no such figure. */
 export function valuesOf(table: ProbeTable, metric: Metric): Float32Array {
   switch (metric) {
     case "score":
@@ -51,7 +48,7 @@ export function valuesOf(table: ProbeTable, metric: Metric): Float32Array {
   }
 }
 
-/** The indexes of the probes that have an outcome and match. A probe without a figure is in no range of it. */
+/** Returns the probes that have an outcome and match. A probe without a figure is in no range of it. */
 export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array {
   const { column, outcome, ranges, matching, said } = choice;
   const hasLabels = labelTest(table, choice);
@@ -76,7 +73,6 @@ export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array
   return kept;
 }
 
-/** Whether a probe has the chosen decision, tag, failed check and error code. */
 function labelTest(table: ProbeTable, { decision, labels = {} }: ProbeChoice): (index: number) => boolean {
   const wanted = decision === undefined ? -1 : DECISION_CODES[decision];
   const tag = labels.tag === undefined ? null : table.labels.tag.indexOf(labels.tag);
@@ -99,14 +95,13 @@ const DECISION_CODES: Record<DecisionFilter, number> = {
   none: 0,
 };
 
-/** The tags, failed checks or error code of a probe in words. */
 export function labelText(table: ProbeTable, kind: LabelKind, index: number): string {
   if (kind === "error") return table.labels.error[table.error[index] ?? -1] ?? "";
   const positions = (kind === "tag" ? table.tags : table.failedChecks)[index] ?? [];
   return positions.map((each) => table.labels[kind][each] ?? "").join(", ");
 }
 
-/** The values are of single precision, and so are the bounds that they are compared with: 0.7 is not below 0.7. */
+/** Values and bounds are compared in single precision, so that 0.7 is not below 0.7. */
 function withinRange(indexes: Int32Array, values: Float32Array, range: Range): Int32Array {
   const from = Math.fround(range.from ?? Number.NEGATIVE_INFINITY);
   const below = Math.fround(range.below ?? Number.POSITIVE_INFINITY);
@@ -118,7 +113,7 @@ function withinRange(indexes: Int32Array, values: Float32Array, range: Range): I
   return indexes.subarray(0, count);
 }
 
-/** In the order of a figure, and of the run where it is equal; probes without the figure come last. */
+/** Orders by a figure, and by the run where it is equal; probes without the figure come last. */
 export function orderProbes(
   table: ProbeTable,
   chosen: Int32Array,
@@ -137,7 +132,7 @@ export function orderProbes(
   return ordered;
 }
 
-/** The position in the list of the next or previous probe, or only of a failed one; -1 if there is none. */
+/** Returns the list position of the next or previous (failed) probe; -1 if there is none. */
 export function neighborAt(
   table: ProbeTable,
   listed: Int32Array,
@@ -152,7 +147,7 @@ export function neighborAt(
   return -1;
 }
 
-/** The index of the same case and repeat with the next or previous target; -1 if there is none that has an outcome. */
+/** Returns the same case and repeat with the next or previous target; -1 if none has an outcome. */
 export function siblingAt(table: ProbeTable, index: number, direction: 1 | -1): number {
   const cell = table.cell[index] ?? -1;
   const column = (cell % table.columns) + direction;
@@ -179,7 +174,6 @@ export function listFigures(table: ProbeTable, listed: Int32Array): ListFigures 
   return { passed, judged, errored };
 }
 
-/** A decision code as text; nothing without a decision. */
 export function decisionText(table: ProbeTable, index: number): string {
   const decision = table.decision[index] ?? 0;
   if (decision === 0) return "";

@@ -1,5 +1,3 @@
-/** What holds up the work of a provider, in words. */
-
 export interface QueueView {
   readonly pending: number;
   readonly granted: number;
@@ -12,7 +10,7 @@ export interface QueueView {
   readonly suspendedModels: readonly { model: string; until: string; reason: string }[];
 }
 
-/** Nothing waits, runs, failed or is held up. */
+/** Tells whether nothing waits, runs, failed or is delayed. */
 export function isIdle(queue: QueueView): boolean {
   const counts = [
     queue.pending,

@@ -1,8 +1,6 @@
-/** A list of two numbers, the lower one first, as it is typed. */
-
 type Typed = number | string | undefined;
 
-/** The list with one of its ends; undefined once it has neither. */
+/** Sets one end of the list; returns undefined once it has neither. */
 export function withEnd(ends: readonly unknown[], end: 0 | 1, value: Typed): unknown[] | undefined {
   const other = ends[1 - end] ?? null;
   const typed = value ?? null;
@@ -10,7 +8,7 @@ export function withEnd(ends: readonly unknown[], end: 0 | 1, value: Typed): unk
   return end === 0 ? [typed, other] : [other, typed];
 }
 
-/** What is wrong between the two, and at which end it is to be corrected. */
+/** Returns the error of the two numbers, and the end at which to correct it. */
 export function rangeError(ends: readonly unknown[]): { end: 0 | 1; message: string } | undefined {
   const [least, most] = [ends[0] ?? null, ends[1] ?? null];
   if (least === null && most === null) return undefined;

@@ -1,7 +1,7 @@
-/** A range of figures, as an address has it: `0.2~0.5`, `~0.5` or `0.2~`. */
+/** Parses a range of figures in an address: `0.2~0.5`, `~0.5` or `0.2~`. */
 
 export interface Range {
-  /** The least value; undefined without a bound. */
+  /** It is the least value; undefined without a bound. */
   readonly from?: number | undefined;
   /** Values are less than this. */
   readonly below?: number | undefined;
@@ -9,7 +9,7 @@ export interface Range {
 
 const NUMBER = /^\d+(\.\d+)?(e[-+]?\d+)?$/i;
 
-/** Undefined for what is no range of values from 0 on. */
+/** Returns undefined for text that is no range of values from 0 on. */
 export function parseRange(text: unknown): Range | undefined {
   if (typeof text !== "string") return undefined;
   const sides = text.split("~");
@@ -28,7 +28,7 @@ export function rangeText({ from, below }: Range): string {
   return `${from ?? ""}~${below ?? ""}`;
 }
 
-/** In words, with figures as the page shows them. */
+/** Describes a range with figures as the page shows them. */
 export function rangeWords({ from, below }: Range, format: (value: number) => string): string {
   if (from === undefined) return `below ${format(below ?? 0)}`;
   return below === undefined ? `from ${format(from)}` : `from ${format(from)} to below ${format(below)}`;

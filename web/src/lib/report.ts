@@ -1,7 +1,6 @@
-/** What the screen of a report computes. */
 import { counted, formatInterval, formatPointsApart, formatUsd } from "./format";
 
-/** What a summarizer reads and writes at most, by our count: a unit test compares them with the code of reports. */
+/** They limit a summarizer's input and output; a unit test compares them with the code of reports. */
 export const SUMMARY_INPUT_TOKENS = 24_000;
 export const SUMMARY_OUTPUT_TOKENS = 2_000;
 
@@ -11,7 +10,7 @@ export interface Priced {
   readonly outputUsdPerMillion: number | null;
 }
 
-/** What one call for a summary costs at most, in USD; null if the price is unknown. */
+/** Returns the maximum cost of a call for a summary in USD; null if the price is unknown. */
 export function summaryUsd(model: Priced): number | null {
   if (model.inputUsdPerMillion === null || model.outputUsdPerMillion === null)
     return model.simulated ? 0 : null;
@@ -25,7 +24,7 @@ export function summaryCostText(usd: number | null): string {
   return `One call, about ${formatUsd(usd)} at most; a second one if its answer has to be repaired.`;
 }
 
-/** Models whose calls are not in the cost of a run, with how often they were called where that is known. */
+/** Names models whose calls are not in the cost of a run, with their number of calls where it is known. */
 export function unpricedText(
   models: readonly {
     readonly model: string;
@@ -41,19 +40,18 @@ export function unpricedText(
     .join("; ");
 }
 
-/** The index of the probe that a transcript's id names; undefined for another id. */
+/** Returns the index of the probe that a transcript's id names; undefined for another id. */
 export function probeIndex(transcriptId: string): number | undefined {
   const match = /-(\d{1,7})$/.exec(transcriptId);
   return match ? Number(match[1]) : undefined;
 }
 
-/** The original of a revised prompt, from the snapshot of the run's definition. */
 export function systemPrompt(snapshot: Readonly<Record<string, unknown>> | null): string | null {
   const system = snapshot?.["system"];
   return typeof system === "string" ? system : null;
 }
 
-/** How large a trial would be, what it can find and what it will cost. */
+/** Describes the size, the power and the cost of a trial. */
 export function trialPlanText(plan: {
   readonly scenarios: number;
   readonly detectableDifference: number;

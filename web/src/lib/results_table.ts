@@ -1,5 +1,3 @@
-/** The results of a run by target as a table of plain values. */
-
 import type { ColumnResults } from "../api/types";
 import { columnName } from "./estimates";
 import { costOf, roleCostName, rolesOf } from "./role_costs";
@@ -30,7 +28,9 @@ const OPERATIONS: readonly Field[] = [
   ["tokens", (column) => column.tokens],
 ];
 
-/** With its head; intervals are of 95%. It has decisions only if the definition has a rule for them. */
+/**
+ * Returns the table with its head; intervals are of 95%. It has decisions only if the definition has a rule for them.
+ */
 export function resultsTable(columns: readonly ColumnResults[]): Value[][] {
   const hasDecisions = columns.some(({ estimate }) => estimate.distribution.length > 0);
   const costs = rolesOf(columns).map(

@@ -1,6 +1,5 @@
 import type { ColumnResults } from "../api/types";
 
-/** What models cost, by what they were called for. */
 
 const NAMES = {
   target: "Target cost",
@@ -15,7 +14,7 @@ export function roleCostName(role: CostRole): string {
   return NAMES[role];
 }
 
-/** The targets, and the other roles whose models were called for one of them. */
+/** Returns the targets, and the other roles whose models were called for one of them. */
 export function rolesOf(columns: readonly ColumnResults[]): CostRole[] {
   return ROLES.filter(
     (role) =>
@@ -24,7 +23,9 @@ export function rolesOf(columns: readonly ColumnResults[]): CostRole[] {
   );
 }
 
-/** Zero if other models were called for this target; null if a price is unknown, or no model was called at all. */
+/**
+ * Returns zero if other models were called for this target; null if a price is unknown, or no model was called at all.
+ */
 export function costOf({ operations }: ColumnResults, role: CostRole): number | null {
   if (operations.costs.length === 0) return null;
   const found = operations.costs.find((cost) => cost.role === role);

@@ -1,5 +1,3 @@
-/** The optional settings of a run of a definition, from the fields of its form. */
-
 import type { RunInput } from "../api/types";
 import { counted, formatCount } from "./format";
 import { parseWhole } from "./forms";
@@ -40,7 +38,7 @@ export const NO_OPTIONS: RunOptions = {
 
 export type OptionError = "version" | "seed" | "temperature" | "turns" | "concurrency";
 
-/** The fields whose text is no number of their range. */
+/** Returns the fields whose text is no number of their range. */
 export function wrongOptions(options: RunOptions): OptionError[] {
   const { version, seed, temperature, turns, concurrency } = parsed(options);
   const values = { version, seed, temperature, turns, concurrency };
@@ -57,7 +55,7 @@ function parsed(options: RunOptions) {
   };
 }
 
-/** Null for an empty field, undefined for what is none. */
+/** Returns null for an empty field, undefined for text that is no number. */
 function parseTemperature(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return null;
@@ -65,7 +63,7 @@ function parseTemperature(text: string): number | null | undefined {
   return value <= MAX_TEMPERATURE ? value : undefined;
 }
 
-/** What differs from the defaults; undefined while a field is wrong. */
+/** Returns the values that differ from the defaults; undefined while a field is wrong. */
 export function optionsInput(options: RunOptions): Partial<RunInput> | undefined {
   if (wrongOptions(options).length > 0) return undefined;
   const { version, seed, temperature, turns, concurrency } = parsed(options);
@@ -92,7 +90,7 @@ function present<T extends object>(values: T): Partial<T> {
   ) as Partial<T>;
 }
 
-/** How many options differ from their defaults. */
+/** Counts the options that differ from their defaults. */
 export function countOptions(options: RunOptions): number {
   return (Object.keys(options) as (keyof RunOptions)[]).filter((each) => options[each] !== NO_OPTIONS[each])
     .length;
@@ -103,8 +101,10 @@ export interface Factors {
   readonly repeats: number;
 }
 
-/** How a number of conversations comes about; nothing where it is no product of these. `further`: those that the whole
- * of a sampled definition would add. */
+/**
+ * Returns the factors of a number of conversations, or nothing where it is no product of these. `further` counts those
+ * that the whole of a sampled definition would add.
+ */
 export function factorsText(
   conversations: number,
   { targets, repeats }: Factors,

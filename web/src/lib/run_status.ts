@@ -1,4 +1,3 @@
-/** The statuses of a run. */
 import { counted } from "./format";
 
 const TERMINAL = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
@@ -7,7 +6,7 @@ export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }
 
-/** What happens after the answer to pause or cancel; null without calls in flight, and for other answers. */
+/** Explains calls in flight after pause or cancel; null without any, and for other answers. */
 export function callsInFlightNote(changed: object | undefined): string | null {
   const calls = changed && "callsInFlight" in changed ? Number(changed.callsInFlight) : 0;
   return calls > 0

@@ -1,4 +1,3 @@
-/** Evaluators and answer format of a scale run, from the fields of its form. */
 import type { Schemas } from "../api/types";
 import { parseTags, parseWhole } from "./forms";
 import { parseText } from "./json_text";
@@ -6,12 +5,11 @@ import { parseText } from "./json_text";
 type Evaluators = Schemas["EvaluatorsInput"];
 type Format = Schemas["AnswerFormatInput"];
 
-/** Decided by a judge. */
 export interface JudgedValues {
   readonly isOn: boolean;
-  /** Empty: that of the run. */
+  /** If empty, it is the run's judge. */
   readonly judge: string;
-  /** Empty: the judge decides without a score. */
+  /** If empty, the judge decides without a score. */
   readonly threshold: string;
 }
 
@@ -34,7 +32,7 @@ export const ALL_EVALUATORS: EvaluatorValues = {
   url: "",
 };
 
-/** From 0 to 1; null for an empty field, undefined for what is no share. */
+/** Returns a share from 0 to 1; null for an empty field, undefined for text that is no share. */
 export function parseShare(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return null;
@@ -42,7 +40,7 @@ export function parseShare(text: string): number | null | undefined {
   return value <= 1 ? value : undefined;
 }
 
-/** What differs from the default evaluators; undefined while a field is wrong. */
+/** Returns the values that differ from the default evaluators; undefined while a field is wrong. */
 export function evaluatorsInput(values: EvaluatorValues): Partial<Evaluators> | undefined {
   const [goal, toxicity] = [judgedInput(values.goal), judgedInput(values.toxicity)];
   const isOwn = values.external === "own";
@@ -70,9 +68,9 @@ function judgedInput({ isOn, judge, threshold }: JudgedValues): Evaluators["goal
 
 export interface FormatValues {
   readonly kind: "any" | "json" | "xml";
-  /** JSON; empty for any JSON. */
+  /** It is JSON; an empty text accepts any JSON. */
   readonly schema: string;
-  /** Between commas; empty for any XML. */
+  /** They are separated by commas; an empty text accepts any XML. */
   readonly elements: string;
   readonly pattern: string;
   readonly minWords: string;
@@ -89,7 +87,7 @@ export const ANY_FORMAT: FormatValues = {
 };
 export const MAX_WORDS = 1_000_000;
 
-/** Null for any answer; undefined while a field is wrong. */
+/** Returns null for any answer; undefined while a field is wrong. */
 export function formatInput(values: FormatValues): Partial<Format> | null | undefined {
   const schema = values.kind === "json" ? schemaOf(values.schema) : null;
   const [least, most] = [

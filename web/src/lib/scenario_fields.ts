@@ -1,4 +1,3 @@
-/** The fields of a scenario, and what a change of one sends. */
 import { assertionList, TOOL_RESULT } from "./content_fields";
 import { type Content, isContent } from "./definitions";
 import { type FieldSpec, prose, texts } from "./form_controls";
@@ -35,7 +34,6 @@ export const SCENARIO_FIELDS: readonly FieldSpec[] = [
   },
 ];
 
-/** Seldom set. */
 export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
   {
     name: "failureCriteriaMode",
@@ -115,8 +113,10 @@ export const FURTHER_SCENARIO_FIELDS: readonly FieldSpec[] = [
   },
 ];
 
-/** The fields that are always shown, and those that are folded. A conversation that starts with more than one text
- * of the user has its messages first. */
+/**
+ * Returns the fields that are always shown, and those that are folded. A conversation that starts with more than one
+ * text of the user has its messages first.
+ */
 export function scenarioFields(hasMessages: boolean): readonly [readonly FieldSpec[], readonly FieldSpec[]] {
   if (!hasMessages) return [SCENARIO_FIELDS, FURTHER_SCENARIO_FIELDS];
   const isMessages = (each: FieldSpec) => each.name === "messages";
@@ -128,10 +128,10 @@ export function scenarioFields(hasMessages: boolean): readonly [readonly FieldSp
 }
 
 const DEFAULTS: Content = { name: "", separateTurns: false, failureCriteriaMode: "on_max_messages" };
-/** What the API says of a scenario besides its fields. */
+/** The API adds these to a scenario's fields. */
 const NOT_FIELDS = new Set(["id", "definitionId", "definitionVersion"]);
 
-/** A stored scenario as the form edits it: without what it does not set, and one text of the user as `prompt`. */
+/** Converts a stored scenario for the form: without unset fields, and with one text of the user as `prompt`. */
 export function scenarioDraft(stored: object): Content {
   const set = Object.entries(stored).filter(
     ([name, value]) => !NOT_FIELDS.has(name) && !isUnset(value) && DEFAULTS[name] !== value,
@@ -146,7 +146,7 @@ export function scenarioDraft(stored: object): Content {
   };
 }
 
-/** Whether a field says nothing: null, or an empty list or object. */
+/** Tells whether a field is null, or an empty list or object. */
 function isUnset(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
@@ -158,7 +158,7 @@ function onlyText(messages: unknown): string | null {
   return role === "user" && typeof content === "string" && Object.keys(rest).length === 0 ? content : null;
 }
 
-/** Without what is null because it is absent; a result may be null. */
+/** Removes fields that are null because they are absent; a result may be null. */
 function resultDraft(result: unknown): unknown {
   if (!isContent(result)) return result;
   const hasError = typeof result["error"] === "string";
@@ -170,7 +170,7 @@ function resultDraft(result: unknown): unknown {
 const LISTS = new Set(["followUps", "assertions", "personaIds", "toolResults"]);
 const OBJECTS = new Set(["dimensions", "metadata", "messagesByPrompt"]);
 
-/** The fields that a change sets, as a request has them: what is removed has its empty value. */
+/** Returns the fields that a change sets, as a request has them: removed ones have their empty value. */
 export function scenarioChanges(before: Content, after: Content): Content {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

@@ -1,22 +1,20 @@
-/** What a schedule starts, as a request has it. */
-
 import type { Schemas } from "../api/types";
 import { targetInputs } from "./targets";
 
 type Schedule = Schemas["Schedule"];
 
-/** What of a schedule's runs a form changes. */
+/** Names the parts of a schedule's runs that a form changes. */
 export interface StartChanges {
   readonly sourceId: string;
   /** Undefined leaves the targets as they are. */
   readonly targets?: Schemas["TargetInput"][] | undefined;
   readonly repeats: number;
   readonly maxBudgetUsd: number | null;
-  /** The expected cost of a run that was agreed to, if that is more than a budget. */
+  /** It is the confirmed expected cost of a run, if that is more than a budget. */
   readonly confirmedUsd?: number | undefined;
 }
 
-/** The run or eval run that a schedule starts, with these changes: a request replaces it completely. */
+/** Returns the run or eval run that a schedule starts, with these changes: a request replaces it completely. */
 export function changedStart(
   { run, evalRun }: Schedule,
   { sourceId, targets, repeats, maxBudgetUsd, confirmedUsd }: StartChanges,

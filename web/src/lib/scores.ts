@@ -1,6 +1,6 @@
 export const SCORE_ERROR = "A number from 0 to 1, such as 0.8.";
 
-/** Null for no score; undefined for what is no score. */
+/** Returns null for no score; undefined for text that is no score. */
 export function parseScore(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return null;

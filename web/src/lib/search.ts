@@ -1,4 +1,4 @@
-/** Search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
+/** Parses search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
 import { MODES, type Mode, ORDERS, type Order } from "./matrix";
 import { PAIR_MEASURES, type PairMeasure } from "./pair_measures";
@@ -50,7 +50,7 @@ function number(raw: Raw, name: string, min: number, max: number): number | unde
     : undefined;
 }
 
-/** Without the fields that are undefined, so that defaults are not in the address. */
+/** Removes undefined fields, so that defaults are not in the address. */
 function present<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
@@ -62,7 +62,6 @@ export interface RunsSearch {
   experiment?: string | undefined;
   eval?: string | undefined;
   tag?: string | undefined;
-  /** The newest first if omitted. */
   sort?: "createdAt" | undefined;
 }
 export function runsSearch(raw: Raw): RunsSearch {
@@ -82,9 +81,9 @@ export interface TranscriptsSearch {
   result?: ResultFilter | undefined;
   decision?: string | undefined;
   tag?: string | undefined;
-  /** The index of the open probe: never its position in the list. */
+  /** It is the index of the open probe, never its position in the list. */
   t?: number | undefined;
-  /** Words that are searched for in it when it is opened, such as a quotation of a report. */
+  /** These words are searched for in it when it is opened, such as a quotation of a report. */
   find?: string | undefined;
 }
 export function transcriptsSearch(raw: Raw): TranscriptsSearch {
@@ -108,9 +107,8 @@ export function definitionsSearch(raw: Raw): DefinitionsSearch {
 }
 
 export interface DefinitionSearch {
-  /** Another version than the latest. */
   v?: number | undefined;
-  /** The version that it is compared with; the one before it if omitted. */
+  /** It is compared with this version, or with the one before it if omitted. */
   against?: number | undefined;
 }
 export function definitionSearch(raw: Raw): DefinitionSearch {
@@ -118,7 +116,6 @@ export function definitionSearch(raw: Raw): DefinitionSearch {
 }
 
 export interface ReportSearch {
-  /** The id of a report that is not the newest. */
   version?: string | undefined;
 }
 export function reportSearch(raw: Raw): ReportSearch {
@@ -128,12 +125,9 @@ export function reportSearch(raw: Raw): ReportSearch {
 export interface MatrixSearch {
   mode?: Mode | undefined;
   order?: Order | undefined;
-  /** The dimension by whose levels rows are grouped. */
   dim?: string | undefined;
   q?: string | undefined;
-  /** Cells without the first words of the answers. */
   compact?: true | undefined;
-  /** The opened cell: case, column and repeat. */
   row?: number | undefined;
   column?: number | undefined;
   repeat?: number | undefined;
@@ -152,25 +146,22 @@ export function matrixSearch(raw: Raw): MatrixSearch {
   });
 }
 
-/** Of each figure, the range of values that are listed. */
+/** It maps figures to the range of listed values. */
 export type RangeSearch = { [metric in Metric]?: string | undefined };
 
 export type LabelSearch = { [kind in LabelKind]?: string | undefined };
 
 export interface ProbesSearch extends RangeSearch, LabelSearch {
-  /** Position of the only target that is listed, among the columns of the run's results. */
   column?: number | undefined;
   outcome?: OutcomeFilter | undefined;
   decision?: DecisionFilter | undefined;
   q?: string | undefined;
-  /** Words of the messages, which the API searches. */
   said?: string | undefined;
-  /** What the list shows, separated by dots. */
   cols?: string | undefined;
-  /** The figure whose distribution is drawn; the first that the run has if omitted. */
+  /** The distribution of this figure is drawn, or of the first that the run has if omitted. */
   by?: Metric | undefined;
   order?: ProbeOrder | undefined;
-  /** The index of the open probe: never its position in the list. */
+  /** It is the index of the open probe, never its position in the list. */
   t?: number | undefined;
 }
 export function probesSearch(raw: Raw): ProbesSearch {
@@ -197,14 +188,14 @@ export function probesSearch(raw: Raw): ProbesSearch {
   });
 }
 
-/** In the order of the list, whatever the order in the address. */
+/** Returns the columns in the order of the list, whatever the order in the address. */
 export function parseColumns(columns: string | undefined): readonly Shown[] {
   if (columns === undefined) return SHOWN_BY_DEFAULT;
   const named = columns.split(".");
   return SHOWN.filter((each) => named.includes(each));
 }
 
-/** Nothing for the default; "none" for the scenario alone. */
+/** Returns nothing for the default, and "none" for the scenario alone. */
 export function columnsText(columns: readonly Shown[]): string | undefined {
   const named = SHOWN.filter((each) => columns.includes(each)).join(".") || "none";
   return named === SHOWN_BY_DEFAULT.join(".") ? undefined : named;
@@ -213,17 +204,14 @@ export function columnsText(columns: readonly Shown[]): string | undefined {
 export const CHANGES = ["increased", "decreased", "unchanged"] as const;
 
 export interface CompareSearch {
-  /** The run that the other one is compared with. */
   a?: string | undefined;
   b?: string | undefined;
-  /** Only scenarios that changed in this way. */
+  /** Only scenarios that changed in this way are shown. */
   only?: (typeof CHANGES)[number] | undefined;
-  /** Another pair of targets than the first. */
   row?: number | undefined;
-  /** The scenario whose conversations are open, and which repeat of it. */
+  /** It names the scenario whose conversations are open, and the repeat. */
   s?: string | undefined;
   repeat?: number | undefined;
-  /** The id of a comparison of these runs that is not the newest. */
   c?: string | undefined;
 }
 export function compareSearch(raw: Raw): CompareSearch {
@@ -239,9 +227,9 @@ export function compareSearch(raw: Raw): CompareSearch {
 }
 
 export interface ExperimentSearch {
-  /** The target whose pairs of runs are compared; all together if omitted. */
+  /** The pairs of runs are compared for this target, or for all together if omitted. */
   target?: string | undefined;
-  /** What the pairs are compared by; as each comparison was made if omitted. */
+  /** Pairs are compared by this measure; if omitted, as each comparison was made. */
   measure?: PairMeasure | undefined;
 }
 export function experimentSearch(raw: Raw): ExperimentSearch {
@@ -249,7 +237,6 @@ export function experimentSearch(raw: Raw): ExperimentSearch {
 }
 
 export interface ChatSearch {
-  /** Another branch than the active one. */
   branch?: string | undefined;
 }
 export function chatSearch(raw: Raw): ChatSearch {
@@ -257,7 +244,6 @@ export function chatSearch(raw: Raw): ChatSearch {
 }
 
 export interface VersionSearch {
-  /** Another version than the newest. */
   v?: number | undefined;
 }
 export function versionSearch(raw: Raw): VersionSearch {

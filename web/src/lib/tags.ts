@@ -1,16 +1,13 @@
-/** Failure tags of a run, counted over its blocks of figures. */
-
 interface Block {
   readonly tags: readonly (readonly number[])[];
   readonly tagNames: readonly string[];
 }
 export interface TagCount {
   readonly tag: string;
-  /** Of conversations. */
   readonly count: number;
 }
 
-/** The most frequent first, equal ones by name. */
+/** Counts tags: the most frequent first, equal ones by name. */
 export function countTags(blocks: readonly Block[]): TagCount[] {
   const counts = new Map<string, number>();
   for (const { tags, tagNames } of blocks) {

@@ -1,19 +1,20 @@
 import type { Schemas } from "../api/types";
 
-/** Targets as text. */
 
 type Target = Schemas["Target"];
 type TargetInput = Schemas["TargetInput"];
 
 const CONNECTOR = "connector/";
 
-/** What a target is called by. */
+/** Has the fields that name a target. */
 export type NamedTarget = Pick<Target, "id" | "label" | "model" | "agentName" | "connectorId">;
 
-/** The names of connectors by their ids, as they are now. */
 export type AgentNames = ReadonlyMap<string, string>;
 
-/** The name of a target's agent: that of the run's start, else the present one, else its id. Null for a model. */
+/**
+ * Returns the name of a target's agent: that of the run's start, else the present one, else its id. It is null for a
+ * model.
+ */
 export function agentName(
   target: Pick<NamedTarget, "agentName" | "connectorId">,
   names: AgentNames,
@@ -22,19 +23,19 @@ export function agentName(
   return target.agentName ?? names.get(target.connectorId) ?? target.connectorId;
 }
 
-/** The names of targets in a line, the first three of many. */
+/** Returns the names of targets in a line, the first three of many. */
 export function targetNames(targets: readonly NamedTarget[], agentNames: AgentNames = new Map()): string {
   const names = targets.map((each) => each.label ?? each.model ?? agentName(each, agentNames) ?? each.id);
   return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }
 
-/** What a target is called by of which only its id is known: a label, a model, or `connector/<id>`. */
+/** Returns the name for a target's id: a label, a model, or `connector/<id>`. */
 export function namedTarget(id: string): NamedTarget {
   const connectorId = id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.length) : null;
   return { id, label: null, model: connectorId === null ? id : null, agentName: null, connectorId };
 }
 
-/** Targets as a request has them: without what they do not set. A parameter of null removes a default, and stays. */
+/** Returns targets as a request has them, without unset fields. A parameter of null removes a default, and stays. */
 export function targetInputs(targets: readonly Target[]): TargetInput[] {
   return targets.map(({ label, model, connectorId, params, maxAttempts, callTimeoutSeconds }) => ({
     ...(model !== null && { model }),
@@ -46,17 +47,17 @@ export function targetInputs(targets: readonly Target[]): TargetInput[] {
   })) as TargetInput[];
 }
 
-/** Whether targets have labels, parameters or limits, which their names do not say. */
+/** Tells whether targets have labels, parameters or limits, which their names do not say. */
 export function haveFields(targets: readonly Target[]): boolean {
   return targetInputs(targets).some((each) => Object.keys(each).length > 1);
 }
 
-/** The names of targets between commas, with agents as `connector/<id>`. */
+/** Returns the names of targets between commas, with agents as `connector/<id>`. */
 export function targetsText(targets: readonly Target[]): string {
   return targets.map((each) => each.model ?? `${CONNECTOR}${each.connectorId}`).join(", ");
 }
 
-/** Undefined for a text that names no target. */
+/** Returns undefined for a text that names no target. */
 export function parseTargets(text: string): TargetInput[] | undefined {
   const names = [...new Set(text.split(",").map((each) => each.trim()))].filter((each) => each !== "");
   if (names.length === 0) return undefined;
@@ -65,7 +66,6 @@ export function parseTargets(text: string): TargetInput[] | undefined {
   ) as TargetInput[];
 }
 
-/** Whether a list has a target. */
 export function areTargets(targets: unknown): boolean {
   return Array.isArray(targets) && targets.length > 0;
 }

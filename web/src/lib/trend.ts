@@ -1,12 +1,9 @@
-/** What the runs of an experiment achieved, one after the other. */
-
 import type { ColumnResults, ExperimentSummary } from "../api/types";
 import { columnName } from "./estimates";
 import { formatCount } from "./format";
 
-/** How many runs are drawn at most. */
 export const MOST_RUNS = 30;
-/** How many targets are drawn at most, those of the newest runs first. */
+/** At most so many targets are drawn, those of the newest runs first. */
 export const MOST_TARGETS = 8;
 
 export const MEASURES = ["PASS_RATE", "DECISION"] as const;
@@ -14,7 +11,7 @@ export type Measure = (typeof MEASURES)[number];
 
 type ExperimentRun = ExperimentSummary["runs"][number];
 
-/** A run with its place among all runs of the experiment, from 1 on, the oldest first. */
+/** Adds to a run its place among all runs of the experiment, from 1 on, oldest first. */
 export interface NumberedRun extends ExperimentRun {
   readonly number: number;
   readonly isBaseline: boolean;
@@ -24,14 +21,14 @@ export function numbered(runs: readonly ExperimentRun[], baseline: string | null
   return runs.map((run, index) => ({ ...run, number: index + 1, isBaseline: run.runId === baseline }));
 }
 
-/** So many runs at most: the newest, and the baseline. */
+/** Returns the newest runs and the baseline, at most so many. */
 export function newestOf(runs: readonly NumberedRun[], most: number): NumberedRun[] {
   const newest = runs.slice(-most);
   const baseline = runs.find((run) => run.isBaseline);
   return baseline === undefined || newest.includes(baseline) ? newest : [baseline, ...newest.slice(1)];
 }
 
-/** Which runs are shown where there are more. */
+/** Says which runs are shown where there are more. */
 export function shownText(
   shown: readonly NumberedRun[],
   all: readonly NumberedRun[],
@@ -44,27 +41,25 @@ export function shownText(
 export interface Estimate {
   readonly value: number;
   readonly interval: readonly [number, number] | null;
-  /** Results behind it. */
   readonly count: number;
 }
 
-/** What is known of a run's results: its columns, or in words why there are none. */
+/** It has a run's columns, or says why there are none. */
 export type Results = readonly ColumnResults[] | string;
 
 export interface TrendPoint {
   readonly run: NumberedRun;
   readonly estimate: Estimate | null;
-  /** Why there is no estimate; empty if there is. */
+  /** It says why there is no estimate, and is empty if there is one. */
   readonly missing: string;
 }
 
 export interface TrendSeries {
   readonly target: string;
-  /** One of each run, in their order. */
   readonly points: readonly TrendPoint[];
 }
 
-/** The figures of each target over the runs; targets without any figure are left out. */
+/** Returns the figures of each target over the runs; targets without any figure are left out. */
 export function trendOf(
   runs: readonly NumberedRun[],
   resultsOf: (run: NumberedRun) => Results,
@@ -92,7 +87,7 @@ function pointOf(run: NumberedRun, columns: Results, target: string, measure: Me
   return { run, estimate, missing };
 }
 
-/** Of a run that has the target, but no result of it. */
+/** Describes a run that has the target, but no result of it. */
 function missingWord({ status }: NumberedRun): string {
   return status === "COMPLETED" ? "no results" : status.toLowerCase();
 }
@@ -108,7 +103,7 @@ export function estimateOf({ estimate }: ColumnResults, measure: Measure): Estim
   return { value, interval: low === undefined || high === undefined ? null : [low, high], count };
 }
 
-/** How many of the runs have a figure of any target. */
+/** Counts the runs that have a figure of any target. */
 export function countDrawn(series: readonly TrendSeries[]): number {
   const drawn = series.flatMap(({ points }) =>
     points.filter((each) => each.estimate).map((each) => each.run),

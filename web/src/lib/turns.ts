@@ -1,4 +1,4 @@
-/** Turns of chats: what one in progress has done so far, and what one that is over has run. */
+/** Reads turns of chats: the progress of one that goes on, and the steps of one that is over. */
 
 export const PHASES = [
   "planning",
@@ -12,23 +12,22 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 export type Hook = "before_main_llm" | "after_main_llm";
 
-/** An operation of a turn, as it stands or as it ended. */
 export interface Step {
   readonly id: string;
   readonly hook: Hook;
   readonly name: string;
   readonly status: string;
-  /** Why it was skipped, or what went wrong. */
+  /** It says why the step was skipped, or what went wrong. */
   readonly note: string | null;
   readonly durationMs: number | null;
-  /** What it made, as text; null for none, and while the turn goes on. */
+  /** It has the result as text; null for none, and while the turn goes on. */
   readonly value: string | null;
 }
 
-/** What the main call has written so far: no message until the turn is over. */
+/** Has the text of the main call so far, which is no message until the turn is over. */
 export interface Draft {
   readonly attempt: number;
-  /** In characters as the API counts them, which are not JavaScript's. */
+  /** It is in characters as the API counts them, which are not JavaScript's. */
   readonly length: number;
   readonly text: string;
 }
@@ -39,7 +38,7 @@ export interface TurnProgress {
   readonly phase: Phase;
   readonly steps: readonly Step[];
   readonly draft: Draft;
-  /** Until it is read again. */
+  /** The progress is read again after this time. */
   readonly pauseMs: number;
 }
 
@@ -71,7 +70,7 @@ interface Events {
   readonly phase: Phase;
 }
 
-/** With the events that follow; those that were read before are ignored. */
+/** Adds the events that follow; those that were read before are ignored. */
 export function advance(progress: TurnProgress, events: Events, pauseMs = 0): TurnProgress {
   const further = events.items.filter((event) => event.seq > progress.lastSeq);
   const draft = extended(progress.draft, events.text);
@@ -80,7 +79,7 @@ export function advance(progress: TurnProgress, events: Events, pauseMs = 0): Tu
   return { ...read, isOver: OVER.has(events.status) };
 }
 
-/** A piece that was read before changes nothing; a later attempt voids the text of earlier ones. */
+/** Ignores a piece that was read before; a later attempt voids the text of earlier ones. */
 function extended(draft: Draft, piece: Piece | null): Draft {
   if (piece === null || piece.attempt < draft.attempt) return draft;
   const before = piece.attempt > draft.attempt ? NOTHING : draft;
@@ -93,7 +92,7 @@ function extended(draft: Draft, piece: Piece | null): Draft {
   };
 }
 
-/** The one place that knows what the types of events say. */
+/** Only this function knows the contents of the types of events. */
 function apply(progress: TurnProgress, event: Event): TurnProgress {
   const next = { ...progress, lastSeq: event.seq };
   if (event.type !== "operation.started" && event.type !== "operation.finished") return next;
@@ -107,7 +106,7 @@ function apply(progress: TurnProgress, event: Event): TurnProgress {
   };
 }
 
-/** The operations of a turn that is over, in the order of its phases. */
+/** Returns the operations of a turn that is over, in the order of its phases. */
 export function stepsOf(records: readonly Readonly<Record<string, unknown>>[]): Step[] {
   return records.map((record) => stepOf(record, "done"));
 }
@@ -133,7 +132,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A value of an operation or artifact: texts as they are, others as JSON. */
+/** Formats a value of an operation or artifact: texts as they are, others as JSON. */
 export function asValue(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);

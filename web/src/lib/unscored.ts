@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-/** Why answers were not scored, in words. */
 
 type Code = Schemas["UnscoredCode"];
 
@@ -27,7 +26,7 @@ const HELP: Readonly<Record<Code, string>> = {
   deleted: "The conversation was deleted before it was graded.",
 };
 
-/** `judge_failed (auth) of openai/gpt-6.1-terra`. */
+/** Returns `judge_failed (auth) of openai/gpt-6.1-terra`. */
 export function causeOf({ code, model, providerCode }: Cause): string {
   return `${code}${providerCode ? ` (${providerCode})` : ""}${model ? ` of ${model}` : ""}`;
 }

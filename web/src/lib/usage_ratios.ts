@@ -1,4 +1,4 @@
-/** How the costs and times of the target's calls changed, paired by scenario, as text. */
+/** Formats the changes of costs and times of the target's calls, paired by scenario. */
 
 import type { ComparisonRow } from "../api/types";
 import { formatCount, formatMs, formatP, formatRatio, formatRatios, formatUsd } from "./format";
@@ -31,8 +31,8 @@ export function figuresOfRatios({ costRatio, timeRatio }: Ratios): readonly Figu
 }
 
 /**
- * `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known; the number of scenarios only if it is
- * not the one that is passed.
+ * Returns `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known; the number of scenarios only if
+ * it is not the one that is passed.
  */
 export function changeText(ratio: ReportRatio, scenarios: number): string {
   const change = formatRatio(ratio.ratio);
@@ -50,7 +50,9 @@ const REASONS: Record<string, string> = {
   free: "with a conversation that cost nothing",
 };
 
-/** Why common scenarios have no ratio: `2 unknown, 1 with a conversation that cost nothing`; empty if all have one. */
+/**
+ * Says why common scenarios have no ratio: `2 unknown, 1 with a conversation that cost nothing`; empty if all have one.
+ */
 export function leftOutText(leftOut: Readonly<Record<string, number>>): string {
   return Object.entries(leftOut)
     .map(([reason, count]) => `${formatCount(count)} ${REASONS[reason] ?? reason}`)

@@ -18,7 +18,7 @@ const ROLES = {
   report: "reports",
 } as const;
 
-/** What is used of the budget of a run, and the way to raise it. Nothing for a run without one. */
+/** Shows the use of a run's budget, and the way to raise it; nothing for a run without one. */
 export function BudgetSection({ run }: { run: Run }) {
   const { budget } = run.spend;
   const canWrite = useCanWrite();
@@ -55,7 +55,7 @@ export function BudgetSection({ run }: { run: Run }) {
   );
 }
 
-/** What was spent by what the models were called for; nothing if it was one thing. */
+/** Names the spending by role; nothing if there is one role. */
 export function roleSentence(byRole: Budget["byRole"]): string | null {
   const roles = byRole.filter((each) => each.usd > 0);
   if (roles.length < 2) return null;

@@ -8,7 +8,6 @@ import { Empty, Failure, Loading } from "../ui/states";
 import { ErroredConversation } from "./transcript/errored";
 import { TranscriptView } from "./transcript/transcript";
 
-/** Whether it was held to its end. */
 export function hasTranscript(table: ProbeTable, index: number | undefined): boolean {
   const outcome = index === undefined ? Outcome.NONE : table.outcome[index];
   return outcome !== Outcome.NONE && outcome !== Outcome.ERRORED;
@@ -23,7 +22,7 @@ interface ConversationProps {
   isSideBySide?: boolean;
 }
 
-/** What was said to the probe of an index, or why there is nothing. */
+/** Shows the conversation of the probe of an index, or says why there is none. */
 export function Conversation({ run, table, index, against, isSideBySide = false }: ConversationProps) {
   if (index !== undefined && table.outcome[index] === Outcome.ERRORED)
     return <ErroredConversation id={`${run.id}-${index}`} isSideBySide={isSideBySide} />;
@@ -44,7 +43,7 @@ interface HeldProps {
   find?: string | undefined;
 }
 
-/** The conversation of an index; if it has no transcript, its error. */
+/** Shows the conversation of an index; if it has no transcript, its error. */
 export function Held({ runId, index, against, isSideBySide = false, find }: HeldProps) {
   const query = useQuery(transcriptQuery(runId, index));
   if (query.data)

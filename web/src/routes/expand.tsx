@@ -9,7 +9,7 @@ import { Dialog, DialogActions } from "../ui/dialog";
 import { Field } from "../ui/field";
 import { Failure } from "../ui/states";
 
-/** More of the scenarios of a sampled run: those that it has keep their outcomes. */
+/** Adds scenarios to a sampled run: those that it has keep their outcomes. */
 export function Expand({ run }: { run: Run }) {
   const client = useQueryClient();
   const [isAsking, ask] = useState(false);
@@ -28,7 +28,7 @@ export function Expand({ run }: { run: Run }) {
       ),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", run.id] }),
   });
-  // Where it is expected to cost more than is left of a budget.
+  // It is set where the expected cost is more than the rest of a budget.
   const estimate = expand.error instanceof ApiError ? expand.error.estimate : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
 import { createContext } from "react";
 import type { RunEvent } from "../api/types";
 
-/** The stored events of a run that is followed, on its screens; none of one that is over. */
+/** It has the stored events of a run that is followed; none of one that is over. */
 export const FollowedEvents = createContext<readonly RunEvent[]>([]);

@@ -12,7 +12,7 @@ import { Ago } from "../ui/time";
 
 const route = getRouteApi("/runs/$id/history");
 
-/** What happened to a run, in the order of its numbers, which have no gaps. */
+/** Lists the events of a run by their numbers, which have no gaps. */
 export function HistoryPage() {
   const { id } = route.useParams();
   const query = useQuery(eventsQuery(id));
@@ -55,7 +55,7 @@ export function HistoryPage() {
   );
 }
 
-/** Fields of the event that have a value, in a line. */
+/** Writes the fields of the event that have a value in a line. */
 function details({ data }: RunEvent): string {
   return Object.entries(data)
     .filter(([, value]) => value !== null)

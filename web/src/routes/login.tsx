@@ -13,9 +13,9 @@ export function Login() {
   const client = useQueryClient();
   const { refusal, isElsewhere } = useRouterState({ select: (state) => state.location.state });
   const goOn = () => {
-    // What was read with another token may be of another workspace.
+    // Data that was read with another token may belong to another workspace.
     client.clear();
-    // `to` was made by this page, and is a path below its address.
+    // This page made `to`, which is a path below its address.
     router.history.push(origin + (to ?? "/runs"));
   };
   if (isElsewhere) {

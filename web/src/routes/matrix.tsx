@@ -15,10 +15,10 @@ import { MatrixGrid } from "./matrix_grid";
 import { MatrixRow } from "./matrix_row";
 
 const route = getRouteApi("/runs/$id/matrix");
-/** Cases whose names say which dimensions the run has. */
+/** The names of these cases show which dimensions the run has. */
 const FIRST = [0];
 
-/** Prompts and targets side by side: a row per case, a column per target and prompt. */
+/** Shows prompts and targets side by side: a row per case, a column per target and prompt. */
 export function MatrixPage() {
   const { id } = route.useParams();
   const { data: run } = useQuery(runQuery(id));

@@ -34,9 +34,7 @@ interface GridProps {
   run: Run;
   table: ProbeTable;
   version: number;
-  /** The cases that are shown, in order. */
   rows: readonly number[];
-  /** The dimension by whose levels they are grouped. */
   groups: { readonly name: string; readonly levels: ReadonlyMap<number, number> } | undefined;
   columns: readonly ColumnResults[] | undefined;
   isCompact: boolean;
@@ -44,7 +42,10 @@ interface GridProps {
   open: (row: number, column: number) => void;
 }
 
-/** A table cannot be drawn in part, so this is a grid by its roles: rows and columns are drawn only where they are seen. Arrow keys move between cells, Enter opens one. */
+/**
+ * Is a grid by its roles, since a table cannot be drawn in part: rows and columns are drawn only where they are seen.
+ * Arrow keys move between cells, Enter opens one.
+ */
 export function MatrixGrid(props: GridProps) {
   const { run, table, version, rows, columns, isCompact, opened, open } = props;
   const scroll = useRef<HTMLDivElement>(null);
@@ -230,7 +231,7 @@ function groupText(groups: GridProps["groups"], row: number): string | undefined
   return groups && `${groups.name} ${groups.levels.get(row) ?? "unknown"}`;
 }
 
-/** The first repeats of the seen cells, in groups that stay the same while the grid is scrolled. */
+/** Returns the first repeats of the seen cells, in groups that stay the same while the grid is scrolled. */
 function excerptGroups(
   table: ProbeTable,
   rows: readonly number[],
@@ -308,7 +309,7 @@ interface RowProps {
   columns: readonly number[];
   name: CaseName | undefined;
   group: string | undefined;
-  /** Of its group, after another one. */
+  /** It is true for the first row of a group after another group. */
   isFirst: boolean;
   excerpts: ReadonlyMap<number, Excerpt>;
   isCompact: boolean;
@@ -409,7 +410,6 @@ function decisionText({ decided, meanDecision }: Cell): string {
   return decided > 1 ? `mean ${formatDecimal(meanDecision)}` : `decision ${meanDecision}`;
 }
 
-/** Means over the repeats. */
 function figures(table: ProbeTable, cell: Cell): string {
   const { firstIndex, outcomes } = cell;
   const mean = (values: Float32Array) => {

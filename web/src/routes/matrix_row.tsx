@@ -25,7 +25,7 @@ interface RowProps {
   close: () => void;
 }
 
-/** The conversations of one case with up to four targets, scrolled together. */
+/** Shows the conversations of one case with up to four targets, scrolled together. */
 export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) {
   const navigate = route.useNavigate();
   const panel = useRef<HTMLElement>(null);

@@ -105,7 +105,7 @@ function ProgressSection({ progress }: { progress: Progress }) {
   );
 }
 
-/** What was spent until when, against what was expected at the start. */
+/** Shows the spending over time, against the estimate of the start. */
 function Spent({ spend }: { spend: Progress["spend"] }) {
   const { costUsd, pricedUsd, estimatedUsd: estimated, asOf } = spend;
   const unpriced = costUsd === null && " for what has a price";
@@ -121,7 +121,7 @@ function Spent({ spend }: { spend: Progress["spend"] }) {
   );
 }
 
-/** What happened to the run, inline and with its time, so that nothing covers anything. */
+/** Shows events of the run inline and with their times, so that nothing covers anything. */
 function Alerts() {
   const alerts = alertsOf(useContext(FollowedEvents), MAX_ALERTS);
   return (
@@ -207,7 +207,7 @@ interface Cause {
   readonly help: string;
 }
 
-/** Shows causes by target, each with an example and what helps. */
+/** Shows causes by target, each with an example and a remedy. */
 function CausesTable({ id, label, causes }: { id: string; label: string; causes: readonly Cause[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard

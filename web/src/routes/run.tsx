@@ -65,7 +65,7 @@ export function RunPage() {
   );
 }
 
-/** That the run could not be followed for a while: what is shown is as old as that. */
+/** Says that the run could not be followed for a while, so that the figures are as old as that. */
 function Lost({ following: { lost } }: { following: Following }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -143,7 +143,7 @@ const EXHAUSTED = {
   month: "because the workspace's budget of the month is used up",
 } as const;
 
-/** Why a run is in its state, where that is not obvious. */
+/** Says why a run is in its state, where that is not obvious. */
 function Cause({ run }: { run: Run }) {
   if (run.failure)
     return <span className={styles.cause}>{visible(`${run.failure.where}: ${run.failure.why}`)}</span>;
@@ -160,7 +160,7 @@ function Cause({ run }: { run: Run }) {
   return null;
 }
 
-/** When a run resumes by itself whose workspace has used up the budget of a day or month. */
+/** Says when a run resumes by itself whose workspace has used up the budget of a day or month. */
 function ResumesAt({ period }: { period: Run["exhaustedBudget"] }) {
   const isAwaited = period === "day" || period === "month";
   const budgets = useQuery({ ...budgetsQuery, enabled: isAwaited });
@@ -178,7 +178,7 @@ type Action = "pause" | "resume" | "cancel" | "retry";
 
 interface Change {
   action: Action;
-  /** Of a retry: the expected cost that was agreed to. */
+  /** It is the confirmed expected cost of a retry. */
   confirmedUsd?: number;
 }
 
@@ -188,7 +188,7 @@ function actionsOf(run: Run): readonly Action[] {
   return isTerminal(run.status) && run.status !== "CANCELLED" && run.progress.failed > 0 ? ["retry"] : [];
 }
 
-/** The number of errors that a retry can help; undefined until every outcome is counted. */
+/** Returns the number of errors that a retry can help; undefined until every outcome is counted. */
 function useRetryable(run: Run): number | undefined {
   const results = useQuery({ ...resultsQuery(run.id), enabled: actionsOf(run).includes("retry") });
   if (!results.data?.isComplete) return undefined;
@@ -196,7 +196,7 @@ function useRetryable(run: Run): number | undefined {
   return errors.filter((error) => error.retryHelps).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The changes that the status allows; none for a viewer, to whom they would be refused. */
+/** Offers the changes that the status allows; none for a viewer, to whom they would be refused. */
 function Controls({ run }: { run: Run }) {
   const session = useQuery(sessionQuery);
   const retryable = useRetryable(run);

@@ -16,7 +16,7 @@ import { Failure, Loading } from "../ui/states";
 
 const route = getRouteApi("/runs/$id/settings");
 
-/** What a run was started with, and starting it again. */
+/** Shows the settings of a run, and starts it again. */
 export function RunSettings() {
   const { id } = route.useParams();
   const canWrite = useCanWrite();
@@ -114,7 +114,7 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
   );
 }
 
-/** The same scenarios and settings; what it cost is said before. */
+/** Repeats the same scenarios and settings, after showing what they cost. */
 function Repeat({ run }: { run: Run }) {
   const navigate = useNavigate();
   const [isAsking, ask] = useState(false);

@@ -76,7 +76,7 @@ export function Runs() {
   );
 }
 
-/** Nothing moves under the pointer: runs that are started while the list is shown wait above it. */
+/** Keeps rows from moving under the pointer: runs that start while the list is shown wait above it. */
 function useUnmoved(all: readonly Run[], isSettled: boolean, list: string) {
   const [shown, setShown] = useState<{ list: string; first: string } | null>(null);
   const [newest] = all;
@@ -92,7 +92,7 @@ function useUnmoved(all: readonly Run[], isSettled: boolean, list: string) {
   };
 }
 
-/** Filters that links of other screens set. */
+/** Links of other screens set these filters. */
 const LINKED = { definition: "Definition", experiment: "Experiment", eval: "Eval", tag: "Tag" } as const;
 
 function Filters() {
@@ -147,7 +147,7 @@ function Filters() {
 
 const nameOf = (run: Run) => visible(run.name ?? run.definitionName);
 
-/** What becomes of the selected runs: the first one is what the second one is compared with. */
+/** Compares the selected runs: the first one is the baseline of the second one. */
 function Comparison({ selected, clear }: { selected: readonly Run[]; clear: () => void }) {
   const [a, b] = selected;
   if (a === undefined) return null;
@@ -263,7 +263,7 @@ function Progress({ run }: { run: Run }) {
   );
 }
 
-/** Of a run that is over, once its row has been in sight. */
+/** Shows the rate of a run that is over, once its row has been in sight. */
 function Rate({ run }: { run: Run }) {
   const element = useRef<HTMLSpanElement>(null);
   const isSeen = useSeen(element);

@@ -9,7 +9,7 @@ import styles from "./overview.module.css";
 
 const MAX_SHOWN = 20;
 
-/** Failure tags with how many conversations have them; each leads to these. Nothing where there are none. */
+/** Shows failure tags with their numbers of conversations, to which each leads; nothing where there are none. */
 export function FailureTags({ run }: { run: Run }) {
   const { total } = run.progress;
   const isCounted = isTerminal(run.status) && total > 0 && total <= MAX_COUNTED;

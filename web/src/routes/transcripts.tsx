@@ -18,7 +18,7 @@ import styles from "./transcripts.module.css";
 
 const route = getRouteApi("/runs/$id/transcripts");
 const ROW_PX = 56;
-/** So many pages of the list are read for one key, at most. */
+/** At most so many pages of the list are read for one key. */
 const MAX_PAGES = 20;
 
 export function Transcripts() {
@@ -43,7 +43,7 @@ export function Transcripts() {
     open(undefined);
     list.current?.querySelector<HTMLElement>(`[data-index="${opened}"]`)?.focus();
   };
-  /** Reads the list on as long as it has no such conversation. */
+  /** Reads further pages of the list while it has no such conversation. */
   const step = async (direction: 1 | -1, onlyFailures: boolean) => {
     let known: readonly Transcript[] = items;
     let hasMore = query.hasNextPage;
@@ -150,7 +150,7 @@ interface Shown {
   refetch: () => unknown;
 }
 
-/** Conversations that have ended since the list was read: they wait until somebody wants them. */
+/** Offers conversations that have ended since the list was read. */
 function Further({ id, query }: { id: string; query: Shown }) {
   const completed = useQuery(runQuery(id)).data?.progress.completed ?? 0;
   const [known, setKnown] = useState(completed);
@@ -223,7 +223,7 @@ function List({ items, opened, open, scroll }: ListProps) {
   );
 }
 
-/** Through the CSSOM: the content security policy refuses style attributes in markup. */
+/** The CSSOM is used because the content security policy refuses style attributes in markup. */
 function place(element: HTMLElement | null, start: number): void {
   if (element) element.style.transform = `translateY(${start}px)`;
 }

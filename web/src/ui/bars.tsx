@@ -8,7 +8,7 @@ interface Segments {
   running?: number;
 }
 
-/** Completed, failed and running probes of all, as lengths and in words. */
+/** Shows completed, failed and running probes of all, as lengths and in words. */
 export function ProgressBar({ total, completed, errored, running = 0 }: Segments) {
   const words = [
     `${formatCount(completed)} of ${formatCount(total)} completed`,
@@ -39,11 +39,11 @@ interface Whisker {
   min: number;
   max: number;
   label: string;
-  /** Whether 0 is marked: of differences. */
+  /** If true, 0 is marked, as for differences. */
   hasZero?: boolean;
 }
 
-/** An estimate as a dot and its interval as a whisker, on an axis that all rows of a table share. */
+/** Shows an estimate as a dot and its interval as a whisker, on an axis that all rows of a table share. */
 export function IntervalMark({ value, interval, min, max, label, hasZero = false }: Whisker) {
   const x = (position: number) => 4 + (92 * (Math.min(max, Math.max(min, position)) - min)) / (max - min);
   const [low, high] = interval ?? [];
@@ -59,7 +59,7 @@ export function IntervalMark({ value, interval, min, max, label, hasZero = false
   );
 }
 
-/** How often each decision was given: columns by height, in words for readers. */
+/** Shows the frequency of each decision as columns, and in words for screen readers. */
 export function Distribution({ shares }: { shares: readonly { code: string; share: number | null }[] }) {
   const words = shares.map((each) => `${each.code}: ${formatShare(each.share ?? 0)}`).join(", ");
   const width = 12;

@@ -15,7 +15,7 @@ interface Refusal {
   estimate: Estimate;
 }
 
-/** Of a start that is expected to cost more than a budget; null for every other error. */
+/** Returns the refusal of a start that may cost more than a budget; null for every other error. */
 export function refusalOf(error: Error | null): Refusal | null {
   if (!(error instanceof ApiError) || error.estimate === null) return null;
   return { reason: error.message, estimate: error.estimate };
@@ -52,13 +52,13 @@ export function useConfirmedStart<T extends Confirmable, R>(
 
 interface Props {
   refusal: Refusal;
-  /** Whether the estimate is another one than the one that was confirmed before. */
+  /** It is true if the estimate differs from the one that was confirmed before. */
   isChanged: boolean;
   confirm: (usd: number) => void;
   close: () => void;
 }
 
-/** A run that is expected to cost more than a budget pauses before its end: whether that is meant. */
+/** Asks whether a run shall start that is expected to cost more than a budget, and would pause before its end. */
 export function ConfirmCost({ refusal, isChanged, confirm, close }: Props) {
   return (
     <Dialog title="Start even though the budget is too small?" close={close}>

@@ -2,13 +2,15 @@ import { ApiError } from "../api/client";
 import page from "./page.module.css";
 
 interface Props {
-  /** Of saving. */
   error: unknown;
   overwrite: () => void;
   reload: () => void;
 }
 
-/** Offers both ways on where somebody has changed something since it was opened here; nothing for other errors. */
+/**
+ * Offers to overwrite or reload where somebody has changed something since it was opened here; nothing for other
+ * errors.
+ */
 export function Conflict({ error, overwrite, reload }: Props) {
   if (!(error instanceof ApiError && error.status === 412)) return null;
   return (

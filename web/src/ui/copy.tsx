@@ -6,9 +6,9 @@ type State = "idle" | "copied" | "failed";
 
 interface Props {
   label: string;
-  /** What is copied, for readers, where several texts can be. */
+  /** It names the copied text for screen readers, where several texts can be copied. */
   of?: string;
-  /** The text, or what loads it. */
+  /** It is the text, or a function that loads it. */
   text: string | (() => Promise<string>);
 }
 

@@ -2,7 +2,7 @@ import type { Interval } from "../lib/budget";
 import { formatUsd } from "../lib/format";
 import styles from "./cost_bar.module.css";
 
-/** An estimated cost as an interval, against the budget if there is one. */
+/** Shows an estimated cost as an interval, against the budget if there is one. */
 export function CostBar({ cost, budget }: { cost: Interval; budget: number | null }) {
   const max = Math.max(cost.high, budget ?? 0) || 1;
   const x = (usd: number) => 2 + (96 * usd) / max;

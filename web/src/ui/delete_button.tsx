@@ -4,14 +4,12 @@ import { Dialog, DialogActions } from "./dialog";
 import { Failure } from "./states";
 
 interface Props {
-  /** Such as "this chat". */
   what: string;
   remove: () => Promise<unknown>;
-  /** What goes with it. */
+  /** They name what is deleted with it. */
   children: ReactNode;
 }
 
-/** Deletes something after a question. */
 export function DeleteButton({ what, remove, children }: Props) {
   const [isAsking, ask] = useState(false);
   const deletion = useMutation({ mutationFn: remove });

@@ -5,12 +5,10 @@ import { DeleteButton } from "./delete_button";
 import page from "./page.module.css";
 
 interface Props {
-  /** Such as "eval". */
   noun: string;
-  /** Of all of them, such as "evals"; their queries begin with it. */
   list: "connectors" | "evals" | "personas" | "schedules";
   remove: () => Promise<unknown>;
-  /** What goes with it. */
+  /** They name what is deleted with it. */
   children: ReactNode;
 }
 

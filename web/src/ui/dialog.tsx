@@ -4,12 +4,11 @@ import styles from "./dialog.module.css";
 interface Props {
   title: string;
   close: () => void;
-  /** For texts to be read. */
   isWide?: boolean;
   children: ReactNode;
 }
 
-/** A question that must be answered first. Escape closes it, and the focus returns to where it was. */
+/** Asks a question that must be answered first. Escape closes it, and the focus returns to where it was. */
 export function Dialog({ title, close, isWide = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -36,7 +35,7 @@ export function Dialog({ title, close, isWide = false, children }: Props) {
   );
 }
 
-/** The answers: the one that changes something first. */
+/** Shows the answers: the one that changes something first. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <p className={styles.actions}>{children}</p>;
 }

@@ -3,7 +3,7 @@ import { diffWords } from "../lib/diff";
 import { visible } from "../lib/format";
 import styles from "./diff.module.css";
 
-/** A text with the words that were removed and added, marked by line and weight as well as by color. */
+/** Shows a text with removed and added words, marked by line and weight as well as by color. */
 export function TextDiff({ before, after, label }: { before: string; after: string; label: string }) {
   const parts = useMemo(() => diffWords(before, after), [before, after]);
   return (

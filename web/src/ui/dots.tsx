@@ -5,7 +5,7 @@ const MAX_DOTS = 10;
 const STEP = 12;
 const NAMES = ["none", "passed", "failed", "errored", "unjudged"] as const;
 
-/** The repeats of a cell: a disc passed, a cross failed, a hatched square errored, a ring is not there yet. */
+/** Shows the repeats of a cell: a disc passed, a cross failed, a hatched square errored, a ring is not there yet. */
 export function Dots({ outcomes }: { outcomes: readonly OutcomeCode[] }) {
   if (outcomes.length > MAX_DOTS) return <Bar outcomes={outcomes} />;
   return (
@@ -29,7 +29,7 @@ function Dot({ outcome, x }: { outcome: OutcomeCode; x: number }) {
   );
 }
 
-/** Of many repeats, how many of each kind. */
+/** Shows for many repeats the number of each kind. */
 function Bar({ outcomes }: { outcomes: readonly OutcomeCode[] }) {
   let x = 0;
   return (
@@ -55,7 +55,6 @@ function Bar({ outcomes }: { outcomes: readonly OutcomeCode[] }) {
   );
 }
 
-/** What the marks mean. */
 export function DotsLegend() {
   const entries = [
     [Outcome.PASSED, "passed"],

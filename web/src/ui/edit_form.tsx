@@ -7,20 +7,18 @@ import { Failure } from "./states";
 import { UnsavedGuard } from "./unsaved";
 
 interface Props {
-  /** Such as "The eval was not changed". */
   failure: string;
-  /** Nothing is saved. */
   isReadOnly?: boolean;
   isChanged: boolean;
   isValid: boolean;
-  /** With `isOver`, over whatever is stored now. */
+  /** With `isOver`, it overwrites the stored state. */
   saving: UseMutationResult<unknown, Error, { isOver: boolean }>;
-  /** Reads what is stored now, and forgets what was typed. */
+  /** It reads the stored state, and discards typed text. */
   reload: () => void;
   children: ReactNode;
 }
 
-/** The fields of something that is stored, saved unless somebody else has changed it meanwhile. */
+/** Edits the fields of a stored object, and saves them unless somebody else has changed it meanwhile. */
 export function EditForm({
   failure,
   isReadOnly = false,

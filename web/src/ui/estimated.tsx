@@ -6,7 +6,6 @@ import page from "./page.module.css";
 interface ShareProps {
   value: number | null;
   interval: readonly number[] | null;
-  /** Of how many trials it is. */
   n: number;
   what: string;
 }
@@ -16,7 +15,7 @@ interface Props extends ShareProps {
   format: (value: number) => string;
 }
 
-/** A value with its 95% interval, drawn and in words, and how many trials it is of. */
+/** Shows a value with its 95% interval, drawn and in words, and its number of trials. */
 export function Estimated({ value, interval, axis, format, n, what }: Props) {
   if (value === null) return <span className={page.note}>{UNKNOWN}</span>;
   const bounds = formatInterval(interval, format);

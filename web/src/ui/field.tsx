@@ -4,7 +4,7 @@ import styles from "./field.module.css";
 interface Props {
   label: string;
   id: string;
-  /** What is wrong with the value, by the id `<id>-error`. */
+  /** The error of the value has the id `<id>-error`. */
   error?: string | null | undefined;
   note?: ReactNode;
   children: ReactNode;

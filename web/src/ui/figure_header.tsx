@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The header of a column of numbers, which are aligned at the right. */
+/** Shows the header of a column of numbers, which are aligned at the right. */
 export function FigureHeader({ children }: { children: ReactNode }) {
   return (
     <th scope="col" className="figure">

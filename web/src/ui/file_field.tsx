@@ -16,7 +16,7 @@ interface Props {
   choose: (files: readonly ChosenFile[], error: string | null) => void;
 }
 
-/** Files whose text is read here, up to a size above which the API refuses them. */
+/** Reads the text of files, up to a size above which the API refuses them. */
 export function FileField({ label, id, accept, maxBytes, isMultiple = false, note, error, choose }: Props) {
   const read = async (list: FileList | null) => {
     const files = [...(list ?? [])];

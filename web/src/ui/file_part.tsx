@@ -21,7 +21,7 @@ export interface Part {
 
 const named = document.querySelector('meta[name="image-origins"]')?.getAttribute("content") ?? "";
 
-/** An image, drawn once it is in sight, or a document: what it is, and where it can be read for a few minutes. */
+/** Shows an image once it is in sight, or a document: what it is, and where it can be read for a few minutes. */
 export function FilePart({ part }: { part: Part }) {
   const element = useRef<HTMLDivElement>(null);
   const isSeen = useSeen(element);

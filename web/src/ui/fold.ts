@@ -1,6 +1,6 @@
 import { type SyntheticEvent, useState } from "react";
 
-/** Whether a `<details>` is open, so that what it shows is read only then. */
+/** Tells whether a `<details>` is open, so that its content is read only then. */
 export function useToggle(
   isInitiallyOpen = false,
 ): [boolean, (event: SyntheticEvent<HTMLDetailsElement>) => void] {

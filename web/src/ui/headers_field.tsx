@@ -6,7 +6,7 @@ import type { Issue } from "./json_field";
 import page from "./page.module.css";
 
 interface Props {
-  /** Names of the headers that are stored; their values are never shown. */
+  /** They are the names of the stored headers; their values are never shown. */
   stored: readonly string[];
   change: HeadersChange;
   set: (change: HeadersChange) => void;
@@ -18,7 +18,7 @@ interface Props {
 const NOTE =
   "One a line, such as Authorization: Bearer …; their values are stored as secrets and never shown";
 
-/** Secret headers: those that are stored are kept, replaced or removed, all together. */
+/** Edits secret headers: stored ones are kept, replaced or removed, all together. */
 export function HeadersField({ stored, change, set, issues, disabled = false, note = NOTE }: Props) {
   const isWrong = change.kind === "replace" && parseHeaders(change.text) === undefined;
   const error = isWrong

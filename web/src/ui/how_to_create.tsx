@@ -1,6 +1,6 @@
 import { useCanWrite } from "../api/role";
 
-/** Names the form above an empty list, and the command for the same; says so to those who may not. */
+/** Names the form above an empty list, and the command for the same, or says that the user may not. */
 export function HowToCreate({ noun }: { noun: string }) {
   const command = <code>{`cupel ${noun}s create`}</code>;
   return useCanWrite() ? (

@@ -4,7 +4,6 @@ import { type Place, parseText, placeOf } from "../lib/json_text";
 import { Field } from "./field";
 import styles from "./json_field.module.css";
 
-/** What the API says of a field. */
 export interface Issue {
   readonly field: string;
   readonly message: string;
@@ -18,14 +17,14 @@ interface Props {
   value: string;
   onChange: (value: string) => void;
   issues: readonly Issue[];
-  /** The path of the text in a request, such as `operations`. */
+  /** It is the path of the text in a request, such as `operations`. */
   path: string;
   note?: string;
-  /** No text is no problem. */
+  /** If true, an empty text is allowed. */
   isOptional?: boolean;
 }
 
-/** JSON that is edited as text; what is wrong with it is named with its line, which a button selects. */
+/** Edits JSON as text, and names errors with their lines, which a button selects. */
 export function JsonField(props: Props) {
   const { label, id, rows, value, onChange, issues, path, note, isOptional = false } = props;
   const field = useRef<HTMLTextAreaElement>(null);

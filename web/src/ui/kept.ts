@@ -1,9 +1,8 @@
-/** What was typed into a form, and the key of its start: kept in the tab until the form was sent, over reloads too. */
+/** Stores the typed text of a form and the key of its start in the tab until the form was sent, over reloads too. */
 import { useEffect, useState } from "react";
 
 const PREFIX = "cupel.form.";
 
-/** State of a field of a form, by the names of both. */
 export function useKept<T>(form: string, field: string, initial: T | (() => T)) {
   const name = `${PREFIX}${form}.${field}`;
   const [value, setValue] = useState<T>(
@@ -20,7 +19,7 @@ function readKept<T>(name: string): T | null {
   return stored === null ? null : (JSON.parse(stored) as T);
 }
 
-/** The key of a request: the same one for the same body, until it has succeeded. */
+/** Returns the key of a request: the same one for the same body, until it has succeeded. */
 export function keyOf(form: string, body: unknown): string {
   const name = `${PREFIX}${form}.key`;
   const text = JSON.stringify(body);
@@ -31,7 +30,7 @@ export function keyOf(form: string, body: unknown): string {
   return key;
 }
 
-/** All of them without a name. */
+/** Without a name, all forms are forgotten. */
 export function forgetForm(form?: string): void {
   const start = form === undefined ? PREFIX : `${PREFIX}${form}.`;
   const names = Object.keys(sessionStorage).filter((each) => each.startsWith(start));

@@ -1,16 +1,18 @@
-/** Keys of the page: each screen and panel names its own, and one listener finds the action of a pressed key. */
+/**
+ * Handles the keys of the page: each screen and panel names its own, and one listener finds the action of a pressed
+ * key.
+ */
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface Key {
-  /** Such as "open the next failure". */
   readonly does: string;
-  /** None for a key that an element handles itself while it has the focus. */
+  /** It is missing for a key that an element handles itself while it has the focus. */
   readonly act?: () => void;
-  /** Whether there is something to act on; always, without it. */
+  /** It tells whether there is something to act on; without it, there always is. */
   readonly isUsable?: () => boolean;
 }
 
-/** By the value of `KeyboardEvent.key`, two of them in sequence, such as "g r", or, without an action, "j or k". */
+/** Keys are values of `KeyboardEvent.key`, two of them in sequence, such as "g r", or, without an action, "j or k". */
 export type Keys = Readonly<Record<string, Key>>;
 
 interface Scope {
@@ -35,7 +37,7 @@ const scopes: Scope[] = [];
 let prefix = "";
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** The keys of a screen or panel while it is shown. Of two that name the same key, the one that was shown last acts. */
+/** Registers the keys of a screen or panel while it is shown. Of two that name the same key, the last shown acts. */
 export function useKeys(title: string, keys: Keys): void {
   const scope = useRef<Scope>({ title, keys });
   useEffect(() => {
@@ -52,7 +54,7 @@ export function useKeys(title: string, keys: Keys): void {
   }, []);
 }
 
-/** What can be pressed now, the panel that was shown last first. */
+/** Lists the keys that can be pressed now, the panel that was shown last first. */
 export function listKeys(): ListedScope[] {
   const seen = new Set<string>();
   const listed: ListedScope[] = [];
@@ -118,7 +120,7 @@ function isField(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether keys of one character act, which people who use speech input switch off (WCAG 2.1.4). */
+/** Tells whether keys of one character act, which people who use speech input switch off (WCAG 2.1.4). */
 function areKeysOn(): boolean {
   return localStorage.getItem(SETTING) !== OFF;
 }

@@ -14,7 +14,6 @@ const NAMES: Readonly<Record<string, string>> = {
   PageDown: "Page Down",
 };
 
-/** The keys of what is shown behind it. */
 export function KeysDialog({ close }: { close: () => void }) {
   const [scopes] = useState(listKeys);
   return (

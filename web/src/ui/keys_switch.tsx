@@ -1,7 +1,7 @@
 import { switchKeys, useAreKeysOn } from "./keys";
 import page from "./page.module.css";
 
-/** For people whose speech input or hands press keys that they do not mean. */
+/** Switches keys off for people whose speech input or hands press keys that they do not mean. */
 export function KeysSwitch() {
   const areOn = useAreKeysOn();
   return (

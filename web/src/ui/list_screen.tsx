@@ -13,16 +13,14 @@ export interface Column<T> {
 }
 
 interface Props<T> {
-  /** Such as "connector". */
   noun: string;
   query: UseInfiniteQueryOptions<Page<T>, Error, InfiniteData<Page<T>>, readonly unknown[], string>;
-  /** The first one names the item. */
+  /** The first column names the item. */
   columns: readonly Column<T>[];
-  /** What is shown instead of no items. */
   empty: ReactNode;
 }
 
-/** The items of a workspace of one kind, newest first. */
+/** Lists the items of a workspace of one kind, newest first. */
 export function ListScreen<T extends { id: string }>({ noun, query: options, columns, empty }: Props<T>) {
   const query = useInfiniteQuery(options);
   const items = query.data?.pages.flatMap((each) => each.items) ?? [];

@@ -14,7 +14,7 @@ interface Props {
   placeholder?: string;
 }
 
-/** A model by its name; those that can be called are offered, and others may be typed. */
+/** Chooses a model by its name; callable ones are offered, and others may be typed. */
 export function ModelField({ label, id, value, change, note, error, disabled, placeholder = "none" }: Props) {
   const models = useQuery(modelsQuery);
   return (

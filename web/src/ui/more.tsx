@@ -11,12 +11,11 @@ interface Pages {
 interface Props {
   query: Pages;
   shown: number;
-  /** Of how many, where that is known. */
   total?: number | undefined;
   noun: string;
 }
 
-/** How many items of a list are shown, and the way to further ones. */
+/** Shows how many items of a list are shown, and loads further ones. */
 export function More({ query, shown, total, noun }: Props) {
   return (
     <p className={styles.more}>

@@ -2,7 +2,6 @@ import { useEffect, useState } from "react";
 
 const TICK_MS = 30_000;
 
-/** The current time, for relative times. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -6,7 +6,6 @@ interface Props {
   id: string;
   value: string;
   change: (text: string) => void;
-  /** What is wrong with the value. */
   error?: string | null | undefined;
   note?: ReactNode;
   size?: number;
@@ -43,7 +42,7 @@ export function NumberField({
   );
 }
 
-/** What is wrong with a text that is no whole number of the range. */
+/** Returns the error of a text that is no whole number of the range. */
 export function wholeNumberError(least: number, most: number): string {
   return `A whole number from ${least} to ${most.toLocaleString("en")}`;
 }

@@ -6,7 +6,7 @@ import { KeysDialog } from "./keys_dialog";
 
 const NOTE_MS = 4_000;
 
-/** The keys of every screen, and the button that lists those of the current one. */
+/** Handles the keys of every screen, and shows the button that lists those of the current one. */
 export function PageKeys() {
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
@@ -69,7 +69,7 @@ function filter(): HTMLElement | null {
   return null;
 }
 
-/** The first action of the row that has the focus; else of what was opened last; else of the screen. */
+/** Returns the first action of the row that has the focus, or of what was opened last, or of the screen. */
 function action(): HTMLElement | undefined {
   const row = document.activeElement?.closest("main tr");
   const places = [row, ...[...document.querySelectorAll("main [data-actions]")].reverse()];

@@ -1,7 +1,7 @@
 import { visible } from "../lib/format";
 import styles from "./page.module.css";
 
-/** A text of somebody else, as it is; a long one scrolls. */
+/** Shows a text of somebody else as it is; a long one scrolls. */
 export function PlainText({
   label,
   text,

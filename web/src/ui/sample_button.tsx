@@ -5,7 +5,7 @@ import { useCanWrite } from "../api/role";
 import { storeSample } from "../api/sample";
 import { Failure } from "./states";
 
-/** Stores the sample definition and goes on to a run of it; nothing for those who may not. */
+/** Stores the sample definition and opens the form for a run of it; shows nothing to users who may not. */
 export function SampleButton() {
   const canWrite = useCanWrite();
   const client = useQueryClient();

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** Whether an element is in sight, or was once. */
+/** Tells whether an element is in sight, or was once. */
 export function useSeen(element: RefObject<Element | null>): boolean {
   const [isSeen, see] = useState(false);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { Dialog } from "./dialog";
 import { IssuerLink, TokenForm } from "./sign_in_form";
 import { Failure } from "./states";
 
-/** Asks to sign in again over the screen that is open, which keeps what was typed into it; the login asks by itself. */
+/** Asks to sign in again over the open screen, which keeps its typed text; the login asks by itself. */
 export function SessionEnded() {
   const hasEnded = useSyncExternalStore(watchSession, isSessionEnded);
   const isAtLogin = useMatchRoute()({ to: "/login" }) !== false;
@@ -17,7 +17,7 @@ export function SessionEnded() {
 function SignInAgain() {
   const client = useQueryClient();
   const [error, setError] = useState<unknown>(null);
-  // What is shown stays: outlines in its place would lose what was typed.
+  // The content stays: outlines in its place would lose typed text.
   const goOn = () => void client.invalidateQueries();
   useEffect(() => {
     if (issuer === null) return;

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 const SETTLE_MS = 400;
 
-/** A text as it was a moment after its last change, so that not every key asks the API. */
+/** Returns a text as it was a moment after its last change, so that not every key asks the API. */
 export function useSettled(text: string): string {
   const [settled, settle] = useState(text);
   useEffect(() => {

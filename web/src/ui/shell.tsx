@@ -62,7 +62,7 @@ function SessionLine() {
   );
 }
 
-/** The screens that belong to a link of the navigation besides the one that it leads to. */
+/** These screens belong to a link of the navigation besides the one that it leads to. */
 const BELOW = {
   "/chats": /^\/profiles/,
   "/evals": /^\/(schedules|personas|connectors)/,

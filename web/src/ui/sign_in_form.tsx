@@ -62,13 +62,13 @@ export function TokenForm({ label, signedIn }: { label: string; signedIn: () => 
 }
 
 interface IssuerProps {
-  /** Where to go on; null: at the runs. */
+  /** It is the address to continue at; null means the runs. */
   to: string | null;
-  /** Whether this tab stays as it is, and another one leads to the issuer. */
+  /** If true, this tab stays as it is, and another one leads to the issuer. */
   inOtherTab?: boolean;
 }
 
-/** The way to the identity provider, where one is configured. */
+/** Links to the identity provider, where one is configured. */
 export function IssuerLink({ to, inOtherTab = false }: IssuerProps) {
   const address = useQuery({
     queryKey: ["sign-in", to, inOtherTab],
@@ -79,7 +79,7 @@ export function IssuerLink({ to, inOtherTab = false }: IssuerProps) {
     enabled: issuer !== null,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
-    // Each has a question of its own, and the tab remembers the last one.
+    // Each request has its own state, and the tab remembers the last one.
     gcTime: 0,
   });
   if (issuer === null) return null;

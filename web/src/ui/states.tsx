@@ -5,7 +5,7 @@ import styles from "./states.module.css";
 
 const OUTLINE_AFTER_MS = 150;
 
-/** The outline of what is loaded; nothing for a moment, because most answers are faster. */
+/** Shows the outline of loading content, after a moment without it, because most answers are faster. */
 export function Loading({ rows = 6, what }: { rows?: number; what: string }) {
   const [isShown, show] = useState(false);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Whether the detail names all wrong fields already. */
+/** Tells whether the detail names all wrong fields already. */
 function isSaid({ detail, fields }: ApiError): boolean {
   return fields.every((each) => detail.includes(each.message));
 }
@@ -39,7 +39,7 @@ function isRefusal({ status }: ApiError): boolean {
   return status === 400 || status === 422;
 }
 
-/** What went wrong, beside whatever is loaded already. */
+/** Shows an error beside the content that is loaded already. */
 export function Failure({ error, retry, what }: { error: unknown; retry?: () => void; what: string }) {
   if (error instanceof ApiError && error.status === 404)
     return <NotFound what={what} detail={error.detail} />;

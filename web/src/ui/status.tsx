@@ -11,7 +11,7 @@ const SIGNS: Record<RunStatus, readonly [string, string]> = {
   CANCELLED: ["–", "Cancelled"],
 };
 
-/** A status by sign, word and color: never by color alone. */
+/** Shows a status by sign, word and color: never by color alone. */
 export function Status({ status }: { status: RunStatus }) {
   const [sign, word] = SIGNS[status];
   return (
@@ -25,7 +25,7 @@ export function statusWord(status: RunStatus): string {
   return SIGNS[status][1];
 }
 
-/** The result of a conversation. `null` is one that nobody has judged. */
+/** Shows the result of a conversation; `null` is one that nobody has judged. */
 export function Result({ success }: { success: boolean | null | undefined }) {
   if (success === null || success === undefined) return <span className={styles.none}>no result</span>;
   return (

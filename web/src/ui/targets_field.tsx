@@ -7,7 +7,6 @@ interface Props {
   error: string | undefined;
 }
 
-/** Targets by name, without anything of their own. */
 export function TargetsField({ value, change, error }: Props) {
   return (
     <TextField

@@ -6,7 +6,6 @@ interface Props {
   id: string;
   value: string;
   maxLength: number;
-  /** Of a text of several lines. */
   rows?: number;
   note?: ReactNode;
   error?: string | undefined;

@@ -8,7 +8,7 @@ interface Props {
   change: (value: string | undefined) => void;
 }
 
-/** A field whose text becomes a filter a moment after the last key. */
+/** Edits a text that becomes a filter a moment after the last key. */
 export function TextFilter({ label, value, change }: Props) {
   const [text, setText] = useState(value ?? "");
   const settled = value ?? "";

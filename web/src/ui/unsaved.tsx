@@ -25,7 +25,7 @@ export function UnsavedGuard({ isUnsaved }: { isUnsaved: boolean }) {
   );
 }
 
-/** Another version of a definition or profile, which is shown instead of what is edited. */
+/** Returns another version of a definition or profile, which is shown instead of the edited one. */
 function versionOf({ search }: { search: object }): unknown {
   return "v" in search ? search.v : undefined;
 }

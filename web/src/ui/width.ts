@@ -1,6 +1,5 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 
-/** The width of an element in pixels, as it changes. */
 export function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(1_000);
   useLayoutEffect(() => {

@@ -1,9 +1,9 @@
-"""Holds a worker's lease on part of an account's limits, which decides which calls may start, and renews it.
+"""A worker's lease on part of an account's limits, which decides which calls may start, and its renewal.
 
-Every call of a model holds a slot of its account's lease while it runs, whether it is a target's, a judge's or another
-grader's. Calls that find no free slot wait in order. Conversations hold no slot between their calls, so that one that
-waits for an account never blocks another account; and because waiting calls come first, a conversation starts only when
-a slot is free and no call waits.
+Every call of a model uses a slot of its account's lease while it runs, whether it is a target's, a judge's or another
+grader's. Calls that find no free slot wait in order. Conversations use no slot between their calls, so that one that
+waits for an account never blocks another account. Waiting calls take precedence, so a conversation starts only when a
+slot is free and no call waits.
 
 No request is made per model call. A lease is renewed when a slice arrives and every one to three seconds after that
 (`renewal_schedule.py`), or less often when there are many workers. In between, the worker relies on its grant, on the
@@ -45,21 +45,19 @@ class Reservation:
         self.is_held = True
 
     def use(self) -> None:
-        """The slot passes to a call, which releases it."""
+        """Pass the slot to a call, which releases it."""
         self.is_held = False
 
     def release(self) -> None:
-        """Give the slot back if no call has used it."""
+        """Release the slot if no call has used it."""
         if self.is_held:
             self.is_held = False
             self._release()
 
 
 class LeaseHolder(LeaseState):
-    """Holds one worker's lease on one account."""
-
     def start_conversation(self, model: str) -> Reservation:
-        """Start a conversation, for which a slot must be free; the slot is reserved for its first call."""
+        """Start a conversation, for which a slot must be free. The slot is reserved for its first call."""
         self.open_conversations += 1
         self._take_slot(model)
         return Reservation(lambda: self._release_unused_slot(model))
@@ -77,12 +75,12 @@ class LeaseHolder(LeaseState):
         patient: bool = False,
         reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
-        """Wait for a slot, hold it during one attempt of a call, and record how the attempt ends.
+        """Wait for a slot, use it during one attempt of a call, and record how the attempt ends.
 
-        `before_call` is asked when the slot is free. If it takes long, the account may be paused or the lease expire
-        meanwhile, which raises CallPostponed. So does having no slot in time; unless `patient`, also as soon as it is
-        clear that there will be none soon. For a model that refuses every call it raises ModelRefused, or if `patient`
-        a ProviderError: whoever waits patiently would wait in vain.
+        `before_call` is awaited when the slot is free. If the account is paused or the lease expires meanwhile,
+        CallPostponed is raised, as it is if no slot is free in time. Unless `patient`, it is also raised as soon as it
+        is clear that there will be none soon. For a model that refuses every call, ModelRefused is raised, or if
+        `patient` a ProviderError, because waiting would be in vain.
         """
         if reservation is not None and reservation.is_held:
             reservation.use()
@@ -94,7 +92,7 @@ class LeaseHolder(LeaseState):
             await before_call()
             self.postpone_if_closed()
             yield answers.append
-        except ParameterRejected:  # Not a failure of the model: it is called again without the parameter.
+        except ParameterRejected:  # This is no failure of the model, which is called again without the parameter.
             raise
         except (CallPrevented, CallPostponed):
             self._return_attempt(model)
@@ -151,7 +149,7 @@ class LeaseHolder(LeaseState):
                 raise
 
     def serve_waiting_calls(self) -> None:
-        """Let waiting calls start as far as slots are free, in their order; postpone those that cannot start soon."""
+        """Start waiting calls in their order while slots are free. Postpone those that cannot start soon."""
         closed_seconds = self._closed_seconds() if self._waiting else None
         may_postpone = closed_seconds is not None or any(map(self._is_open, self._waiting.models))
         for call in self._waiting:
@@ -181,7 +179,7 @@ class LeaseHolder(LeaseState):
         self._release_slot()
 
     def _return_attempt(self, model: str) -> None:
-        """No call was made: it counts neither for the rates nor as the trial of a suspended model."""
+        """Undo an attempt that made no call. It counts neither for the rates nor as the trial of a suspended model."""
         self._observations.attempts -= 1
         if (breaker := self._breakers.get(model)) is not None:
             self._used_trials.discard((model, breaker.opened_at))
@@ -227,7 +225,6 @@ class LeaseHolder(LeaseState):
         return self._schedule.is_due(self._governor, self.limits.parallel, use, self._clock())
 
     def renew(self) -> "asyncio.Task[None]":
-        """Start a report to the governor."""
         report = self._report(self.demand, self.pending.models() | self._waiting.models)
         self._schedule.start(report.demand, self._clock())
         self._unconfirmed_in_flight = report.in_flight
@@ -236,7 +233,7 @@ class LeaseHolder(LeaseState):
         return self._renewal
 
     async def _renew(self, report: WorkerReport) -> None:
-        """A report that may not have arrived is repeated with the next one."""
+        """Send a report. One that may not have arrived is repeated with the next one."""
         key, started_at = self._key, self._schedule.started_at
         try:
             self._stored = await asyncio.to_thread(
@@ -252,7 +249,7 @@ class LeaseHolder(LeaseState):
         self.serve_waiting_calls()
 
     async def leave(self) -> None:
-        """Give the lease back, so that nobody waits for it to expire."""
+        """Release the lease, so that no worker waits for it to expire."""
         if self._renewal is not None:
             await self._renewal
         report, key = self._report(0, frozenset()), self._key

@@ -19,14 +19,14 @@ from cupel_core.domain.runs.run import Priority
 from cupel_core.store.governor import StoredGovernor
 
 MAX_WAIT_SECONDS = 3.0
-"""Probes that must wait longer go back to the queue."""
+"""Probes that must wait longer are requeued."""
 MAX_INFORMATION_AGE_SECONDS = 5.0
-"""A worker that has not heard of the governor for longer starts no call: the account may have been paused."""
+"""A worker without news from the governor for longer starts no call, because the account may have been paused."""
 RECENT_SECONDS = 5.0
 """An account counts as used for this many seconds after its last call."""
 MIN_HEADROOM = 2
 MIN_CROWD = 10
-"""Up to this many waiting calls do not keep conversations from starting, however few slots are granted."""
+"""Up to this many waiting calls do not prevent conversations from starting, however few slots are granted."""
 MAX_STARVED_SECONDS = 5.0
 """A worker that may start nothing for longer requeues its probes."""
 CROWDED_DELAY_SECONDS = 2.0
@@ -40,17 +40,17 @@ _INITIAL_TOKENS_PER_CALL = 1_000.0
 
 @dataclass(frozen=True)
 class LeaseKey:
-    """Identifies a lease: its worker, and the account or the run that it is on."""
+    """Identifies a lease by its worker, and the account or run whose limits it shares."""
 
     workspace: str
     limited: str | RunRef
-    """It is the provider of an account, or a run, whose slots are conversations."""
+    """The provider of an account, or a run, whose slots are conversations."""
     worker_id: str
     priority: Priority
     is_interactive: bool = False
-    """It is true if a person waits for the calls."""
+    """This is true if a person waits for the calls."""
     hands_back: bool = False
-    """It is true if calls that only the owner of the account can repair are made again later."""
+    """This is true if calls that only the account's owner can repair are made again later."""
 
     @property
     def name(self) -> str:
@@ -59,10 +59,8 @@ class LeaseKey:
 
 @dataclass
 class PendingProbes:
-    """Counts the probes that have not started, and lists their models, one of which may be a breaker's trial.
-
-    Their number is needed at once, their models only with a report.
-    """
+    """Counts the probes that have not started, and lists their models, one of which may be a breaker's trial. Their
+    number is needed at once, their models only with a report."""
 
     count: int = 0
     models: Callable[[], frozenset[str]] = frozenset
@@ -70,52 +68,47 @@ class PendingProbes:
 
 @dataclass
 class Observations:
-    """What a worker has observed of an account since its last report to the governor is collected here."""
-
     calls: list[CallRecord] = field(default_factory=list)
     attempts: int = 0
     tokens: int = 0
     exhausted: dict[str, float] = field(default_factory=dict)
-    """It maps a model to the Unix time until which its rate allowance is used up, as a reply reported."""
+    """The Unix time until which a model's rate allowance is used up, as a reply reported, by model."""
 
     def discard(self, calls: int, attempts: int, tokens: int) -> None:
-        """Drop what was reported; what was observed during the report stays."""
+        """Remove what was reported. Observations made during the report stay."""
         del self.calls[:calls]
         self.attempts -= attempts
         self.tokens -= tokens
 
 
 class LeaseState:
-    """The state of one worker's lease on one account, as the governor and the worker's own calls have left it."""
-
     def __init__(self, key: LeaseKey, clock: Callable[[], float] = time.time, rng: Random | None = None) -> None:
         self.in_flight = 0
-        """It counts the slots of calls, and those reserved by conversations that make their first call."""
+        """The number of slots used by calls or reserved for the first calls of conversations."""
         self.open_conversations = 0
-        """It counts the conversations with this account that have started and not ended."""
+        """The number of conversations with this account that have started and not ended."""
         self.pending = PendingProbes()
         self.limits = Limits(1)
-        """They are replaced by the account's configured limits when these are known."""
+        """The account's configured limits replace this value when they are known."""
         self._key = key
         self._clock = clock
         self._rng = rng or Random()  # noqa: S311 - jitter
         self._waiting = WaitingCalls()
         self._peak = 0
-        """It is the highest number of calls in flight or waiting at the same time since the last report."""
+        """The highest number of calls in flight or waiting at the same time since the last report."""
         self._used_at = float("-inf")
         self._stored: StoredGovernor | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._schedule = RenewalSchedule(key.worker_id)
         self._informed_at = float("-inf")
         self._unconfirmed_in_flight: int | None = None
-        """The last report named this many calls in flight, and it is uncertain whether it arrived; other workers leave
-        at least that much capacity."""
+        """The number of calls in flight in a report that may not have arrived. Other workers leave at least that much
+        capacity."""
         self._starved_since: float | None = None
         self._observations = Observations()
         self._breakers: dict[str, Breaker] = {}
         self._used_trials: set[tuple[str, float | None]] = set()
         self._answers: dict[str, RecentCalls] = {}
-        """It counts, by model, the calls of this worker that were answered recently."""
         self._tokens_per_call = _INITIAL_TOKENS_PER_CALL
 
     @property
@@ -145,9 +138,7 @@ class LeaseState:
 
     def attainable_slots(self, workers: int) -> int:
         """Return how many calls may be in flight if there are probes for them and `workers` workers share the account.
-
-        These are more than are granted if the last report got all that it asked for.
-        """
+        These are more than are granted if the last report got everything that it requested."""
         lease, granted = self._lease, self.granted_slots
         if lease is None or not granted or granted < lease.demand:
             return granted
@@ -155,7 +146,6 @@ class LeaseState:
 
     @property
     def free_slots(self) -> int:
-        """Return how many calls may start now."""
         lease = self._lease
         if lease is None or self._is_blocked:
             return 0
@@ -178,7 +168,6 @@ class LeaseState:
 
     @property
     def _is_blocked(self) -> bool:
-        """Return whether the account starts no calls at all, because it is paused or its provider asked to wait."""
         return self._governor.paused_at is not None or self._blocked_until > self._clock()
 
     @property
@@ -186,7 +175,8 @@ class LeaseState:
         return self._governor.blocked_until
 
     def requeue_delay_seconds(self) -> float | None:
-        """Return the seconds until all pending probes should be redelivered; None if they may start or should wait."""
+        """Return the seconds until all pending probes should be redelivered, or None if they may start or should
+        wait."""
         now, delay_seconds = self._clock(), self._closed_seconds()
         if delay_seconds is not None:
             return delay_seconds
@@ -210,7 +200,8 @@ class LeaseState:
         return None
 
     def _starved_delay_seconds(self, now: float) -> float | None:
-        """A starved worker keeps its slices for a while: requeuing all of them would only hide them from others."""
+        """Return the delay. A starved worker keeps its slices for a while: requeuing all would only hide them from
+        others."""
         self._starved_since = self._starved_since or now
         if now - self._starved_since <= MAX_STARVED_SECONDS:
             return None
@@ -225,7 +216,6 @@ class LeaseState:
         return any(lease.demand and lease.priority.rank < own for lease in self._governor.live_leases(now).values())
 
     def _refill_seconds(self, now: float) -> float:
-        """Return the seconds until the account's rates allow another call."""
         lease, governor, waits = self._lease, self._governor, [0.0]
         if lease and governor.requests and self.limits.requests_per_minute and not lease.requests:
             due = governor.requests.at + governor.requests.seconds_until(1, self.limits.requests_per_minute)
@@ -259,11 +249,8 @@ class LeaseState:
 
     @property
     def demand(self) -> int:
-        """Return how many calls could be in flight until the next report.
-
-        Conversations with the account may all call it again. Otherwise it is used for grading, and the demand follows
-        the calls of the last seconds.
-        """
+        """Return how many calls could be in flight until the next report. Conversations with the account may all call
+        it again. Otherwise it is used for grading, and the demand is estimated from the calls of the last seconds."""
         used = self.in_flight + len(self._waiting)
         if self.open_conversations or self.pending.count:
             return min(MAX_CALLS, max(used, self.open_conversations) + self.pending.count)

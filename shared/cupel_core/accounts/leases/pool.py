@@ -1,4 +1,4 @@
-"""Manages a worker's leases, one for each account that it calls: taken with the first call, renewed until the end."""
+"""A worker's leases, one for each account that it calls: acquired with the first call, renewed until the end."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ from cupel_core.providers.completion import Attempt, complete
 
 CHECK_INTERVAL_SECONDS = 0.1
 MAX_WAIT_SECONDS = 30.0
-"""A call waits at most this long for a slot. Conversations whose calls would wait longer go back to the queue."""
+"""A call waits at most this long for a slot. Conversations whose calls would wait longer are requeued."""
 
 
 def _ignore() -> None:
@@ -47,11 +47,9 @@ class LeasePool:
         """Create a pool of leases, which are renewed once it is entered.
 
         An interactive pool may use the slots that are reserved for calls for which a person waits. A pool that
-        `hands_back` makes calls again later that only the owner of an account can repair.
-
-        `max_wait_seconds` limits the wait for a slot; a `patient` pool also waits that long while an account is paused.
-
-        `on_change` is called when calls may be possible that were not before.
+        `hands_back` makes calls again later that only the owner of an account can repair. `max_wait_seconds` limits the
+        wait for a slot; a `patient` pool also waits that long while an account is paused. `on_change` is called when
+        calls may be possible that were not before.
         """
         self._worker_id = worker_id or uuid.uuid4().hex[:12]
         self._priority = priority
@@ -73,7 +71,7 @@ class LeasePool:
     async def __aexit__(
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Give the leases back; those of a worker that is cancelled expire."""
+        """Release the leases. Those of a worker that is cancelled expire."""
         if self._renewals is not None:
             self._renewals.cancel()
         if error is None or isinstance(error, Exception):
@@ -85,7 +83,7 @@ class LeasePool:
         return self._lease_holder(workspace, account.provider, limits)
 
     def run_lease_holder(self, run: RunRef, max_concurrency: int) -> LeaseHolder:
-        """Return the lease on a run that limits how many of its conversations are in progress; each uses one slot."""
+        """Return the lease on a run that limits how many of its conversations are in progress. Each uses one slot."""
         return self._lease_holder(run.workspace, run, Limits(max_concurrency))
 
     def _lease_holder(self, workspace: str, limited: str | RunRef, limits: Limits) -> LeaseHolder:
@@ -100,10 +98,8 @@ class LeasePool:
         return holder
 
     async def recheck(self, workspace: str, account: Account) -> None:
-        """Check whether a call that has a slot, and has waited for something else since, may still start.
-
-        Raises CallPostponed if the account was paused meanwhile, or the lease has expired.
-        """
+        """Check whether a call with a slot that has waited for something else may still start. Raise CallPostponed if
+        the account was paused meanwhile, or the lease has expired."""
         self.lease_holder(workspace, account).postpone_if_closed()
 
     @asynccontextmanager
@@ -116,7 +112,7 @@ class LeasePool:
         *,
         reservation: Reservation | None = None,
     ) -> AsyncIterator[OnAnswer]:
-        """Wait until a call to the account may start, await `before_call`, and hold its slot. Raises CallPostponed."""
+        """Wait until a call to the account may start, await `before_call`, and use its slot. Raise CallPostponed."""
         holder = self.lease_holder(workspace, account)
         self._has_waiting.set()
         slot = holder.slot(model, self._max_wait_seconds(), before_call, patient=self._patient, reservation=reservation)
@@ -135,24 +131,22 @@ class LeasePool:
         timeout_seconds: float,
         attempt: Attempt = complete,
     ) -> Reply:
-        """Make one attempt of a call outside a conversation, within a lease."""
         async with self.slot(workspace, account, model) as on_answer:
             reply = await attempt(account, model, request, timeout_seconds)
             on_answer(reply)
             return reply
 
     def is_crowded(self, workspace: str) -> bool:
-        """Return whether calls of this workspace queue up for any account, such as a slow judge's."""
+        """Return whether calls of this workspace wait for any account, such as a slow judge's."""
         return any(holder.is_crowded for (owner, _), holder in self._holders.items() if owner == workspace)
 
     async def renew(self, holder: LeaseHolder) -> None:
-        """Renew a lease if that is due."""
         if holder.is_renewal_due:
             await asyncio.shield(holder.renew())
             self._on_change()
 
     async def _renew_periodically(self) -> None:
-        """Renew leases side by side, so that an account whose renewal takes long delays no other."""
+        """Renew leases concurrently, so that an account whose renewal takes long delays no other."""
         renewals: set[asyncio.Task[None]] = set()
         while True:
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Decides when a worker renews its lease: regularly, and sooner if a report may free slots for others or bring some."""
+"""The times when a worker renews its lease: regularly, and sooner if a report may free slots for others or get some."""
 
 from math import ceil
 
@@ -13,39 +13,35 @@ from cupel_core.domain.limits.governor import (
 CHECK_INTERVAL_SECONDS = 1.0
 """A lease is renewed at this interval while its worker waits for slots of others, or others may wait for its slots."""
 _MAX_DOUBLINGS = 4
-"""The shortest interval is doubled at most this many times: 0.2 s become 3.2 s; a lease is renewed by then anyway."""
+"""The shortest interval is doubled at most this many times, from 0.2 s to 3.2 s. A lease is renewed by then anyway."""
 
 
 @dataclass(frozen=True)
 class LeaseUse:
-    """Describes what a worker does with its lease."""
-
     demand: int
     in_flight: int
     is_blocked: bool
-    """The account is paused or its provider asked to wait: no slot would be of use to anybody."""
+    """The account is paused or its provider asked to wait, so slots are useless to every worker."""
     waits_for_rate: bool
     """Slots are free, and only the rates prevent further calls."""
 
 
 class RenewalSchedule:
-    """Schedules the renewals of one worker's lease."""
-
     def __init__(self, worker_id: str) -> None:
         self.is_urgent = False
-        """It is true if something was observed that others should know soon."""
+        """This is true if something was observed that others should know soon."""
         self.started_at = float("-inf")
-        """The last renewal began at this Unix time."""
+        """The Unix time when the last renewal began."""
         self._worker_id = worker_id
         self._reported_demand = 0
         self._is_unconfirmed = False
-        """It is true while the last report may not have arrived."""
+        """This is true while the last report may not have arrived."""
         self._doublings = 0
-        """It says how often the shortest interval is doubled: once more after each renewal that failed, or after which
+        """The number of times the shortest interval is doubled. It grows with each renewal that failed, or after which
         slots may be exchanged."""
 
     def is_due(self, governor: Governor, parallel: int, use: LeaseUse, now: float) -> bool:
-        """Return whether to renew now; `parallel` is the account's configured limit."""
+        """Return whether to renew now. `parallel` is the account's configured limit."""
         since, workers = now - self.started_at, len(governor.leases)
         if since < min_renew_interval_seconds(workers):
             return False
@@ -61,9 +57,9 @@ class RenewalSchedule:
         lease = governor.leases.get(self._worker_id)
         if lease is None or self.is_urgent:
             return soonest
-        if use.demand > self._reported_demand and lease.granted == lease.demand:  # It could have more.
+        if use.demand > self._reported_demand and lease.granted == lease.demand:  # It could get more.
             return soonest
-        if lease.reserved > lease.granted >= use.in_flight:  # All that it has to release is free.
+        if lease.reserved > lease.granted >= use.in_flight:  # All slots that it must release are free.
             return soonest
         if not use.is_blocked and self._may_exchange_slots(governor, parallel):
             return min(doubled, CHECK_INTERVAL_SECONDS)
@@ -72,12 +68,11 @@ class RenewalSchedule:
         return float("inf")
 
     def start(self, demand: int, now: float) -> None:
-        """Record that a report with this demand is sent."""
         self.started_at, self._reported_demand, self.is_urgent = now, demand, False
         self._is_unconfirmed = True
 
     def fail(self) -> None:
-        """Record that the report may not have arrived; it is repeated, less and less often."""
+        """Record that the report may not have arrived. It is repeated, less and less often."""
         self._doublings = min(_MAX_DOUBLINGS, self._doublings + 1)
 
     def succeed(self, governor: Governor, parallel: int) -> None:

@@ -16,7 +16,7 @@ class WaitingCall:
     model: str
     patient: bool
     turn: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """Done when the call may start; failed when it is postponed."""
+    """This is done when the call may start, and fails when it is postponed."""
 
     @property
     def has_slot(self) -> bool:
@@ -24,7 +24,7 @@ class WaitingCall:
 
 
 class WaitingCalls:
-    """The calls of one lease that wait, in the order of their arrival. Hundreds may wait for a slow judge."""
+    """The waiting calls of one lease, in the order of their arrival. Hundreds may wait for a slow judge."""
 
     def __init__(self) -> None:
         self._calls: dict[WaitingCall, None] = {}
@@ -34,7 +34,7 @@ class WaitingCalls:
         return len(self._calls)
 
     def __iter__(self) -> Iterator[WaitingCall]:
-        """Calls may leave meanwhile."""
+        """Iterate over a copy, because calls may leave meanwhile."""
         return iter(list(self._calls))
 
     @property
@@ -43,7 +43,7 @@ class WaitingCalls:
 
     @contextmanager
     def add(self, model: str, patient: bool) -> Iterator[WaitingCall]:
-        """A waiting call, which leaves the queue as soon as it is served, or at the end of the context."""
+        """Add a call. It leaves the queue as soon as it is served, or at the end of the context."""
         call = WaitingCall(model, patient)
         self._calls[call] = None
         self._models[model] += 1

@@ -1,1 +1,1 @@
-"""The figures of a deep analysis, computed with numpy, which only the analyze function has (and `cupel[analysis]`)."""
+"""Computes the figures of a deep analysis with numpy, which only the analyze function and `cupel[analysis]` have."""

@@ -1,4 +1,4 @@
-"""The deep analysis of a run's cells."""
+"""Computes the deep analysis of a run's cells."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -36,13 +36,12 @@ _MAX_NAMED = 5
 class DeepInput(NamedTuple):
     matrix: CellMatrix
     seed: int
-    """Of everything that is drawn at random."""
     missing_probes: int = 0
-    """Of the run, without an outcome."""
 
 
 def analyze(given: DeepInput, note_stage: Callable[[str], None]) -> DeepAnalysis:
-    """All parts that the run has enough targets, scenarios and dimensions for. Equal inputs give equal figures."""
+    """Compute every part for which the run has enough targets, scenarios and dimensions. Equal inputs give equal
+    figures."""
     parts = _Parts(given)
     note_stage("components")
     found_components = parts.components()
@@ -68,8 +67,6 @@ def analyze(given: DeepInput, note_stage: Callable[[str], None]) -> DeepAnalysis
 
 
 class _Parts:
-    """The parts of an analysis, each of which is computed or noted as unavailable."""
-
     def __init__(self, given: DeepInput) -> None:
         self.unavailable: list[UnavailablePart] = []
         self.answers = AnswerSums.of(given.matrix)
@@ -103,7 +100,6 @@ class _Parts:
         return design.design(self.scored)
 
     def effects(self) -> Effects | None:
-        """Of the dimensions that the ones before do not determine."""
         reason = effects.why_unavailable(self._estimable)
         if reason is None:
             self._fits = effects.column_fits(self.answers, self._estimable)
@@ -133,7 +129,7 @@ class _Parts:
         return reason is not None
 
     def _generator(self, part: DeepPart) -> np.random.Generator:
-        """One for each part, so that none depends on what another draws."""
+        """Return a generator for one part, so that no part depends on what another draws."""
         return np.random.default_rng([self._given.seed, list(DeepPart).index(part)])
 
     def _estimable_dimensions(self) -> ScoredScenarios:

@@ -1,4 +1,4 @@
-"""The answers of a run as arrays."""
+"""Arranges the answers of a run as arrays."""
 
 from collections.abc import Sequence
 
@@ -15,25 +15,25 @@ type Numbers = NDArray[np.intp]
 type Flags = NDArray[np.bool_]
 
 _DIGITS = 10
-"""Significant ones that are stored: the last ones of a sum depend on the processor."""
+"""Numbers are stored with this many significant digits, because the last digits of a sum depend on the processor."""
 MIN_SHARE = 0.8
-"""Of the columns that have decided a scenario, for it to be compared; of the scenarios with a score in a dimension."""
+"""A scenario is compared if at least this share of columns decided it. A dimension is used if at least this share of
+scenarios has a score in it."""
 
 
 def to_float(value: float | np.floating) -> float:
-    """As it is stored."""
     return float(f"{value:.{_DIGITS}g}")
 
 
 @dataclass(frozen=True)
 class AnswerSums:
-    """By column, then by scenario: the number of answers, their sum and the sum of their squares."""
+    """Holds the number of answers, their sum and their sum of squares, each of shape (columns, scenarios)."""
 
     counts: Floats
     totals: Floats
     squares: Floats
     scores: Floats
-    """By scenario, then by dimension; NaN without a score."""
+    """Its shape is (scenarios, dimensions); scenarios without a score have NaN."""
     dimensions: tuple[str, ...]
 
     @classmethod
@@ -44,12 +44,10 @@ class AnswerSums:
         return cls(counts, totals, squares, scores, matrix.dimensions)
 
     def means(self) -> Floats:
-        """NaN without an answer."""
         return np.divide(self.totals, self.counts, out=np.full_like(self.totals, np.nan), where=self.counts > 0)
 
 
 def _trials(cells: Sequence[Cell], metric: Metric) -> Floats:
-    """Three numbers by cell. Few cells differ, so each is looked at once."""
     known = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
     table = np.array([metric.trials(cell) for cell in known], dtype=np.float64)
     return table[np.fromiter(map(known.__getitem__, cells), np.intp, len(cells))]
@@ -64,12 +62,12 @@ def _scores(rows: Sequence[DimensionScores], dimensions: int) -> Floats:
 
 @dataclass(frozen=True)
 class CompleteMatrix:
-    """The means of columns that have answered, for scenarios that most of them have decided, without gaps."""
+    """Holds the means of the columns for the scenarios that most columns decided; gaps are filled."""
 
     columns: Numbers
     scenarios: Numbers
     values: Floats
-    """By column, then by scenario."""
+    """Its shape is (columns, scenarios)."""
     imputed_share: float
 
     @classmethod
@@ -83,7 +81,7 @@ class CompleteMatrix:
 
 
 def _comparable(decided: Flags) -> tuple[Numbers, Numbers]:
-    """Columns with an answer to any scenario that most columns with answers have decided, and these scenarios."""
+    """Return the columns with an answer to any scenario that most columns decided, and these scenarios."""
     columns = np.flatnonzero(decided.any(axis=1))
     while True:
         chosen = decided[columns]
@@ -95,7 +93,6 @@ def _comparable(decided: Flags) -> tuple[Numbers, Numbers]:
 
 
 def _filled(values: Floats, is_given: Flags) -> Floats:
-    """A gap is filled with the mean of its column plus that of its scenario less that of all."""
     zeroed = np.where(is_given, values, 0.0)
     by_column = zeroed.sum(axis=1) / is_given.sum(axis=1)
     by_scenario = zeroed.sum(axis=0) / is_given.sum(axis=0)

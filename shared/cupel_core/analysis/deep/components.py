@@ -1,11 +1,10 @@
-"""Components of the differences between targets' answers: principal ones, and those of the variance.
+"""Computes the principal components of the differences between targets' answers, and their variance components.
 
-Principal components show in which directions the targets differ, and whether these exceed chance.
-Scenarios are centered and not scaled: all codes share one scale, and dividing by a spread that few targets show would
-amplify noise. With more scenarios than targets, the eigenvectors of the small matrix of inner products are enough
-(Jolliffe 2002, section 3.5). The number of components above chance is found by parallel analysis (Horn 1965): the
-targets' answers are shuffled within each scenario, which leaves its spread as it is and destroys what scenarios have
-in common.
+Principal components show in which directions the targets differ, and whether these exceed chance. Scenarios are
+centered and not scaled: all codes share one scale, and dividing by a spread that few targets show would amplify noise.
+With more scenarios than targets, the eigenvectors of the small matrix of inner products are enough (Jolliffe 2002,
+section 3.5). The number of components above chance is found by parallel analysis (Horn 1965): the targets' answers are
+shuffled within each scenario, which leaves its spread as it is and destroys what scenarios have in common.
 """
 
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ _CHANCE = 0.95
 _MAX_LOADINGS = 20
 _TINY = 1e-12
 _SHUFFLED_AT_ONCE = 2_000
-"""Scenarios: their copies stay in the processor's cache."""
+"""So many scenarios are shuffled at once that their copies stay in the processor's cache."""
 
 
 MIN_COLUMNS_FOR_VARIANCE, MIN_SCENARIOS_FOR_VARIANCE = 2, 2
@@ -32,13 +31,11 @@ MIN_COLUMNS_FOR_VARIANCE, MIN_SCENARIOS_FOR_VARIANCE = 2, 2
 
 @dataclass(frozen=True)
 class PrincipalAxes:
-    """Of centered rows: all eigenvalues, the largest first, and the axes that explain anything."""
-
     eigenvalues: Floats
     coordinates: Floats
-    """By row, then by axis."""
+    """Its shape is (rows, axes)."""
     loadings: Floats
-    """By axis, then by variable; of length 1."""
+    """Its shape is (axes, variables); each axis has length 1."""
 
     @property
     def shares(self) -> Floats:
@@ -47,7 +44,6 @@ class PrincipalAxes:
 
 
 def principal_axes(values: Floats, limit: int = MAX_COMPONENTS) -> PrincipalAxes:
-    """Of the rows of a matrix; at most `limit` axes, and none for rows that are all equal."""
     centered = values - values.mean(axis=0)
     eigenvalues, vectors = np.linalg.eigh(centered @ centered.T)
     order = np.argsort(-eigenvalues, kind="stable")
@@ -60,7 +56,7 @@ def principal_axes(values: Floats, limit: int = MAX_COMPONENTS) -> PrincipalAxes
 
 
 def chance_eigenvalues(values: Floats, generator: np.random.Generator, permutations: int = PERMUTATIONS) -> Floats:
-    """The 95th percentiles of the eigenvalues after shuffling the rows' values within each variable."""
+    """Return the 95th percentiles of the eigenvalues after shuffling the rows' values within each variable."""
     variables = np.ascontiguousarray((values - values.mean(axis=0)).T)
     drawn = np.empty((permutations, variables.shape[1]))
     for number in range(permutations):
@@ -91,7 +87,6 @@ def why_unavailable(matrix: CompleteMatrix) -> str | None:
 def components(
     matrix: CompleteMatrix, scores: Floats, dimensions: tuple[str, ...], generator: np.random.Generator
 ) -> Components:
-    """Of the columns; `scores` are those of all scenarios of the run."""
     axes = principal_axes(matrix.values)
     total = axes.eigenvalues.sum()
     chance = chance_eigenvalues(matrix.values, generator)
@@ -125,7 +120,10 @@ def _largest(loadings: Floats, matrix: CompleteMatrix) -> Iterator[Loading]:
 
 
 def correlation(first: Floats, second: Floats) -> float | None:
-    """Pearson's, where both are known; None for fewer than three, or if either does not vary."""
+    """Return Pearson's correlation over the pairs where both values are known.
+
+    The result is None for fewer than three pairs, or if either variable is constant.
+    """
     is_known = ~(np.isnan(first) | np.isnan(second))
     if is_known.sum() < 3:
         return None
@@ -144,12 +142,13 @@ class VarianceComponents(NamedTuple):
 
 
 def variance_components(means: Floats, repeat: float | None, answers_per_mean: float) -> VarianceComponents:
-    """Return those of a matrix of means by target and scenario.
+    """Return the variance components of a matrix of means by target and scenario.
 
-    A two-way random model of the targets' means of scenarios; estimated from mean squares, with the harmonic mean of
-    the answers per mean (unweighted means, Searle, Casella and McCulloch 1992). A negative estimate counts as zero.
+    The model is two-way with random effects. It is estimated from mean squares, with the harmonic mean of the answers
+    per mean (unweighted means, Searle, Casella and McCulloch 1992). A negative estimate counts as zero.
 
-    `repeat` is the variance within the means; without it, it is part of what belongs to target and scenario together.
+    `repeat` is the variance within the means; without it, that variance is part of the interaction of target and
+    scenario.
     """
     targets, scenarios = means.shape
     by_target, by_scenario, center = means.mean(axis=1), means.mean(axis=0), means.mean()
@@ -167,7 +166,6 @@ def variance_components(means: Floats, repeat: float | None, answers_per_mean: f
 
 
 def variance_shares(answers: AnswerSums) -> VarianceShares | str:
-    """The shares, or why there are none."""
     columns = np.flatnonzero((answers.counts > 0).any(axis=1))
     if len(columns) < MIN_COLUMNS_FOR_VARIANCE:
         return f"needs at least {MIN_COLUMNS_FOR_VARIANCE} targets with answers"

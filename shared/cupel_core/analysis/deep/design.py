@@ -1,4 +1,4 @@
-"""The dimensions that figures are about, and how far the run's scenarios vary them independently of each other."""
+"""Selects the dimensions for the figures, and measures how independently the run's scenarios vary them."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -14,21 +14,16 @@ MIN_DIMENSIONS, MIN_SCENARIOS = 2, 5
 COLLINEAR = 5.0
 """From this variance inflation factor on, the effects of dimensions can hardly be told apart."""
 _INDEPENDENT = 1e-8
-"""Share of a dimension's variance that the others must leave, for its effect to be estimated at all."""
+"""A dimension's effect is estimated only if the others leave at least this share of its variance unexplained."""
 
 
 @dataclass(frozen=True)
 class ScoredScenarios:
-    """The scenarios that have a score in all of the dimensions that most scenarios have scores in."""
-
     rows: Numbers
-    """Numbers of the scenarios."""
     names: tuple[str, ...]
-    """Dimensions that vary."""
     scores: Floats
-    """By scenario, then by dimension."""
+    """Its shape is (scenarios, dimensions)."""
     partial: tuple[str, ...]
-    """Dimensions in which fewer than most scenarios have a score."""
 
     @classmethod
     def of(cls, answers: AnswerSums) -> "ScoredScenarios":
@@ -51,18 +46,17 @@ class ScoredScenarios:
         )
 
     def chosen(self, positions: Numbers) -> "ScoredScenarios":
-        """With these dimensions alone."""
         names = tuple(self.names[position] for position in positions.tolist())
         return ScoredScenarios(self.rows, names, self.scores[:, positions], self.partial)
 
     @property
     def steps(self) -> Floats:
-        """By dimension: the mean distance between neighboring levels."""
+        """Return the mean distance between neighboring levels of each dimension."""
         return np.array([np.ptp(column) / (len(np.unique(column)) - 1) for column in self.scores.T])
 
     @property
     def standardized(self) -> Floats:
-        """By scenario, then by dimension: with mean 0 and variance 1."""
+        """Return the scores of shape (scenarios, dimensions), scaled to mean 0 and variance 1."""
         result: Floats = (self.scores - self.scores.mean(axis=0)) / self.scores.std(axis=0)
         return result
 
@@ -93,7 +87,7 @@ def _inflation(scored: ScoredScenarios) -> Iterator[DimensionInflation]:
 
 
 def unexplained_shares(standardized: Floats) -> Floats:
-    """By dimension: the share of its variance that the other dimensions do not explain; 0 if they determine it."""
+    """Return the share of each dimension's variance that the others do not explain; 0 if they determine it."""
     products = standardized.T @ standardized / len(standardized)
     shares = np.empty(len(products))
     for position in range(len(products)):
@@ -104,7 +98,6 @@ def unexplained_shares(standardized: Floats) -> Floats:
 
 
 def independent(standardized: Floats) -> Numbers:
-    """The dimensions, in their order, that the ones before do not determine."""
     chosen: list[int] = []
     for position in range(standardized.shape[1]):
         share = unexplained_shares(standardized[:, [*chosen, position]])[-1]

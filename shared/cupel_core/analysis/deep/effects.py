@@ -1,7 +1,7 @@
-"""What each dimension does to the answers of each target, the others being equal, and which divide the targets.
+"""Estimates the effect of each dimension on each target's answers, other dimensions being equal.
 
-Linear rather than logistic: deterministic models give perfectly separated answers, for which a logit has no finite
-estimate.
+The regression is linear and not logistic because deterministic models give perfectly separated answers, for which a
+logit has no finite estimate.
 """
 
 from collections.abc import Sequence
@@ -20,10 +20,11 @@ from cupel_core.domain.statistics import Interval
 
 MIN_SCENARIOS = 5
 SCENARIOS_PER_CONTRAST = 8
-"""For each target but one: with fewer, more than a tenth of equal slopes would be called different."""
+"""For each target but one, a comparison of slopes needs this many scenarios. With fewer, more than a tenth of equal
+slopes would be called different."""
 _CONFIDENCE = 0.975
 _SAME_DIRECTION = 1e-10
-"""Of the largest variance: contrasts that vary less are known exactly."""
+"""Contrasts whose variance is below this share of the largest variance count as known exactly."""
 _EQUAL = 1e-9
 
 
@@ -42,7 +43,7 @@ def why_unavailable(scored: ScoredScenarios) -> str | None:
 
 
 def column_fits(answers: AnswerSums, scored: ScoredScenarios) -> list[ColumnFit]:
-    """Of the columns that answered enough scenarios; in standard deviations of the scores."""
+    """Fit each column that answered enough scenarios. Slopes are per standard deviation of the scores."""
     design, rows = np.column_stack([np.ones(len(scored.rows)), scored.standardized]), scored.rows
     columns = ((answers.counts[n, rows], answers.totals[n, rows], answers.squares[n, rows]) for n in _range(answers))
     found = ((number, fit(design, *column)) for number, column in enumerate(columns))
@@ -120,11 +121,12 @@ def _slope_equality(fits: Sequence[ColumnFit], scored: ScoredScenarios, per_step
 
 
 def equality_test(fits: Sequence[Fit], coefficient: int) -> EqualityTest | None:
-    """Wald's test that all fits have this coefficient. The same scenarios make the fits dependent, so their joint
-    covariance is estimated from what leaving out each scenario does to all of them.
+    """Test by Wald's test whether all fits have the same value of this coefficient.
 
-    Wald's F is too large for few scenarios; as Hotelling's T squared it keeps its level. None if there are too few
-    scenarios even for that, or if slopes differ that are known exactly.
+    The fits depend on each other because they share scenarios. Their joint covariance is therefore estimated from how
+    all estimates change when each scenario is left out. Wald's F is too large for few scenarios; as Hotelling's T
+    squared it has the right level. The result is None if there are too few scenarios even for that, or if slopes differ
+    that are known exactly.
     """
     scenarios = int(np.any([each.answered for each in fits], axis=0).sum())
     changes = np.array([without_each(each.influences[:, coefficient], each.leverages) for each in fits])
@@ -148,7 +150,6 @@ def equality_test(fits: Sequence[Fit], coefficient: int) -> EqualityTest | None:
 
 
 def _contrasts(number: int) -> Floats:
-    """Orthonormal ones: by contrast, then by fit."""
     centering = np.eye(number) - 1 / number
     vectors: Floats = np.linalg.eigh(centering)[1][:, 1:].T
     return vectors

@@ -1,4 +1,4 @@
-"""Does the effect of one dimension depend on another? Each pair is added to the regression by itself."""
+"""Tests whether the effect of one dimension depends on another. Each pair is added to the regression by itself."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -15,7 +15,7 @@ from cupel_core.domain.analysis.multiple_testing import holm
 
 MAX_DIMENSIONS = 10
 MAX_LEVELS = 12
-"""Of a dimension with more, there is no table of means."""
+"""A dimension with more levels gets no table of means."""
 _LARGEST = 10
 _INDEPENDENT = 1e-8
 _NO_ERROR = 1e-9
@@ -31,7 +31,7 @@ def why_unavailable(scored: ScoredScenarios) -> str | None:
 
 
 def strongest_dimensions(fits: Sequence[ColumnFit]) -> Numbers:
-    """Those with the largest slope of any column, at most MAX_DIMENSIONS, in their order."""
+    """Return at most MAX_DIMENSIONS dimensions, in their order, whose slope in any column is the largest."""
     largest: Floats = np.abs([each.fit.coefficients[1:] for each in fits]).max(axis=0)
     chosen: Numbers = np.sort(np.argsort(-largest, kind="stable")[:MAX_DIMENSIONS])
     return chosen
@@ -40,7 +40,6 @@ def strongest_dimensions(fits: Sequence[ColumnFit]) -> Numbers:
 class PairEstimate(NamedTuple):
     column: int
     pair: tuple[int, int]
-    """Positions of the dimensions."""
     coefficient: float
     error: float
     p: float | None
@@ -48,7 +47,6 @@ class PairEstimate(NamedTuple):
 
 
 def interactions(fits: Sequence[ColumnFit], answers: AnswerSums, scored: ScoredScenarios) -> Interactions:
-    """Of the pairs of the strongest dimensions; `fits` are the regressions of the columns on these scenarios."""
     pairs = list(combinations(strongest_dimensions(fits).tolist(), 2))
     estimates = [each for fitted in fits for each in _estimates(fitted, pairs, answers, scored)]
     adjusted = holm([each.p for each in estimates])
@@ -82,16 +80,18 @@ def _estimates(
 
 
 class AddedProducts(NamedTuple):
-    """By pair; the coefficient is NaN for a product that the dimensions determine."""
+    """Holds the estimates of each pair. The coefficient is NaN if the dimensions determine the product."""
 
     coefficients: Floats
     errors: Floats
     gains: Floats
-    """Sums of squares."""
 
 
 def _added(found: Fit, counts: Floats, standardized: Floats, pairs: Sequence[tuple[int, int]]) -> AddedProducts:
-    """The product of a pair, less what the regression explains of it, carries the coefficient (Frisch and Waugh)."""
+    """Add the products of pairs to a regression, one at a time.
+
+    The part of a product that the regression does not explain determines its coefficient (Frisch and Waugh).
+    """
     design, weights = np.column_stack([np.ones(len(standardized)), standardized]), counts[:, None]
     products = np.column_stack([standardized[:, first] * standardized[:, second] for first, second in pairs])
     left = products - design @ (found.inverse @ (design.T @ (weights * products)))

@@ -1,10 +1,10 @@
-"""Targets and scenarios that are unlike the others.
+"""Finds targets and scenarios that are unlike the others.
 
-Three indicators for targets; from five targets on, two of them must agree:
+There are three indicators for targets; from five targets on, two of them must agree:
 
 - distance: Mahalanobis's, in the space of the first components. In the full space all targets have the same one, as
   there are more scenarios than targets.
-- forest: an isolation forest (Liu, Ting and Zhou 2008) with the scenarios as features. Rows that random cuts set apart
+- forest: an isolation forest (Liu, Ting and Zhou 2008) with the scenarios as features. Rows that random cuts isolate
   early are unlike the others.
 - agreement: alpha of the others is clearly higher.
 """
@@ -42,7 +42,7 @@ _LEVEL = 0.05
 _OUTLYING_SCORE = 0.6
 _MAX_AXES = 3
 _NEEDED = 2
-"""Indicators, from MIN_COLUMNS_FOR_DISTANCE targets on."""
+"""From MIN_COLUMNS_FOR_DISTANCE targets on, so many indicators must agree."""
 
 
 TREES, SAMPLE_SIZE = 100, 256
@@ -52,15 +52,17 @@ _LEAF = -1
 
 
 def mahalanobis_distances(coordinates: Floats) -> Floats:
-    """Of rows from their mean, in a space of uncorrelated axes."""
+    """Return the distance of each row from the mean, in a space of uncorrelated axes."""
     rows = len(coordinates)
     squared: Floats = (coordinates**2 / ((coordinates**2).sum(axis=0) / (rows - 1))).sum(axis=1)
     return np.sqrt(squared)
 
 
 def distance_p(distance: float, rows: int, axes: int) -> float:
-    """Of a distance from the mean of rows of which it is one, if they are normal: the largest possible one is
-    (rows - 1) / sqrt(rows) (Gnanadesikan and Kettenring 1972)."""
+    """Return the p-value of a row's distance from the mean of all rows, if they are normal.
+
+    The largest possible distance is (rows - 1) / sqrt(rows) (Gnanadesikan and Kettenring 1972).
+    """
     share = min(1.0, distance**2 * rows / (rows - 1) ** 2)
     return beta_tails(axes / 2, (rows - axes - 1) / 2, share, 1 - share).upper
 
@@ -124,7 +126,7 @@ def _omitted(number: int, has_distances: bool, *, has_gains: bool) -> Iterator[O
 
 
 def _distances(matrix: CompleteMatrix) -> list[tuple[float, float]] | None:
-    """By column, with the p-value; None if all columns are equal."""
+    """Return each column's distance and p-value, or None if all columns are equal."""
     number = len(matrix.columns)
     axes = principal_axes(matrix.values, max(1, min(_MAX_AXES, (number - 1) // 3)))
     count = axes.coordinates.shape[1]
@@ -142,7 +144,6 @@ def why_scenarios_unavailable(matrix: CompleteMatrix) -> str | None:
 
 
 def outlier_scenarios(matrix: CompleteMatrix, generator: np.random.Generator) -> OutlierScenarios:
-    """The columns' means are the features."""
     rows = np.ascontiguousarray(matrix.values.T)
     scores = forest_scores(rows, generator)
     highest = np.argsort(-scores, kind="stable")[:MAX_LISTED].tolist()
@@ -159,14 +160,15 @@ def outlier_scenarios(matrix: CompleteMatrix, generator: np.random.Generator) ->
 
 @cache
 def average_path_length(size: int) -> float:
-    """Return that of an unsuccessful search in a binary tree with so many leaves, a measure for path lengths."""
+    """Return the average path length of an unsuccessful search in a binary tree with so many leaves."""
     if size < 2:
         return 0.0
     return 1.0 if size == 2 else 2 * (log(size - 1) + _EULER) - 2 * (size - 1) / size
 
 
 def forest_scores(rows: Floats, generator: np.random.Generator) -> Floats:
-    """Return a score by row: about 0.5 if it is like others, near 1 if it is set apart early; equal for equal rows."""
+    """Return a score for each row: about 0.5 if it is like others, near 1 if it is isolated early. Equal rows are
+    equal."""
     size = min(SAMPLE_SIZE, len(rows))
     limit = ceil(log2(max(size, 2)))
     distinct, positions = np.unique(rows, axis=0, return_inverse=True)
@@ -180,7 +182,8 @@ def forest_scores(rows: Floats, generator: np.random.Generator) -> Floats:
 
 @dataclass
 class _IsolationTree:
-    """Nodes by number: the feature and value of a cut and its two sides, or the path length that ends in a leaf."""
+    """Stores nodes by number: either the feature and value of a cut with its two sides, or the path length of a
+    leaf."""
 
     features: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -224,15 +227,12 @@ class _IsolationTree:
 
 
 class _Varying(NamedTuple):
-    """A feature in which rows differ, with its least and greatest value."""
-
     feature: int
     low: float
     high: float
 
 
 def _varying_feature(rows: Floats, generator: np.random.Generator) -> _Varying | None:
-    """One of the features in which the rows differ, each equally likely; None if there is none."""
     tried = generator.integers(rows.shape[1], size=_TRIED_AT_ONCE)
     columns = rows[:, tried]
     lows, highs = np.minimum.reduce(columns), np.maximum.reduce(columns)

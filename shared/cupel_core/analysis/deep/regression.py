@@ -1,8 +1,8 @@
-"""Linear regression of answers on scores, with errors clustered by scenario.
+"""Fits a linear regression of answers on scores, with errors clustered by scenario.
 
-A regression of single answers needs no more of a scenario than its scores and the number, sum and sum of squares of
-its answers. Errors are those of the sandwich estimator with the small-sample correction CR1 (Cameron and Miller 2015).
-Tests that CR1 makes too often wrong use the jackknife, CR3: what the estimates are without each scenario.
+A regression of single answers needs only the scores of a scenario and the number, sum and sum of squares of its
+answers. Errors are those of the sandwich estimator with the small-sample correction CR1 (Cameron and Miller 2015).
+Tests that CR1 makes too often wrong use the jackknife, CR3, which repeats the estimates without each scenario.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from cupel_core.domain.analysis.distributions import t_two_sided_p
 
 _MAX_CONDITION = 1e8
 _EXACT = 1e-10
-"""Share of the variance that is left at most if answers follow the regression exactly, but for rounding."""
+"""A fit counts as exact if at most this share of the variance is left; rounding explains no more."""
 _NO_ERROR = 1e-9
 
 
@@ -21,48 +21,48 @@ _NO_ERROR = 1e-9
 class Fit:
     coefficients: Floats
     influences: Floats
-    """By scenario, then by coefficient: what the scenario's residuals contribute to each."""
+    """Its shape is (scenarios, coefficients). It has the contribution of the scenario's residuals to each
+    coefficient."""
     leverages: Floats
-    """By scenario: the share of its residuals that the scenario itself takes away."""
+    """It has the share of its residuals that each scenario itself takes away."""
     residuals: Floats
-    """By scenario: the sum of its answers less what is expected of them."""
+    """It has for each scenario the sum of its answers less their expected sum."""
     inverse: Floats
-    """Of the products of the design."""
     correction: float
-    """CR1."""
+    """It is the small-sample correction CR1."""
     residual_squares: float
     total_squares: float
     answers: int
     answered: Flags
-    """Whether there are any, by scenario."""
 
     @property
     def scenarios(self) -> int:
-        """With an answer."""
         return int(self.answered.sum())
 
     @property
     def is_exact(self) -> bool:
-        """The answers are all the same, or follow the regression exactly: errors cannot be estimated."""
+        """Return whether all answers are the same or follow the regression exactly, so that errors cannot be
+        estimated."""
         return self.residual_squares <= _EXACT * max(self.total_squares, _EXACT * self.answers)
 
     @property
     def r_squared(self) -> float | None:
-        """None if all answers are the same."""
         if self.total_squares <= _EXACT * self.answers:
             return None
         return float(np.clip(1 - self.residual_squares / self.total_squares, 0, 1))
 
     @property
     def standard_errors(self) -> Floats:
-        """Zero for an exact fit."""
+        """Return the standard errors; they are zero for an exact fit."""
         errors: Floats = np.sqrt(self.correction * (self.influences**2).sum(axis=0))
         return np.where((errors > _NO_ERROR) & (not self.is_exact), errors, 0.0)
 
 
 def fit(design: Floats, counts: Floats, totals: Floats, squares: Floats) -> Fit | None:
-    """Of one column; the first column of the design is the intercept. None if the answered scenarios cannot tell the
-    dimensions apart, or are too few for an error."""
+    """Fit one column; the first column of the design is the intercept.
+
+    The result is None if the answered scenarios cannot tell the dimensions apart, or are too few for an error.
+    """
     is_answered: Flags = counts > 0
     answered = design[is_answered]
     number, coefficients = answered.shape
@@ -92,19 +92,19 @@ def fit(design: Floats, counts: Floats, totals: Floats, squares: Floats) -> Fit 
 
 
 def without_each(influences: Floats, leverages: Floats) -> Floats:
-    """By how much each estimate is higher than without the scenario; 0 if it cannot be estimated without."""
+    """Return how much higher each estimate is than without the scenario; 0 if it cannot be estimated without it."""
     left = 1 - leverages
     result: Floats = np.divide(influences, left, out=np.zeros_like(influences), where=left > _EXACT)
     return result
 
 
 def jackknife_correction(scenarios: int) -> float:
-    """Of the sum of squared changes (Efron and Stein 1981)."""
+    """Return the factor of the sum of squared changes (Efron and Stein 1981)."""
     return (scenarios - 1) / scenarios
 
 
 def slope_p(slope: float, error: float, scenarios: int) -> float | None:
-    """Of no slope; None for one without an error."""
+    """Return the p-value of a zero slope, or None for a nonzero slope without an error."""
     if error > 0:
         return t_two_sided_p(slope / error, scenarios - 1)
     return None if abs(slope) > _EXACT else 1.0

@@ -1,4 +1,4 @@
-"""Analyses of runs, and their result tables."""
+"""Serves analyses of runs and their result tables."""
 
 from typing import Annotated
 
@@ -139,9 +139,8 @@ def list_analyzed_scenarios(
 def get_run_breakdown(
     call: Call, run_id: str, by: GroupField = None, rescore_id: RescoreId = None
 ) -> BreakdownResponse:
-    """Without `by`, it says what the run can be grouped by. Runs of more than 500,000 combinations of case, target
-    and prompt are refused. Figures of a run that goes on are of the outcomes that it has.
-    """
+    """Without `by`, the response lists the fields that the run can be grouped by. Runs of more than 500,000
+    combinations of case, target and prompt are refused. Figures of a run that goes on cover the outcomes so far."""
     found = breakdowns.get_breakdown(call.workspace, run_id, by, rescore_id)
     return BreakdownResponse.of(found, rescore_id)
 
@@ -158,10 +157,9 @@ def get_run_breakdown(
 def analyze_run(
     call: Call, run_id: str, body: AnalyzeRun = with_defaults(AnalyzeRun)
 ) -> Answered[AnalysisSummaryResponse]:
-    """Returns the newest analysis if nothing has changed since (unless `force`). A run of more than 10,000 probes is
-    analyzed in the background (202), and a deep analysis is computed by a job (202), which `jobId` names. 409
-    while the run goes on.
-    """
+    """The newest analysis is returned if nothing has changed since (unless `force`). A run of more than 10,000 probes
+    is analyzed in the background (202), and a deep analysis is computed by a job (202), which `jobId` names. 409 is
+    returned while the run goes on."""
     if body.kind is AnalysisKind.DEEP:
         return _analyze_deeply(call, run_id, body)
     found = queries.request_analysis(call.workspace, run_id, body.rescore_id, call.now, force=body.force)
@@ -199,14 +197,14 @@ def get_run_results(call: Call, run_id: str) -> Revalidated[Rendered[RunResultsR
 
 
 def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
-    fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
-    return AnalysisSummaryResponse(**fields)
+    return AnalysisSummaryResponse.of(listed.record, listed.stale_reason, is_current=listed.is_current)
 
 
 def _newest[M: AnalysisSummaryResponse](
     call: Call, run_id: str, rescore_id: str | None, kind: AnalysisKind
 ) -> Revalidated[Rendered[M]]:
-    """The figures are JSON already. Who has them reads the head alone, as those of an id never change."""
+    """Return the newest analysis. If the caller already has its figures, only the head is read: figures of an id never
+    change."""
     record, stale_reason = queries.get_head(call.workspace, run_id, rescore_id, kind)
     head = render_model(_summary(ListedAnalysis(record, is_current=True, stale_reason=stale_reason)))
     tag = bytes_etag(head)

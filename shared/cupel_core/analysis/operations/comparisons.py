@@ -1,4 +1,4 @@
-"""Comparisons of runs, targets or prompts."""
+"""Serves comparisons of runs, targets or prompts."""
 
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -52,9 +52,8 @@ ChangeFilter = Annotated[
     is_repeatable=True,
 )
 def create_comparison(call: Call, body: CreateComparison) -> Answered[RunComparisonResponse]:
-    """Computed by a job: 202 if this request queued it, 200 if the same comparison of the same results exists. 409
-    while a run is going on.
-    """
+    """A job computes it: 202 is returned if this request queued it, 200 if the same comparison of the same results
+    exists, and 409 while a run is going on."""
     view, is_queued = comparisons.request(call.workspace, body.spec(), call.now)
     return Answered(_response(view), HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK)
 
@@ -67,9 +66,8 @@ def create_comparison(call: Call, body: CreateComparison) -> Answered[RunCompari
     is_repeatable=True,
 )
 def plan_comparison(call: Call, body: PlanComparison) -> ComparisonPlanResponse:
-    """Writes nothing. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound. Scenarios
-    that are added because a comparison was inconclusive are a second look; see docs/comparing.md.
-    """
+    """Nothing is written. A spread that was estimated from `pilotScenarios` counts with its upper 80 % bound. Scenarios
+    that are added because a comparison was inconclusive are a second look; see docs/comparing.md."""
     request = body.request()
     if violations := [FieldError(*each) for each in request.violations]:
         raise Invalid.fields(violations)
@@ -93,7 +91,7 @@ def list_comparisons(
     listed = lists.list_comparisons(
         call.workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
     )
-    return Listed(listed, ComparisonSummaryResponse.summary)
+    return Listed(listed, ComparisonSummaryResponse.from_value)
 
 
 @operation(
@@ -125,9 +123,8 @@ def list_comparison_scenarios(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Listed[ScenarioChangePage]:
-    """At most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q come
-    first, then decreases. The largest of many changes overstate themselves.
-    """
+    """It lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
+    come first, then decreases. The largest of many changes overstate themselves."""
     entries = comparisons.list_scenarios(call.workspace, comparison_id, row=row, change=change, cursor=cursor)
     return Listed(entries, _change)
 
@@ -137,4 +134,4 @@ def _change(change: dict[str, Any]) -> ScenarioChangeResponse:
 
 
 def _response(view: ComparisonView) -> RunComparisonResponse:
-    return RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale)
+    return RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale)

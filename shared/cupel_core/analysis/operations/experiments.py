@@ -1,4 +1,4 @@
-"""Experiments: runs under one hypothesis, compared with a baseline."""
+"""Serves experiments, which compare runs under one hypothesis with a baseline."""
 
 from functools import partial
 

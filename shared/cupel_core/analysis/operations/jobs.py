@@ -1,4 +1,4 @@
-"""Jobs: queued computations and their progress."""
+"""Serves jobs, which are queued computations, and their progress."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Reports of runs: as JSON, Markdown or HTML."""
+"""Serves reports of runs as JSON, Markdown or HTML."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -53,9 +53,8 @@ Format = Annotated[
 def create_report(
     call: Call, run_id: str, body: CreateReport = with_defaults(CreateReport)
 ) -> Answered[ReportResponse]:
-    """Made by a job: 202 if this request queued it, 200 if the same report of the same outcomes exists. 409 while
-    the run is going on.
-    """
+    """A job makes it: 202 is returned if this request queued it, 200 if the same report of the same outcomes exists,
+    and 409 while the run is going on."""
     model = body.summarizer_model if body.names_summarizer() else requests.Default.CONFIGURED
     view, is_queued = requests.request(call.workspace, run_id, call.now, model, allow_unpriced=body.allow_unpriced)
     return Answered(report_response(view), HTTPStatus.ACCEPTED if is_queued else HTTPStatus.OK)
@@ -151,10 +150,9 @@ def create_trial(
     call: Call, run_id: str, report_id: str, body: CreateTrial = with_defaults(CreateTrial)
 ) -> Answered[TrialResponse]:
     """Both prompts are run anew on the same scenarios, first those that the summarizer has not read, and their pass
-    rates are compared. A report has one trial: 201 if this request started it, 200 if it exists. 409 without a
-    revised prompt, and if the expected cost must be confirmed.
-    """
-    from cupel_core.analysis.reports import trials  # other requests start no run
+    rates are compared. A report has one trial: 201 is returned if this request started it, 200 if it exists, and 409
+    without a revised prompt or if the expected cost must be confirmed."""
+    from cupel_core.analysis.reports import trials  # Other requests start no run and do not need this import.
 
     caller, now = started_by(call.caller), call.now
     started = trials.start(call.workspace, run_id, report_id, body.request(), now, caller)
@@ -200,7 +198,6 @@ def get_trial(call: Call, run_id: str, report_id: str) -> TrialResponse:
 
 
 def _accepted(header: str) -> ReportFormat:
-    """The first of the types that there are."""
     for part in header.split(","):
         match part.partition(";")[0].strip().lower():
             case "text/html":

@@ -1,4 +1,4 @@
-"""The figures that tables and plots of a large run are drawn from, in blocks that are named by their number."""
+"""Serves the figures for tables and plots of a large run, in numbered blocks."""
 
 from collections.abc import Sequence
 from typing import Annotated

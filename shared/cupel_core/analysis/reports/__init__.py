@@ -1,1 +1,1 @@
-"""The written account of a run: figures, failure modes with sample conversations, agreement between graders."""
+"""Makes the written report of a run: figures, failure modes with sample conversations, agreement between graders."""

@@ -1,5 +1,3 @@
-"""Measures how far a run's own scoring agrees with its rescores and with corrections by users."""
-
 from collections.abc import Iterator
 
 from cupel_core.analysis.reports.scan import Scan

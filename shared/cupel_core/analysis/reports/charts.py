@@ -1,4 +1,4 @@
-"""Draws charts of a report as SVG within its HTML, without scripts; each has a text for those who do not see it."""
+"""Draws charts of a report as SVG within its HTML, without scripts. Each has a text for screen readers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,14 +20,11 @@ class Bar(NamedTuple):
     label: str
     value: float
     text: str
-    """It is the value as people read it."""
     low: float | None = None
     high: float | None = None
-    """`low` and `high` are the bounds of the value's interval."""
 
 
 def bar_chart(title: str, bars: Sequence[Bar], maximum: float) -> Element:
-    """Draw horizontal bars from 0 to `maximum`, with the bounds of intervals as whiskers."""
     shown = bars[:MAX_BARS]
     height = _ROW * len(shown) + 8
     rows = [part for number, bar in enumerate(shown) for part in _row(number, bar, maximum)]
@@ -62,7 +59,6 @@ def _length(value: float, maximum: float) -> float:
 
 
 def _label(text: str) -> str:
-    """Shorten a label to as much of its start and end as fits left of the bars: names often differ at their end."""
     if _fits(text):
         return text
     shortened = (f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}" for kept in range(_MAX_LETTERS, 0, -1))

@@ -1,5 +1,3 @@
-"""Computes a report: figures from the counts, samples from one pass over the outcomes, excerpts of transcripts."""
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -31,7 +29,7 @@ from cupel_core.store import reports, runs
 from cupel_core.store.settings import settings
 
 MAX_SUMMARY_WAIT_SECONDS = 120.0
-"""A summary waits at most this long for a paused account, as after an outage: the report is made again on request."""
+"""A summary waits at most this long for a paused account, as after an outage; a new request makes the report again."""
 STAGES = ("measuring", "reading samples", "summarizing", "storing")
 
 
@@ -43,7 +41,7 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
     """
     workspace = job.workspace
     record = _record(workspace, job.result_id)
-    if record.status is JobStatus.COMPLETED:  # The worker before was interrupted after this.
+    if record.status is JobStatus.COMPLETED:  # The previous worker was interrupted after this.
         _announce(record)
         _start_trial(record)
         return
@@ -71,17 +69,17 @@ def compute(job: Job, note_stage: Callable[[str], None], seconds_left: Callable[
 
 def _start_trial(record: ReportRecord) -> None:
     """Start the trial that the run requests, before the job is ended: a crash in between repeats it."""
-    from cupel_core.analysis.reports.requested_trials import start_if_wanted  # imports what starts runs
+    from cupel_core.analysis.reports.requested_trials import start_if_wanted  # This import loads what starts runs.
 
     with suppress(NotFound):
         start_if_wanted(RunRef(record.workspace, record.run_id), record.id, utc_now())
 
 
 def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> None:
-    """Erase what quotes a conversation that was deleted while the report was made: a summarizer may take minutes.
+    """Erase quotations of conversations that were deleted while the report was made: a summarizer may take minutes.
 
-    A deletion removes what was said before it erases texts of reports, so either it erases these, or this sees it.
-    Raises NotFound if the run was deleted.
+    A deletion removes the conversation before it erases texts of reports, so either it erases these, or this function
+    sees it. Raises NotFound if the run was deleted.
     """
     ref = RunRef(record.workspace, record.run_id)
     if runs.find(ref) is None:
@@ -93,7 +91,6 @@ def _erase_what_was_deleted(record: ReportRecord, quoted: frozenset[int]) -> Non
 
 
 def _summary(record: ReportRecord, measured: Measured, seconds_left: Callable[[], float]) -> WrittenSummary | None:
-    """Return the summary that an interrupted worker has stored, or write a new one; None without a summarizer."""
     if record.summarizer_model is None:
         return None
     stored = reports.find_texts(record)
@@ -123,10 +120,6 @@ def _end(record: ReportRecord) -> None:
 
 
 def _announce(record: ReportRecord) -> None:
-    """Append the event that the report has ended; a deleted run gets none.
-
-    This is done before the job is ended: a crash in between repeats the event instead of losing it.
-    """
     data: dict[str, object] = {"reportId": record.id, "status": record.status}
     with suppress(NotFound):
         runs.append_event(RunRef(record.workspace, record.run_id), RunEventType.REPORT_FINISHED, utc_now(), data)
@@ -150,5 +143,4 @@ def _estimated(run: Run) -> EstimateInterval | None:
 
 
 def _json(document: ResponseModel) -> bytes:
-    """Return the document as JSON by the names of its fields, by which it is read again."""
     return document.model_dump_json().encode()

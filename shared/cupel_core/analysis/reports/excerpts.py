@@ -1,5 +1,3 @@
-"""Reads parts of sample transcripts, bounded in number and length."""
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -36,7 +34,6 @@ MAX_FAILED_ANSWERS = 50
 class ReadExcerpts(NamedTuple):
     texts: ReportTextsResponse
     expires_at: datetime | None
-    """It is when the first of the quoted conversations expires, or None if none does."""
 
 
 def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], failed: Sequence[str], now: datetime) -> ReadExcerpts:
@@ -64,7 +61,6 @@ def read_excerpts(run: Run, modes: Sequence[FailureModeResponse], failed: Sequen
 
 
 def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
-    """Return the probes whose conversations are quoted, or were read by the summarizer."""
     shown = texts.summary.shown_conversation_ids if texts.summary else []
     excerpts = (each.conversation_id for each in texts.excerpts)
     failed = (each.conversation_id for each in texts.failed_answers)
@@ -73,7 +69,6 @@ def quoted_indexes(texts: ReportTextsResponse) -> frozenset[int]:
 
 
 def readable_indexes(ref: RunRef, indexes: frozenset[int], now: datetime) -> frozenset[int]:
-    """Return those of these probes whose conversations have neither been deleted nor have expired."""
     found = outcomes.get_many(ref, indexes)
     return frozenset(index for index in indexes if _readable(found.get(index), now))
 
@@ -138,7 +133,6 @@ def shown_messages(messages: Sequence[Message], max_length: int) -> Iterator[tup
 
 
 def shortened(text: str, max_length: int) -> str:
-    """Return the beginning and the end of a long text, with the cut marked."""
     if len(text) <= max_length:
         return text
     half = max_length // 2

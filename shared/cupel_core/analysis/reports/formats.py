@@ -38,8 +38,6 @@ from cupel_core.domain.text.figures import format_usd as usd
 
 
 class ReportTable(NamedTuple):
-    """Represents a table in Markdown and HTML; the first column is text, the others are figures."""
-
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -57,7 +55,6 @@ FINDINGS = {
     "goal_failures": "Missed goals",
     "inconsistencies": "Inconsistencies",
 }
-"""These are headings by the field of a summary."""
 
 
 def summary_of(report: ReportResponse) -> ReportSummaryResponse | None:
@@ -65,14 +62,12 @@ def summary_of(report: ReportResponse) -> ReportSummaryResponse | None:
 
 
 def findings_of(summary: ReportSummaryResponse) -> Iterator[tuple[str, FindingResponse]]:
-    """Yield each finding with its heading."""
     for field, heading in FINDINGS.items():
         for finding in getattr(summary, field):
             yield heading, finding
 
 
 def summary_note(summary: ReportSummaryResponse) -> str:
-    """Say who wrote the summary, from what, and what was left out."""
     if summary.error:
         return f"{summary.model} gave no summary: {summary.error}."
     quotes = count_of(summary.dropped_quotes, "quotation")
@@ -82,7 +77,6 @@ def summary_note(summary: ReportSummaryResponse) -> str:
 
 
 def trial_lines(report: ReportResponse) -> list[str]:
-    """Say what the trial found, how, and what limits that; or why there is none although it was requested."""
     if report.trial is not None:
         return _trial_lines(report.trial)
     return [f"It did not start: {report.trial_refusal}"] if report.trial_refusal else []
@@ -106,7 +100,6 @@ def title_of(content: ReportContentResponse) -> str:
 
 
 def share_text(share: ShareEstimateResponse) -> str:
-    """Return the share with its interval."""
     return with_interval(share.share, share.interval, percent)
 
 
@@ -119,7 +112,6 @@ def number(value: float | None) -> str:
 
 
 def named_figures(content: ReportContentResponse) -> Iterator[tuple[str, ReportFiguresResponse]]:
-    """Yield the figures of each target and prompt, and of all together if there are several."""
     for column in content.columns:
         yield column.name, column.figures
     if len(content.columns) > 1:
@@ -144,7 +136,6 @@ def outcome_table(content: ReportContentResponse) -> ReportTable:
 
 
 def unscored_table(content: ReportContentResponse) -> ReportTable:
-    """Show why conversations were not scored; the table is empty if all were."""
     rows = (
         (DESCRIPTIONS[each.code], each.code, each.model or NONE, each.provider_code or NONE, number(each.probes))
         for each in content.unscored_reasons
@@ -193,7 +184,6 @@ def token_table(content: ReportContentResponse) -> ReportTable:
 
 
 def role_table(content: ReportContentResponse) -> ReportTable:
-    """Show the calls and tokens of models other than the targets, by what they were called for."""
     rows = (
         (ROLE_NAMES[each.role], number(each.calls), number(each.input_tokens), number(each.output_tokens))
         for each in content.overall.costs
@@ -230,7 +220,6 @@ def cost_sentence(cost: ReportCostResponse) -> str:
 
 
 def _unpriced_sentence(unpriced: Sequence[UnpricedModelResponse]) -> str:
-    """Name the models whose price is unknown; the sentence is empty if all prices are known."""
     named = (f"{each.model} ({', '.join(each.roles)}, {_unpriced_calls(each.calls)})" for each in unpriced)
     return f"Not in the cost, because their price is unknown: {'; '.join(named)}." if unpriced else ""
 
@@ -257,7 +246,6 @@ def _incomplete_text(cost: ReportCostResponse) -> str:
 
 
 def breakdown_tables(content: ReportContentResponse) -> Iterator[tuple[str, ReportTable]]:
-    """Show the pass rates of each group of cases, with what they are grouped by."""
     for breakdown in content.breakdowns:
         rows = (
             (NONE if group.value is None else group.value, number(group.scenarios), *map(share_text, group.pass_rates))
@@ -268,7 +256,6 @@ def breakdown_tables(content: ReportContentResponse) -> Iterator[tuple[str, Repo
 
 
 def difference_table(content: ReportContentResponse) -> ReportTable:
-    """Show which targets differ, pair by pair."""
     rows = (
         (
             f"{each.first} less {each.second}",
@@ -286,8 +273,10 @@ def difference_table(content: ReportContentResponse) -> ReportTable:
 
 
 def _ratio(ratio: ReportRatioResponse, scenarios: int) -> str:
-    """Return `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known; the number of scenarios only
-    if the difference has another."""
+    """Return `+20.0% (+10.0% to +30.9%), adjusted p 0.003, n = 5`, as far as it is known.
+
+    The number of scenarios is included only if the difference has another.
+    """
     if ratio.ratio is None:
         return NONE
     bounds = format_ratio_interval(ratio.interval)
@@ -304,7 +293,6 @@ def _difference(metric: Metric) -> Callable[[float | None], str]:
 
 
 def scenario_table(content: ReportContentResponse) -> ReportTable:
-    """Show for each failed scenario how many answers of each target passed, of those that were judged."""
     rows = (
         (
             each.scenario_name,
@@ -316,12 +304,10 @@ def scenario_table(content: ReportContentResponse) -> ReportTable:
 
 
 def conversation_title(name: str | None, persona: str | None, fallback: str) -> str:
-    """Return `Book a haircut (Ada)`."""
     return f"{name or fallback}{f' ({persona})' if persona else ''}"
 
 
 def conversation_table(content: ReportContentResponse, limit: int) -> ReportTable:
-    """Show the first failed conversations."""
     columns = {(each.target_id, each.prompt_id): each.name for each in content.columns}
     rows = (
         (
@@ -349,7 +335,6 @@ def failure_table(content: ReportContentResponse) -> ReportTable:
 
 
 def _short_id(conversation_id: str) -> str:
-    """Return the id without that of the run, which the report begins with."""
     return f"…-{conversation_id.rpartition('-')[2]}"
 
 

@@ -1,4 +1,4 @@
-"""HTML whose texts are escaped by construction: only elements are markup, and everything else is text."""
+"""Builds HTML in which only elements are markup and every text is escaped."""
 
 from html import escape
 
@@ -12,7 +12,7 @@ type MarkupNode = "Element | str"
 
 @dataclass(frozen=True)
 class Element:
-    """An element. Its names are ours; values of attributes and texts in it may be anybody's."""
+    """Represents an element. Its names are constants; values of attributes and texts may come from anybody."""
 
     name: str
     children: tuple[MarkupNode, ...]
@@ -26,7 +26,7 @@ class Element:
 
 
 def element(name: str, /, *children: MarkupNode, **attributes: str | float) -> Element:
-    """`class_` is the attribute `class`, and `stroke_width` is `stroke-width`."""
+    """Return an element; `class_` becomes the attribute `class`, and `stroke_width` becomes `stroke-width`."""
     named = tuple((key.rstrip("_").replace("_", "-"), _number(value)) for key, value in attributes.items())
     return Element(name, children, named)
 

@@ -1,5 +1,3 @@
-"""Computes the figures of a report from the counts that all statistics of a run are computed from."""
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -35,7 +33,6 @@ from cupel_core.domain.analysis.breakdowns import groupable_fields, grouped_figu
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CheckCount, ColumnTotals
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import GroupEstimate
-from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
 from cupel_core.domain.reports.unpriced import unpriced_calls
@@ -61,7 +58,6 @@ SAMPLES_PER_TAG = 5
 class Measured(NamedTuple):
     content: ReportContentResponse
     scan: Scan
-    """It is the pass over the outcomes that samples were chosen from."""
 
 
 def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: EstimateInterval | None) -> Measured:
@@ -111,7 +107,6 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
 
 
 def _breakdowns(counts: RunCounts, snapshot: Snapshot) -> Iterator[ReportBreakdownResponse]:
-    """Yield the pass rates of groups of cases, by each of a few fields; nothing for a run that is too large."""
     if counts.plan.total // counts.plan.repeats > MAX_CELLS:
         return
     cases = case_properties(snapshot)
@@ -189,7 +184,7 @@ def _cost(
     return ReportCostResponse(
         usd=spent,
         priced_usd=priced,
-        estimated_usd=EstimateIntervalResponse.of(estimated) if estimated else None,
+        estimated_usd=EstimateIntervalResponse.from_value(estimated) if estimated else None,
         difference_usd=difference,
         difference_share=None if difference is None or not expected else difference / expected,
         price_list=price_list_version(),
@@ -213,9 +208,9 @@ def _own_prices(run: Run) -> Prices | None:
 
 
 def _has_price(workspace: str, own_prices: Callable[[], Prices | None], model: str) -> bool:
-    """Return whether the model has a price, at the run's own prices.
+    """Return whether the model has a price, among the run's own prices.
 
-    This is False if the model is of a server of the workspace's own that has been removed since.
+    The result is False if the model belongs to a server of the workspace that has been removed since.
     """
     try:
         return has_price(workspace, model, own_prices())
@@ -231,11 +226,7 @@ def _budget(run: Run) -> ReportBudgetResponse | None:
     if run.budget is None:
         return None
     account = budgets.get(RunRef(run.workspace, run.id))
-    return ReportBudgetResponse(
-        max_budget_usd=run.budget.max_usd,
-        spent_usd=usd(sum(account.spent_by_role.values())),
-        uncertain_usd=usd(account.total_uncertain),
-    )
+    return ReportBudgetResponse.from_value(account, max_budget_usd=run.budget.max_usd)
 
 
 def _errors(totals: ColumnTotals) -> list[ErrorCountResponse]:
@@ -314,7 +305,6 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
 
 
 def _why(totals: ColumnTotals) -> str:
-    """Return `the judge gave no usable reply (judge_reply, sim/judge): 12`, for the most frequent causes."""
     return "; ".join(f"{_name(each.cause)}: {each.probes:,}" for each in totals.unscored_causes[:3])
 
 

@@ -1,4 +1,4 @@
-"""A report as one HTML file: no script, nothing loaded, made for screens and for print."""
+"""Renders a report as one HTML file for screens and print, without scripts and without external resources."""
 
 from collections.abc import Iterator, Sequence
 
@@ -60,7 +60,7 @@ def render_html(report: ReportResponse, content: ReportContentResponse) -> str:
         element("title", f"Report: {title}"),
     )
     body = element("body", element("main", element("h1", title), *_parts(report, content)))
-    # The style is ours and has characters that a text would escape.
+    # The style is a constant with characters that the escaping of texts would change.
     styled = head.render().replace("</head>", f"<style>{_STYLE}</style></head>")
     return f'<!DOCTYPE html>\n<html lang="en">{styled}{body.render()}</html>\n'
 
@@ -157,7 +157,7 @@ def _failure_modes(content: ReportContentResponse) -> Element | None:
 
 
 def _durations(content: ReportContentResponse) -> Element | None:
-    """The median as a bar, and the range up to the 95th percentile as a line."""
+    """Draw the median as a bar, and the range up to the 95th percentile as a line."""
     bars = [
         Bar(name, each.p50, formats.seconds(each.p50), each.p50, each.p95)
         for name, figures in formats.named_figures(content)

@@ -1,4 +1,5 @@
-"""Renders a report as Markdown. Others' texts are inert: within a line, or in code blocks that they cannot end."""
+"""Renders a report as Markdown. Texts of other people are inert: within a line, or in code blocks that they cannot
+end."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,9 +19,7 @@ from cupel_core.domain.text.transcript_lines import transcript_lines
 
 MAX_CONVERSATIONS = 50
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$:@]|(?<=www)\.)", re.IGNORECASE)
-"""Colons, @ and `www.` are escaped because some renderers make links of bare addresses."""
 _AT_THE_START = re.compile(r"^(\d*)([-+#=]|(?<=\d)[.)](?=\s|$))")
-"""These characters would begin a list, a heading or a rule."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FENCES = re.compile(r"`{3,}")
 
@@ -36,7 +35,6 @@ def inline(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return the text as a code block whose fence is longer than any in it."""
     shown = without_control_characters(text)
     longest = max((len(match[0]) for match in _FENCES.finditer(shown)), default=2)
     fence = "`" * (longest + 1)

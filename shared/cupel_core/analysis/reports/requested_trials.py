@@ -1,4 +1,4 @@
-"""Trials that a run asked for at its start: they begin when its report is completed, without a further request."""
+"""Starts trials that a run asked for at its start, once its report is completed."""
 
 from datetime import datetime
 
@@ -13,12 +13,12 @@ from cupel_core.store import reports, runs
 
 
 def start_if_wanted(ref: RunRef, report_id: str, now: datetime) -> None:
-    """Start the trial of a completed report, or note why it cannot start. Repeating it starts no second one.
+    """Start the trial of a completed report, or note why it cannot start. Repeating this starts no second trial.
 
-    Both prompts together may cost what the run has cost, and a further call of each; a trial that is expected to cost
-    more is not started, because nobody is there to confirm it. The last calls set aside as much as a small scale run
-    has cost, and use little of it, so that is added to the budget. A run has one such trial, whichever of its reports
-    it is of.
+    Both prompts together may cost as much as the run, and one further call each. A trial that is expected to cost more
+    is not started, because nobody is there to confirm it. The last calls reserve as much as a small scale run has cost,
+    and use little of it, so that amount is added to the budget. A run has one such trial, whichever of its reports
+    requested it.
     """
     run = runs.find(ref)
     if run is None or not run.trial or any(record.trial for record in reports.list_all(ref)):

@@ -1,5 +1,3 @@
-"""Queues reports of runs, and reads them."""
-
 from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum, auto
@@ -31,15 +29,11 @@ MAX_RESCORES = 5
 
 
 class Default(Enum):
-    """Stands for a field that a request leaves out."""
-
     CONFIGURED = auto()
     """The `summarizerModel` of the run is used, or else the workspace's, or else the run's judge, or else no model."""
 
 
 class ReportView(NamedTuple):
-    """Combines a report with its documents as JSON, as far as there are any."""
-
     record: ReportRecord
     is_stale: bool
     content: bytes | None = None
@@ -50,7 +44,6 @@ class ReportView(NamedTuple):
 class RequestedReport(NamedTuple):
     view: ReportView
     is_queued: bool
-    """It is true if the report was queued by this request, and false if it existed before."""
 
 
 def request(
@@ -95,8 +88,8 @@ def _create(run: Run, model: str | None, now: datetime) -> RequestedReport:
 def request_if_wanted(ref: RunRef, now: datetime) -> None:
     """Queue the report of a run that has just ended if it was started with `report`.
 
-    It is summarized by the model that the start of the run has estimated. That start has asked about unknown prices,
-    and a model that cannot be called any more is an error of the summary.
+    The model that the start of the run has estimated summarizes it. That start has asked about unknown prices, and a
+    model that cannot be called any more is an error of the summary.
     """
     run = runs.find(ref)
     if run is not None and run.report and run.status in TERMINAL:
@@ -111,14 +104,12 @@ def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:
 
 
 def get(workspace: str, run_id: str, report_id: str, now: datetime) -> ReportView:
-    """Return a report, with its documents if it is completed."""
     ref = RunRef(workspace, run_id)
     run, record = runs.get(ref), reports.get(ref, report_id)
     return _view(run, record, now)
 
 
 def get_newest(workspace: str, run_id: str, now: datetime) -> ReportView:
-    """Return the newest completed report of a run. Raises NotFound, which says how to get one, if there is none."""
     ref = RunRef(workspace, run_id)
     run, found = runs.get(ref), reports.list_all(ref)
     completed = next((record for record in found if record.status is JobStatus.COMPLETED), None)
@@ -128,7 +119,6 @@ def get_newest(workspace: str, run_id: str, now: datetime) -> ReportView:
 
 
 def list_reports(workspace: str, run_id: str) -> list[ReportView]:
-    """List the reports of a run, newest first and without their documents."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     return [ReportView(record, _is_stale(run, record)) for record in reports.list_all(ref)]
@@ -137,7 +127,6 @@ def list_reports(workspace: str, run_id: str) -> list[ReportView]:
 def list_conversations(
     workspace: str, run_id: str, report_id: str, cursor: str | None
 ) -> Iterator[Entry[ReportConversationResponse]]:
-    """Yield the completed conversations of the run, as they are now."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     reports.get(ref, report_id)

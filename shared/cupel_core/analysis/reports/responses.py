@@ -1,4 +1,4 @@
-"""Reports as they are responded with."""
+"""Defines the responses for reports."""
 
 from cupel_core.analysis.reports import trial_results
 from cupel_core.analysis.reports.requests import ReportView

@@ -1,5 +1,3 @@
-"""Reads the outcomes of a run once, for sample conversations, the first conversations, and pairs of graders."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
@@ -20,12 +18,9 @@ MAX_CONVERSATIONS = 1_000
 MAX_TAGS = 20
 """A conversation is listed with at most this many failure tags."""
 RUN, CORRECTIONS = "run", "corrections"
-"""These names stand for graders other than rescores."""
 
 
 class CompletedOutcome(NamedTuple):
-    """Represents a completed probe, without what was said."""
-
     stored: StoredOutcome
     counted: CountedOutcome
 
@@ -35,7 +30,6 @@ class CompletedOutcome(NamedTuple):
 
     @property
     def own_success(self) -> bool | None:
-        """Return the run's own verdict, before any correction, or None if the conversation was not scored."""
         success: bool | None = (self.stored.body.get("scored") or {}).get("success")
         return success
 
@@ -47,15 +41,12 @@ class CompletedOutcome(NamedTuple):
 
 @dataclass
 class Scan:
-    """Collects what one pass has found."""
-
     run: Run
     tags: frozenset[str]
-    """Candidates are collected of failed conversations with these tags."""
+    """Failed conversations become candidates only if they have one of these tags."""
     rescore_ids: Sequence[str] = ()
     conversations: list[ReportConversationResponse] = field(default_factory=list)
     candidates: dict[str, CandidatePool] = field(default_factory=dict)
-    """It maps a tag to the failed conversations that have it."""
     passed: CandidatePool = field(default_factory=CandidatePool)
     pairs: dict[tuple[str, str], GraderPairs] = field(default_factory=dict)
 
@@ -95,7 +86,7 @@ class Scan:
 
 
 def list_completed(ref: RunRef, indexes: range) -> Iterator[CompletedOutcome]:
-    """Yield the completed ones of these probes in ascending order, read lazily and without what was said."""
+    """Yield the completed ones of these probes in ascending order, read lazily and without the texts."""
     for stored in outcomes.list_stored(ref, indexes):
         if stored.completed:
             yield CompletedOutcome(stored, counted(stored))

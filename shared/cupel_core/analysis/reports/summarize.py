@@ -1,4 +1,4 @@
-"""Summarizes a report by a model: chooses what it is shown within a budget of tokens, and checks what it says."""
+"""Summarizes a report by a model: chooses what the model reads within a budget of tokens, and checks its reply."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -52,13 +52,12 @@ _MAX_TAG_LENGTH = 100
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
 TOO_LONG, NOTHING_TO_READ = "over the token budget", "there is no conversation to read"
-"""These say why there is no summary, where another request would find the same."""
+"""These texts say why there is no summary when another request would give the same result."""
 
 
 class WrittenSummary(NamedTuple):
     summary: ReportSummaryResponse
     expires_at: datetime | None = None
-    """It is when the first of the shown conversations expires, or None if none does."""
 
 
 class _Shown(NamedTuple):
@@ -73,7 +72,6 @@ def write_summary(
     seconds_left: Callable[[], float],
     attempt: Attempt = complete,
 ) -> WrittenSummary:
-    """Write the summary. A summarizer that cannot be called, or gives no usable reply, is recorded as `error`."""
     shown = _choose(content, scan, utc_now())
     if shown is None:
         return WrittenSummary(_without(model, TOO_LONG))
@@ -89,7 +87,6 @@ def write_summary(
 
 
 def summary_expires_at(scan: Scan, summary: ReportSummaryResponse) -> datetime | None:
-    """Return when the first of the conversations expires that the summary was written from, or None if none does."""
     indexes = [int(each.rpartition("-")[2]) for each in summary.shown_conversation_ids]
     found = outcomes.get_many(RunRef(scan.run.workspace, scan.run.id), indexes)
     return earliest(outcome.content_expires_at for outcome in found.values())
@@ -115,7 +112,6 @@ async def _summarize(
 
 
 def _choose(content: ReportContentResponse, scan: Scan, now: datetime) -> _Shown | None:
-    """Return the material within the budget, or None if not even a few transcripts fit beside the system prompt."""
     system = Content.from_json(snapshots.get(scan.run.snapshot_key).definition).system
     figures = _figures(content)
     left = MAX_SHOWN_TOKENS - estimated_tokens(system or "") - estimated_tokens(as_json(figures))
@@ -142,7 +138,6 @@ def _transcripts(content: ReportContentResponse, scan: Scan, now: datetime) -> l
 
 
 def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) -> dict[str, ShownTranscript]:
-    """Return the first transcripts that fit, by conversation id."""
     fitting: dict[str, ShownTranscript] = {}
     for transcript in chosen:
         shown = _shown_transcript(transcript, limit)
@@ -154,7 +149,6 @@ def _fitting(run: Run, chosen: Sequence[Transcript], limit: int, left: float) ->
 
 
 def _shown_transcript(transcript: Transcript, limit: int) -> ShownTranscript:
-    """Return the verdict, and the conversation in messages that together have at most the limit of tokens."""
     result, length = transcript.result, limit * _CHARACTERS_PER_TOKEN // _MAX_SHOWN_MESSAGES
     return ShownTranscript(
         "not judged" if result is None else "passed" if result.success else "failed",

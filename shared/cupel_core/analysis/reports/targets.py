@@ -25,11 +25,10 @@ from cupel_core.store.snapshots import Snapshot
 
 MAX_SCENARIOS = 100
 MAX_COMPARED = 6
-"""Targets and prompts: fifteen pairs."""
+"""At most so many targets and prompts are compared, which makes fifteen pairs."""
 
 
 def column_names(run: Run) -> list[str]:
-    """Return the name of each target and prompt for people: agents and prompts by their names, not by ids."""
     columns = run.plan.columns
     ids = {each.target.connector_id for each in columns if each.target.connector_id}
     agents = resources.get_many(run.workspace, ResourceKind.CONNECTOR, ids) if ids else {}
@@ -42,7 +41,6 @@ def column_names(run: Run) -> list[str]:
 
 
 def failed_scenarios(counts: RunCounts, names: Sequence[tuple[str, str]]) -> list[FailedScenarioResponse]:
-    """Return the scenarios that a target has failed, the most failed first; `names` has ids and names in order."""
     rows = [
         (sum(cell.judged - cell.passed for cell in cells), name, cells)
         for name, cells in zip(names, counts.rows(), strict=True)
@@ -61,10 +59,6 @@ def failed_scenarios(counts: RunCounts, names: Sequence[tuple[str, str]]) -> lis
 def differences(
     run: Run, counts: RunCounts, snapshot: Snapshot, names: Sequence[str]
 ) -> list[ReportDifferenceResponse]:
-    """Compare each pair of targets and prompts, paired by scenario; nothing beyond MAX_COMPARED of them.
-
-    `names` are those of the columns.
-    """
     columns = [SideColumn(number, column) for number, column in enumerate(run.plan.columns)]
     if not 1 < len(columns) <= MAX_COMPARED:
         return []
@@ -114,7 +108,6 @@ def _ratios(rows: Sequence[ComparisonRow], measure: UsageMeasure) -> list[Report
 
 
 def with_names(run: Run, listed: Sequence[ReportConversationResponse]) -> list[ReportConversationResponse]:
-    """Return the conversations with the names of their scenarios and personas; unchanged if the snapshot is gone."""
     snapshot = snapshots.find(run.snapshot_key)
     if snapshot is None:
         return list(listed)
@@ -130,5 +123,4 @@ def with_names(run: Run, listed: Sequence[ReportConversationResponse]) -> list[R
 
 
 def scenario_names(snapshot: Snapshot, counts: RunCounts) -> Iterator[tuple[str, str]]:
-    """Yield the id and the name of each scenario, in the order of the counts."""
     return ((each.id, each.name) for each in side_scenarios(snapshot, counts.scenarios))

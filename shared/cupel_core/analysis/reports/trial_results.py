@@ -1,4 +1,4 @@
-"""Shows what became of a trial: the statuses of its arms and, once both are completed, their comparison."""
+"""Reads a trial: the statuses of its arms and, once both are completed, their comparison."""
 
 from collections import Counter
 from contextlib import suppress
@@ -23,14 +23,11 @@ from cupel_core.store import runs
 
 MAX_TAGS = 20
 COMPARED_WITHIN = timedelta(minutes=10)
-"""The arms are compared within this time after both have ended; a comparison that does not exist then was deleted."""
 _NO_COMPARISON = "the comparison of its runs was deleted; starting the trial again compares them anew"
 _OUTDATED = "Results have changed since the runs were compared; starting the trial again compares them anew."
 
 
 class TagCounts(NamedTuple):
-    """Counts the conversations of each arm with a failure tag."""
-
     tag: str
     original: int
     revised: int
@@ -39,19 +36,15 @@ class TagCounts(NamedTuple):
 class TrialView(NamedTuple):
     trial: Trial
     status: JobStatus
-    """It is RUNNING until the comparison is completed."""
     failure: str | None = None
     comparison_id: str | None = None
     result: TrialResult | None = None
-    """It is None until the comparison is completed; until then, the next two fields are empty too."""
     row: ComparisonRowResponse | None = None
-    """It compares the arms over all targets together."""
     tags: tuple[TagCounts, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def view(record: ReportRecord, now: datetime) -> TrialView | None:
-    """Return the trial of a report, or None for a report without one."""
     trial = record.trial
     if trial is None:
         return None
@@ -95,18 +88,17 @@ def to_response(view: TrialView) -> TrialResponse:
 
 def request_comparison(workspace: str, trial: Trial, now: datetime) -> None:
     """Request the comparison of the arms. Their end does so too as long as they belong to the trial's experiment."""
-    with suppress(ClientError):  # While an arm goes on, or was deleted.
+    with suppress(ClientError):  # An arm goes on or was deleted.
         comparisons.request(workspace, _spec(trial), now)
 
 
 def _spec(trial: Trial) -> ComparisonSpec:
-    """Return the comparison as the experiment of the trial requests it."""
     options = ComparisonOptions(Metric.PASS_RATE, ALPHA)
     return ComparisonSpec(SideSpec(trial.original_run_id), SideSpec(trial.revised_run_id), options, trial.experiment_id)
 
 
 def _newest_comparison(workspace: str, trial: Trial) -> ComparisonRecord | None:
-    """Return the newest finished comparison; outcomes have changed since, by corrections or a rescore of an arm."""
+    """Return the newest finished comparison; corrections or a rescore of an arm may have changed outcomes since."""
     ids = stored_comparisons.list_ids_of_run(RunRef(workspace, trial.original_run_id))
     found = (stored_comparisons.find(workspace, each) for each in ids)
     of_trial = (each for each in found if each is not None and each.spec == _spec(trial) and each.status.is_over)

@@ -1,9 +1,3 @@
-"""Runs trials: the revised prompt of a report against the original, on the same scenarios, both run anew.
-
-The arms are ordinary runs that repeat a part of the report's run, one of them with the revised prompt. They belong to
-an experiment whose baseline is the original, so that the end of both queues their comparison.
-"""
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -54,7 +48,6 @@ class PlannedTrial(NamedTuple):
     unseen_scenarios: int
     max_budget_usd: float | None
     estimate: RunEstimate
-    """It covers both arms together."""
     arms: tuple[BuiltRun, BuiltRun]
 
 
@@ -64,19 +57,17 @@ class StartedTrial(NamedTuple):
 
 
 class _TrialSource(NamedTuple):
-    """Collects what a trial is made of."""
-
     run: Run
     source: RerunSource
     content: ReportContentResponse
     revised: str
     groups: tuple[list[int], list[int], list[int]]
-    """They are positions of scenarios: those that the run does not have, those of which no conversation was shown to
-    the summarizer, and the others."""
+    """They are positions of scenarios: those that the run does not have, those of which the summarizer read no
+    conversation, and the others."""
 
 
 def plan(workspace: str, run_id: str, report_id: str, request: TrialRequest, now: datetime) -> PlannedTrial:
-    """Return what a trial would be, without starting it.
+    """Return the plan of a trial without starting it.
 
     Raises Conflict if the report has no prompt to try, or its run nothing to compare.
     """
@@ -110,7 +101,7 @@ def _planned(
 def start(
     workspace: str, run_id: str, report_id: str, request: TrialRequest, now: datetime, started_by: StartedBy
 ) -> StartedTrial:
-    """Start both arms at once. Raises what the start of a run raises.
+    """Start both arms at once. Raises the same errors as the start of a run.
 
     A report has one trial: a second look at the same prompt would find a difference more often by chance.
     """
@@ -205,7 +196,10 @@ def _groups(run: Run, source: RerunSource, shown: set[int]) -> tuple[list[int], 
 
 
 def _size(material: _TrialSource, request: TrialRequest, in_hand_usd: float = 0.0) -> TrialSize:
-    """`in_hand_usd` of the budget are not for conversations: both arms must have enough left for their last calls."""
+    """Return the size of a trial.
+
+    `in_hand_usd` of the budget is not for conversations: both arms must have enough left for their last calls.
+    """
     available = sum(map(len, material.groups))
     if 1 < available < MIN_SCENARIOS:
         raise Conflict(f"there are {available} scenarios; a trial needs a single one, or at least {MIN_SCENARIOS}")
@@ -227,7 +221,7 @@ def _size(material: _TrialSource, request: TrialRequest, in_hand_usd: float = 0.
 
 
 def _max_probes(material: _TrialSource, request: TrialRequest, in_hand_usd: float) -> int:
-    """Return the most probes that an arm may have: what the budget pays for, or half of what the run had."""
+    """Return the most probes that an arm may have: as many as the budget pays for, or half of the run's."""
     overall, cost = material.content.overall, material.content.cost
     held = overall.completed + overall.errored
     if request.max_budget_usd is None or not cost.priced_usd:
@@ -258,7 +252,6 @@ def _spec(run: Run, size: TrialSize) -> RunSpec:
 
 
 def _cases(workspace: str, material: _TrialSource, positions: list[int]) -> RunCases:
-    """Return the cases of these scenarios, by position: the run's with its personas, others with their own."""
     wanted, cases = set(positions), material.source.cases
     numbers = [number for number, position in enumerate(cases.scenario_positions) if position in wanted]
     personas = tuple(cases.case_personas[number] for number in numbers) if cases.case_personas else ()

@@ -1,4 +1,4 @@
-"""Read the value of an operation from a model's answer: its text, or the JSON in it."""
+"""Reading of an operation's value from a model's answer: its text, or the JSON in it."""
 
 import json
 import re
@@ -18,18 +18,14 @@ _MAX_QUOTE = 200
 
 
 class UnusableOutput(ValueError):
-    """The answer has no value as it was asked for."""
-
     def __init__(self, code: StepErrorCode, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
 async def read_output(text: str, output: OutputSpec) -> Any:
-    """Return the text, or its JSON. Raises UnusableOutput and ComputationPostponed.
-
-    Schemas and patterns are applied in the sandbox: their text does not show what they cost.
-    """
+    """Return the text, or its JSON. Raise UnusableOutput and ComputationPostponed. Schemas and patterns are applied in
+    the sandbox, because their text does not show how long they take."""
     if output.mode is OutputMode.TEXT:
         return text
     if output.schema is None and output.pattern is None:
@@ -57,7 +53,7 @@ def read_task(text: str, spec: Mapping[str, Any]) -> dict[str, Any]:
 def _read(text: str, output: OutputSpec) -> Any:
     value = _parse(_extracted(text, output))
     if output.schema is not None:
-        from cupel_core.scoring.schemas import violation  # imports jsonschema, which few operations need
+        from cupel_core.scoring.schemas import violation  # It imports jsonschema, which few operations need.
 
         if problem := violation(output.schema, value):
             raise UnusableOutput(StepErrorCode.OUTPUT_SCHEMA_ERROR, f"the answer violates the schema: {problem}")

@@ -1,4 +1,4 @@
-"""Render the templates and expressions of operations: in this process if that is quick, else in a sandbox."""
+"""Rendering of templates and expressions of operations: in this process if that is quick, else in a sandbox."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,13 +12,12 @@ from cupel_core.providers.errors import RetryLater
 from cupel_core.sandbox.templating.errors import RenderError
 
 MAX_QUICK_CONTEXT = 50_000
-"""Quick templates are rendered in this process if the messages and values they see have at most about so many
-characters."""
+"""Quick templates are rendered in this process if their messages and values have at most about this many characters."""
 _TASK = "cupel_core.sandbox.templating.operation_templates:render_task"
 
 
 class ComputationPostponed(RetryLater):
-    """Other expressions of the workspace have used up what it may use of the sandbox for now, so there is no result."""
+    """There is no result, because the workspace has used up its time in the sandbox for now."""
 
     def __init__(self, wait: sandbox.BudgetUsedUp) -> None:
         super().__init__(wait.retry_after_seconds, ProbeErrorCode.OPERATION_ERROR)
@@ -26,12 +25,9 @@ class ComputationPostponed(RetryLater):
 
 
 async def render_template(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Return the rendered template.
-
-    Raises RenderError with the reason, also if the template exceeds the limits of CPU time, memory and output, and
-    ComputationPostponed.
-    """
-    # Imports Jinja, which few workers need.
+    """Return the rendered template. Raise RenderError with the reason, also if the template exceeds the limits of CPU
+    time, memory and output, and ComputationPostponed."""
+    # The module imports Jinja, which few workers need.
     from cupel_core.sandbox.templating.operation_templates import is_quick, render
 
     if is_quick(template) and is_small(context):
@@ -47,15 +43,16 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
 def is_small(context: Mapping[str, Any]) -> bool:
     """Return whether the messages and values are small enough for quick templates to be quick with them."""
     try:
-        if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:  # Much faster than to count, and never less for texts.
+        # This is much faster than counting characters, and never less than their number.
+        if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:
             return True
-    except TypeError:  # Of half characters, and of integers with more than 64 bits.
+    except TypeError:  # orjson refuses half surrogate pairs, and integers with more than 64 bits.
         pass
     return value_length(context) <= MAX_QUICK_CONTEXT
 
 
 async def is_true(expression: str, context: Mapping[str, Any], *, strict: bool) -> bool:
-    """Return whether an expression is true. Raises what `render_template` raises."""
+    """Return whether an expression is true. Raise what `render_template` raises."""
     from cupel_core.sandbox.templating.operation_templates import condition_template
 
     return bool(await render_template(condition_template(expression), context, strict=strict))

@@ -30,7 +30,7 @@ from cupel_core.providers.call_time import start_timer
 from cupel_core.sandbox.templating.errors import RenderError
 
 MAX_VALUE_LENGTH = 200_000
-"""Characters of an artifact's value."""
+"""An artifact's value has at most this many characters."""
 MAX_PAYLOAD_LENGTH = 100_000
 
 
@@ -41,7 +41,7 @@ type OnPaid = Callable[[Results, Mapping[str, PaidAnswer]], Awaitable[None]]
 async def perform_step(
     operation: ProfileOperation, context: Context, stored: StoredArtifact | None, caller: ModelCaller
 ) -> StepResult:
-    """Its result: failures are results too. Raises only what prevents or postpones a call."""
+    """Return the result, which may be a failure. It raises only exceptions that prevent or postpone a call."""
     timer, started_at = start_timer(), to_iso(utc_now())
     result = await _perform(operation, context, stored, caller)
     return result.timed(started_at, timer.duration_ms)
@@ -72,8 +72,8 @@ async def _perform(
 
 
 def within_share(operation: ProfileOperation, result: StepResult, share: int) -> StepResult:
-    """The result, or an error if it adds more than `share` characters to what the conversation has. The texts of its
-    call are left out of its record first."""
+    """Return the result, or an error if it adds more than `share` characters to the conversation. The texts of its call
+    are removed from its record first."""
     texts = (*result.payloads, *([result.inclusion] if result.inclusion else []))
     # A persisted value is also in the record of the turn.
     copies = 2 if operation.artifact.persistence is ArtifactPersistence.PERSISTED else 1
@@ -106,10 +106,8 @@ async def _payload(template: str | None, value: Any, context: Mapping[str, Any])
 
 @dataclass
 class HookExecution:
-    """As many operations run at a time as the mode allows, each once its dependencies are done.
-
-    `on_paid` stores the results after a call that was paid for, before anything that depends on it starts.
-    """
+    """Executes as many operations at a time as the mode allows, each once its dependencies are done. `on_paid` stores
+    the results after a call that was paid for, before any dependent operation starts."""
 
     steps: HookSteps
     mode: ExecutionMode
@@ -118,12 +116,12 @@ class HookExecution:
     results: dict[str, StepResult] = field(default_factory=dict)
     """Operations whose results an earlier attempt has recorded are not executed again."""
     answers: dict[str, PaidAnswer] = field(default_factory=dict)
-    """It has the answers that models gave to `perform`, also in an earlier attempt; not all have become results."""
+    """The answers that models gave to `perform`, also in an earlier attempt. Not all have become results."""
     _running: dict[str, asyncio.Task[StepResult]] = field(default_factory=dict, init=False)
 
     async def run(self) -> Results:
         """Return the results of all operations. An exception that prevents or postpones a call passes through, once
-        every call in flight has ended and what it cost is stored."""
+        every call in flight has ended and its cost is stored."""
         try:
             while self._start_next():
                 if not any(task.done() for task in self._running.values()):
@@ -135,7 +133,6 @@ class HookExecution:
         return self.results
 
     def _start_next(self) -> bool:
-        """Start the operations that are ready, and return whether any operation is running."""
         self.results = settle(self.steps, self.results)
         loop = asyncio.get_running_loop()
         for step in ready_steps(self.steps, self.results, self._running.keys(), self.mode):
@@ -144,7 +141,7 @@ class HookExecution:
         return bool(self._running)
 
     async def _collect(self) -> None:
-        """Record what has ended. Raises what prevented one of them."""
+        """Record the operations that have ended. Raise the exception that prevented one of them."""
         ended = [name for name, task in self._running.items() if task.done()]
         tasks = {name: self._running.pop(name) for name in ended}
         made = {name: task.result() for name, task in tasks.items() if not task.cancelled() and not task.exception()}
@@ -155,7 +152,8 @@ class HookExecution:
             task.result()
 
     async def _drain(self) -> None:
-        """Calls in flight may be paid for: they end and are stored, unless this task is cancelled itself."""
+        """Wait until the calls in flight end and are stored, as they may be paid for, unless this task is cancelled
+        itself."""
         current = asyncio.current_task()
         if current is not None and current.cancelling():
             for task in self._running.values():

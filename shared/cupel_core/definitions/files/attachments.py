@@ -1,4 +1,4 @@
-"""The files of a request's messages: checked, and stored if they were part of the request."""
+"""The files of a request's messages. They are checked, and stored if they were part of the request."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,10 +23,8 @@ def attach_to_scenarios(
     *,
     also_known: Mapping[str, FileInfo] = MappingProxyType({}),
 ) -> list[Scenario]:
-    """Each with the name of its field. `also_known` are files that the caller stores, by id.
-
-    Raises Invalid, naming each file that is missing or not what it should be.
-    """
+    """Check and store the files of scenarios, each of which is given with the name of its field. `also_known` are files
+    that the caller stores, by id. Raise Invalid, naming each file that is missing or has unexpected properties."""
     scenarios = [scenario for _, scenario in located]
     if not any(scenario.has_files for scenario in scenarios):
         return scenarios
@@ -39,7 +37,7 @@ def attach_to_scenarios(
 
 
 def attach_to_content(workspace: str, content: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
-    """A definition's content as JSON. Raises Invalid as `attach_to_scenarios`."""
+    """Check and store the files of a definition's content (JSON). Raise Invalid as `attach_to_scenarios` does."""
     if not prompts_with_files(content):
         return content
     prompts = [Prompt.from_json(each) for each in content["prompts"]]

@@ -1,6 +1,6 @@
 """Files of a workspace: announced, uploaded to the bucket, checked, read and deleted.
 
-An upload is checked by its content, whatever was announced: only then it becomes an object that workers read.
+An upload is checked by its content, whatever was announced. Only then it becomes an object that workers read.
 """
 
 from base64 import b64encode
@@ -22,12 +22,12 @@ UPLOAD_SECONDS = 900
 DOWNLOAD_SECONDS = 300
 _ERASING_SECONDS = 60.0
 _PATIENCE = timedelta(hours=23)
-"""Active runs may read a deleted file for this long; within a day it must be gone."""
+"""Active runs may read a deleted file for this long, because it must be erased within a day."""
 _CHECK_AGAIN_AFTER = timedelta(minutes=10)
 
 
 class AnnouncedFile(NamedTuple):
-    """A client names these properties of a file before it uploads the content."""
+    """The properties of a file that a client announces before it uploads the content."""
 
     name: str
     format: FileFormat
@@ -38,14 +38,12 @@ class AnnouncedFile(NamedTuple):
 class FileUpload(NamedTuple):
     file: StoredFile
     upload: UploadAddress | None
-    """None if the workspace has the content already."""
+    """This is None if the workspace has the content already."""
 
 
 def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpload:
-    """The file with an address for its content. Repeating it changes nothing; a deleted file is there again.
-
-    Raises QuotaExceeded for further content.
-    """
+    """Return the file with an address for its content. Repeating it changes nothing; a deleted file is restored. Raise
+    QuotaExceeded for further content."""
     if announced.size > announced.format.max_bytes:
         raise Invalid.field(
             "size", f"must be at most {announced.format.max_bytes:,} for files of type {announced.format.media_type}"
@@ -63,8 +61,8 @@ def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpl
 
 
 def complete(workspace: str, stored_id: str) -> StoredFile:
-    """Check an uploaded file and make it usable. NotFound for an unknown one, Conflict if nothing was uploaded, and
-    Invalid if it is not what was announced; its upload is then deleted."""
+    """Check an uploaded file and make it usable. Raise NotFound for an unknown one, Conflict if nothing was uploaded,
+    and Invalid if it differs from the announcement; its upload is then deleted."""
     before = _find(workspace, stored_id)
     if before is None or before.status is FileStatus.DELETED:
         raise NotFound(f"there is no file {stored_id}")
@@ -91,7 +89,7 @@ def complete(workspace: str, stored_id: str) -> StoredFile:
 
 
 def store(workspace: str, name: str, content: bytes, info: FileInfo, now: datetime) -> str:
-    """Store a file that was part of a request; returns its id."""
+    """Store a file that was part of a request, and return its id."""
     digest = digest_of(content)
     before = _find(workspace, file_id(digest))
     if before is not None and before.status in (FileStatus.READY, FileStatus.DELETED):
@@ -104,7 +102,7 @@ def store(workspace: str, name: str, content: bytes, info: FileInfo, now: dateti
 
 
 def get(workspace: str, stored_id: str) -> StoredFile:
-    """A file that is ready. Raises NotFound."""
+    """Return a file that is ready. Raise NotFound."""
     return files.get(workspace, stored_id)
 
 
@@ -118,7 +116,7 @@ def download_url(workspace: str, file: StoredFile) -> str:
 
 
 def delete(workspace: str, stored_id: str, now: datetime) -> None:
-    """Hide a file and have it erased, once the runs that need it have ended, or after 23 hours. Raises NotFound."""
+    """Hide a file and have it erased, once the runs that need it have ended, or after 23 hours. Raise NotFound."""
     before = files.get(workspace, stored_id)
     ref = RunRef(workspace, stored_id)
     deletion_log.record(Deletion(ref, DeletedWhole.FILE), now)
@@ -127,11 +125,10 @@ def delete(workspace: str, stored_id: str, now: datetime) -> None:
 
 
 def erase(erasure: Erasure, now: datetime) -> None:
-    """Carry out what `delete` requested, or request it again for later."""
     workspace, stored_id = erasure.ref
     file = files.find(workspace, stored_id)
     if file is None or file.status not in (FileStatus.DELETED, FileStatus.ERASING):
-        return  # It was stored again.
+        return  # The file was stored again.
     is_needed = (
         file.deleted_at is not None
         and now < file.deleted_at + _PATIENCE
@@ -156,7 +153,7 @@ def _find(workspace: str, stored_id: str) -> StoredFile | None:
 
 
 def _restored(workspace: str, file: StoredFile, now: datetime) -> StoredFile:
-    """A deleted file is there again: its content is the same, and was not erased yet."""
+    """Restore a deleted file, whose content is the same and was not erased yet."""
     if file.status is FileStatus.READY:
         return file
     restored = replace(file, status=FileStatus.READY, created_at=now, deleted_at=None)
@@ -165,7 +162,7 @@ def _restored(workspace: str, file: StoredFile, now: datetime) -> StoredFile:
 
 
 def _upload(workspace: str, file: StoredFile, now: datetime) -> UploadAddress:
-    """S3 refuses any other content: its type, length and checksum are signed."""
+    """Return an address that accepts no other content: its type, length and checksum are signed."""
     checksum = b64encode(bytes.fromhex(file.sha256)).decode()
     media_type = file.format.media_type
     key = object_names.upload_blob(workspace, file.id)

@@ -31,15 +31,16 @@ from cupel_core.store.budgets import GenerationRef
 from cupel_core.store.settings import settings
 
 MAX_RULE_CHECKS = 2_000_000
-"""About 5 s with the CPU of the API's function."""
+"""Checking this many rules takes about 5 s with the CPU of the API's function."""
 MAX_OUTPUT_TOKENS = GRADER_OUTPUT_TOKENS
-"""Of a text, if the generation has a budget of its own: what a call costs at most is known."""
+"""A text has at most this many tokens if the generation has a budget of its own, so that a call's maximum cost is
+known."""
 _SEED_COUNT = 2**53
 """JSON readers represent integers up to here exactly."""
 
 
 def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, now: datetime) -> Generation:
-    """Start a generation; everything is validated before anything is written. Raises Invalid, naming the field."""
+    """Start a generation. Everything is validated before anything is written. Raise Invalid, naming the field."""
     definition = resolve(workspace, definition_id)
     account = _check_model(workspace, spec)
     generation = _generation(workspace, definition, spec, now)
@@ -53,7 +54,7 @@ def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, n
 
 
 def get(workspace: str, definition_id: str, generation_id: str) -> GenerationView:
-    """NotFound for an unknown generation, and for an unknown or deleted definition."""
+    """Return the generation. Raise NotFound for an unknown one, and for an unknown or deleted definition."""
     definitions.get(workspace, definition_id)
     generation = generations.get(workspace, definition_id, generation_id)
     if generation.max_budget_usd is None:
@@ -94,7 +95,6 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
 
 
 def _check_size(workspace: str, definition: ResolvedDefinition, spec: GenerationSpec) -> int:
-    """The number of combinations. Invalid if there are none, or too many."""
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
     matrix = Matrix(definition.content)
@@ -111,7 +111,7 @@ def _check_size(workspace: str, definition: ResolvedDefinition, spec: Generation
 
 
 def check_matrix(matrix: Matrix) -> None:
-    """Raises Invalid for rules that are invalid, too many, or allow no combination."""
+    """Raise Invalid for rules that are invalid, too many, or allow no combination."""
     if errors := content_errors(replace(matrix.content, decision=None)):
         raise Invalid.fields(FieldError(f"content.{issue.field}", issue.message) for issue in errors)
     if matrix.rule_checks > MAX_RULE_CHECKS:
@@ -125,7 +125,6 @@ def check_matrix(matrix: Matrix) -> None:
 
 
 def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
-    """The account of the model; None without one."""
     if spec.mode is GenerationMode.MATRIX:
         for field, value in (("model", spec.model), ("maxBudgetUsd", spec.max_budget_usd)):
             if value is not None:
@@ -144,7 +143,6 @@ def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
 
 
 def _check_budget(account: Account, generation: Generation, definition: ResolvedDefinition) -> None:
-    """Invalid if its first call may cost more than its budget."""
     if generation.max_budget_usd is None:
         return
     first = request_for(matrix_of(generation, definition), 0, MAX_OUTPUT_TOKENS)

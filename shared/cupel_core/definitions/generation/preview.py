@@ -1,4 +1,4 @@
-"""Previews the scenarios that a generation by the matrix would write, without writing them."""
+"""Previews of the scenarios that a generation by the matrix would write."""
 
 from typing import NamedTuple
 
@@ -11,15 +11,14 @@ from cupel_core.domain.definitions.scenarios import Scenario
 
 class ScenarioPreview(NamedTuple):
     total: int
-    """A generation would write this many scenarios."""
     scenarios: tuple[Scenario, ...]
-    """These are some of them, from the first to the last one. They have no ids yet."""
+    """Some of the scenarios, from the first to the last one. They have no ids yet."""
 
 
 def preview(
     workspace: str, definition_id: str, options: LevelOptionChoice, seed: int, count: int, version: int | None = None
 ) -> ScenarioPreview:
-    """Raises Invalid for what cannot be generated, as the generation does, and NotFound."""
+    """Return the preview. Raise Invalid for anything that cannot be generated, as the generation does, and NotFound."""
     content = resolve(workspace, definition_id, version).content
     if content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")

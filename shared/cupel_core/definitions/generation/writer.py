@@ -1,4 +1,4 @@
-"""A model writes the texts of a generation, in chunks, until the invocation runs out of time.
+"""The writer of a generation: a model writes the texts in chunks, until the invocation runs out of time.
 
 Texts count in the order of their combinations. Texts of a chunk after one that failed are requested again, so at most
 one chunk is ever paid for twice.
@@ -52,18 +52,14 @@ _MAX_EMPTY_REPLIES = 3
 
 
 class WriteResult(StrEnum):
-    """It says how an invocation ended."""
-
     NOTHING = "nothing"
-    """The generation has ended, or another invocation holds its lease."""
+    """The generation has ended, or another invocation has its lease."""
     REQUEUED = "handed_on"
     FAILED = "failed"
     COMPLETED = "completed"
 
 
 class CompleteCall(Protocol):
-    """One model request with retries, as `complete_with_retry` makes it."""
-
     async def __call__(
         self,
         account: Account,
@@ -87,8 +83,6 @@ class WrittenTexts(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioWriter:
-    """Writes the texts of one generation."""
-
     matrix: Matrix
     account: Account
     model: str
@@ -96,10 +90,9 @@ class ScenarioWriter:
     attempt: Attempt
     """Makes each attempt within a lease on the account."""
     max_output_tokens: int | None = None
-    """A text may have at most this many tokens."""
+    """The maximum number of tokens of a text."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
-        """Write the texts of these combinations, or as many as possible within the time."""
         slots = asyncio.Semaphore(min(self.account.max_parallel_requests, MAX_CONCURRENT))
         tasks = [asyncio.create_task(self._write_one(index, slots)) for index in indexes]
         _, late = await asyncio.wait(tasks, timeout=seconds)
@@ -147,7 +140,8 @@ def _texts_before_failure(results: list[str | BaseException]) -> WrittenTexts:
 async def write_scenarios(
     request: GenerationRequest, seconds_left: Callable[[], float], complete: CompleteCall = complete_with_retry
 ) -> WriteResult:
-    """Write texts while time allows, then enqueue the request again or finish. NotFound for an unknown generation."""
+    """Write texts while time allows, then enqueue the request again or finish. Raise NotFound for an unknown
+    generation."""
     now = utc_now()
     leased_until = now + timedelta(seconds=seconds_left())
     generation = generations.claim(request, now, leased_until)
@@ -188,7 +182,7 @@ async def _write_until_time_is_up(
 
 
 def give_up(request: GenerationRequest) -> WriteResult:
-    """Fail a generation whose invocations keep dying, so that nobody waits for it forever."""
+    """Fail a generation whose invocations keep dying, so that it does not stay pending forever."""
     generation = generations.get(request.workspace, request.definition_id, request.generation_id)
     if generation.status not in UNFINISHED:
         return WriteResult.NOTHING
@@ -232,7 +226,8 @@ def _why_exhausted(generation: Generation, shortage: BudgetShortage) -> str:
 
 
 def _requeue(generation: Generation, delay_seconds: float = 0) -> WriteResult:
-    """The lease is released first, because the message may be delivered before this function ends."""
+    """Enqueue the request again. The lease is released before, as the message may be delivered before this function
+    ends."""
     generations.release(generation, utc_now())
     queues.send(
         settings().generate_queue_url,
@@ -265,7 +260,6 @@ def _finish(generation: Generation, matrix: Matrix) -> WriteResult:
 
 
 def _scenarios(generation: Generation, matrix: Matrix) -> Iterator[Scenario]:
-    """The scenario of every combination. Invalid if a text is missing."""
     texts = generations.read_texts(generation)
     for index in range(generation.total):
         text = next(texts, "")

@@ -105,7 +105,7 @@ def get_scenario(
 def update_scenario(
     call: Call, definition_id: str, scenario_id: str, body: UpdateScenario
 ) -> Tagged[ScenarioDetailResponse]:
-    """Its id stays; earlier versions and their runs keep it as it was."""
+    """Its id stays. Earlier versions and their runs keep the previous content."""
     return _tagged(scenarios.update(call.workspace, definition_id, scenario_id, body, call.now, call.precondition))
 
 

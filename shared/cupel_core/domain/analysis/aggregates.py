@@ -1,6 +1,6 @@
-"""Figures over several runs, grouped: the same estimates as of one run, from the same counts.
+"""Computes the estimates of several runs by group, from the same counts as the estimates of one run.
 
-The scenario stays the unit: what several runs, targets or prompts of a group made of one scenario is added up.
+The scenario stays the unit: results of one scenario in several runs, targets or prompts of a group are added up.
 """
 
 from collections import Counter
@@ -25,28 +25,25 @@ class GroupBy(StrEnum):
 
 @dataclass(frozen=True)
 class AggregateSpec:
-    """What is grouped by what, and which probes count."""
-
     run_ids: tuple[str, ...]
     group_by: tuple[GroupBy, ...] = ()
     dimensions: tuple[str, ...] = ()
-    """Also grouped by the score of scenarios in each of these."""
+    """Rows are also grouped by the scenarios' scores in these dimensions."""
     target: str | None = None
-    """Only this target, by its id or model."""
     prompt_id: str | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
-    """Only scenarios with these scores, by dimension."""
+    """Only scenarios with exactly these scores, by dimension, are counted."""
 
 
 class AggregateKey(NamedTuple):
-    """What the probes of a row have in common; None for what is not grouped by."""
+    """Identifies the group of a row; a field is None unless rows are grouped by it."""
 
     run_id: str | None
     model: str | None
     target_id: str | None
     prompt_id: str | None
     levels: tuple[float | None, ...]
-    """Of `dimensions`; None of scenarios without a score."""
+    """The scores are in the order of `AggregateSpec.dimensions`; None stands for scenarios without a score."""
 
 
 class AggregateRow(NamedTuple):
@@ -57,17 +54,12 @@ class AggregateRow(NamedTuple):
 
 @dataclass
 class Aggregation:
-    """Adds up runs, one after another."""
-
     spec: AggregateSpec
     _cells: dict[AggregateKey, dict[str, Cell]] = field(default_factory=dict)
-    """By group and scenario id."""
     _runs: dict[AggregateKey, set[str]] = field(default_factory=dict)
     _others: dict[AggregateKey, int] = field(default_factory=dict)
-    """The groups without their levels, numbered in the order in which they come."""
 
     def add(self, run_id: str, columns: Iterable[tuple[int, Column]], matrix: CellMatrix) -> None:
-        """`columns` are those that count, with their numbers."""
         positions = [_position(matrix, name) for name in self.spec.dimensions]
         wanted = [(_position(matrix, name), score) for name, score in self.spec.levels.items()]
         rows = [
@@ -82,7 +74,7 @@ class Aggregation:
                 self._count(run_id, self._key(run_id, column, levels), row.id, cells[scenario])
 
     def rows(self) -> list[AggregateRow]:
-        """Runs in the order in which they were added, then targets and prompts as there; levels ascending."""
+        """Return the rows in the order in which runs were added, then by target and prompt, then by ascending level."""
         keys = sorted(self._cells, key=self._position)
         return [
             AggregateRow(key, len(self._runs[key]), group_estimate(Counter(self._cells[key].values()))) for key in keys

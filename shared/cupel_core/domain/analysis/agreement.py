@@ -1,6 +1,6 @@
-"""How far targets agree: Krippendorff's alpha of all, figures of each pair, and which one the others agree without.
+"""Measures how far targets agree: Krippendorff's alpha of all, figures of each pair, and alpha without each target.
 
-The codes 1-5 are ordered categories. Targets are raters, scenarios are units. With repeats, a rater's rating is the
+The codes 1-5 are ordered categories, targets are raters, and scenarios are units. With repeats, a rater's rating is the
 distribution of its codes, as if one repeat were drawn at random for each target; so only different targets are ever
 compared. For pass rates, the categories are "failed" and "passed".
 """
@@ -23,17 +23,17 @@ from cupel_core.domain.analysis.rated_units import Unit, products, unit_of
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 MAX_COLUMNS = 50
-"""Of more, pairs are not compared: they are too many to read."""
+"""Pairs are not compared if there are more columns, because nobody could read so many."""
 OUTLIER_GAIN = 0.10
 MIN_COLUMNS_FOR_OUTLIERS = 3
 _GROUPS = 20
-"""Of scenarios, of which the jackknife leaves out one at a time."""
+"""The jackknife divides the scenarios into this many groups and leaves out one at a time."""
 _HIGH, _MODERATE = 0.80, 0.667
 _TINY = 1e-12
 
 
 class AgreementLevel(StrEnum):
-    """Krippendorff's recommendation: conclusions from 0.8, tentative ones from 0.667."""
+    """Krippendorff recommends drawing conclusions from 0.8, and tentative ones from 0.667."""
 
     HIGH = "high"
     MODERATE = "moderate"
@@ -46,17 +46,14 @@ class AgreementLevel(StrEnum):
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Alpha of all columns but this one."""
-
     column: int
     alpha: float | None
     gain: float | None
-    """By how much it exceeds that of all."""
     gain_interval: Interval | None = None
 
     @property
     def is_outlier(self) -> bool:
-        """Whether the others agree clearly better, and not only by the choice of scenarios."""
+        """Return whether the others agree clearly better, beyond what the choice of scenarios explains."""
         if self.gain is None or self.gain_interval is None:
             return False
         return self.gain >= OUTLIER_GAIN and self.gain_interval.low > 0
@@ -65,29 +62,28 @@ class LeaveOneOut:
 @dataclass(frozen=True)
 class Agreement:
     scenarios: int
-    """Decided by at least two columns."""
+    """Scenarios count if at least two columns have decided them."""
     alpha: float | None
     interval: Interval | None
     level: AgreementLevel | None
     ac1: float | None
-    """Gwet's AC1 of pass rates, which hardly depends on how frequent passes are; None for decisions."""
+    """Gwet's AC1 of pass rates hardly depends on how frequent passes are; it is None for decisions."""
     rare_scenarios: int | None
-    """Scenarios with a rating that is not the most frequent one, on which alpha rests; None without any rating."""
+    """In these scenarios, some rating is not the most frequent one; alpha rests on them. It is None without ratings."""
     without: tuple[LeaveOneOut, ...]
     outliers: tuple[int, ...]
-    """Columns without which the others agree clearly better, by gain: models that answer unlike the rest."""
+    """The others agree clearly better without these columns, which are in descending order of gain."""
     pairs: tuple[PairAgreement, ...]
 
 
 class _Coincidences:
-    """Sums over units, by the number of their raters; those of several groups of units add up."""
+    """Contains sums over units by number of raters; the sums of several groups of units can be added."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self.by_raters: dict[int, _Sums] = {}
 
     def of(self, raters: int) -> "_Sums":
-        """The sums over units with so many raters."""
         return self.by_raters.setdefault(raters, _Sums.empty(self._size))
 
     def add(self, unit: Unit, times: int) -> None:
@@ -103,7 +99,7 @@ class _Coincidences:
         return result
 
     def alpha(self) -> float | None:
-        """None if nothing can be paired, or if all ratings are the same."""
+        """Return None if no ratings can be paired, or if all are the same."""
         whole = _Sums.empty(self._size)
         for raters in sorted(self.by_raters):
             whole.add(self.by_raters[raters].marginals, (0.0,) * len(whole.pairs), 1)
@@ -120,9 +116,8 @@ class _Coincidences:
 @dataclass
 class _Sums:
     marginals: list[float]
-    """Ratings by category."""
     pairs: list[float]
-    """Of each two categories, in the order of `combinations`: how often two raters of a unit have one each."""
+    """For each two categories, in the order of `combinations`, this is how often two raters of a unit have one each."""
 
     @classmethod
     def empty(cls, size: int) -> "_Sums":
@@ -134,7 +129,7 @@ class _Sums:
 
 
 def _ordinal_distances(marginals: Sequence[float]) -> list[float]:
-    """The squared ordinal difference of each two categories: how many ratings lie between them."""
+    """Return the squared ordinal difference of each two categories, which is how many ratings lie between them."""
     return [
         (fsum(marginals[low : high + 1]) - (marginals[low] + marginals[high]) / 2) ** 2
         for low, high in combinations(range(len(marginals)), 2)
@@ -142,14 +137,13 @@ def _ordinal_distances(marginals: Sequence[float]) -> list[float]:
 
 
 def rating(cell: Cell, metric: Metric) -> CodeShares | None:
-    """None if there is nothing to rate."""
     counts = cell.codes if metric is Metric.DECISION else (cell.judged - cell.passed, cell.passed)
     total = sum(counts)
     return tuple(count / total for count in counts) if total else None
 
 
 def krippendorff_alpha(units: Iterable[Sequence[CodeShares | None]]) -> float | None:
-    """Ordinal alpha of units with a rating of each rater; None for a missing one."""
+    """Return ordinal alpha of units that each have a rating, or None, of every rater."""
     given = [[each for each in unit if each is not None] for unit in units]
     size = max((len(ratings[0]) for ratings in given if ratings), default=1)
     sums = _Coincidences(size)
@@ -159,7 +153,7 @@ def krippendorff_alpha(units: Iterable[Sequence[CodeShares | None]]) -> float | 
 
 
 def agreement(columns: Sequence[Sequence[Cell]], metric: Metric, *, compares_pairs: bool = True) -> Agreement | None:
-    """Of the cells by column, then by scenario; None for fewer than two columns."""
+    """Return the agreement from cells by column, then by scenario; None for fewer than two columns."""
     if len(columns) < 2:
         return None
     ratings = [_ratings(cells, metric) for cells in columns]
@@ -180,14 +174,15 @@ def agreement(columns: Sequence[Sequence[Cell]], metric: Metric, *, compares_pai
 
 
 def leave_one_out(columns: Sequence[Sequence[Cell]], metric: Metric) -> tuple[LeaveOneOut, ...]:
-    """Alpha without each column, by column; as part of `agreement`, which compares pairs too."""
+    """Return alpha without each column. `agreement` has the same figures and also compares pairs, which takes
+    longer."""
     ratings = [_ratings(cells, metric) for cells in columns]
     units = _Units(ratings, 5 if metric is Metric.DECISION else 2)
     return _leave_each_out(units.total.alpha(), units, ratings)
 
 
 def _ratings(cells: Iterable[Cell], metric: Metric) -> list[CodeShares | None]:
-    """Equal ratings are the same object."""
+    """Return one rating per cell; equal ratings are the same object."""
     known: dict[Cell, CodeShares | None] = {}
     same: dict[CodeShares | None, CodeShares | None] = {}
     ratings = []
@@ -200,11 +195,10 @@ def _ratings(cells: Iterable[Cell], metric: Metric) -> list[CodeShares | None]:
 
 
 class _Units:
-    """The units of a run. Many are equal where there are few repeats, so each is computed once."""
+    """Contains the units of a run. With few repeats, many are equal, so each distinct one is computed once."""
 
     def __init__(self, ratings: Sequence[Sequence[CodeShares | None]], size: int) -> None:
         self.size = size
-        """The number of categories."""
         self._known = list({each: None for column in ratings for each in column})
         self._numbers = {each: number for number, each in enumerate(self._known)}
         rows = zip(*([self._numbers[each] for each in column] for column in ratings), strict=True)
@@ -215,12 +209,11 @@ class _Units:
 
     @property
     def numbers_of_groups(self) -> list[int]:
-        """Of those that have a unit with two ratings."""
         return [number for number, group in enumerate(self.groups) if group.by_raters]
 
     def _distinct(self, rows: Iterable[Sequence[int]]) -> tuple[list[Unit], list[int]]:
-        """The different units, and which of them each scenario has: that depends on its ratings, not on whose they
-        are."""
+        """Return the distinct units, and the position of each scenario's unit among them. A unit depends on the ratings
+        of a scenario, not on which rater gave which."""
         units, known, positions = list[Unit](), dict[tuple[int, ...], int](), list[int]()
         for row in rows:
             key = tuple(sorted(row))
@@ -231,7 +224,6 @@ class _Units:
         return units, positions
 
     def counted(self) -> Counter[Unit]:
-        """How many scenarios have each unit."""
         counts: Counter[Unit] = Counter()
         for position, times in Counter(self._positions).items():
             counts[self._units[position]] += times
@@ -244,11 +236,10 @@ class _Units:
         return sums
 
     def groups_without(self, column: Sequence[CodeShares | None]) -> list[_Coincidences]:
-        """Those of all columns but this one, by group."""
         return [self._without(column[number::_GROUPS], number) for number in range(_GROUPS)]
 
     def _without(self, ratings: Sequence[CodeShares | None], group: int) -> _Coincidences:
-        """In each scenario of a group, the coincidences of one column's rating with the others less."""
+        """Return the sums over a group of scenarios without the pairs that one column's ratings are part of."""
         positions = self._positions[group::_GROUPS]
         unrated = self._sum(position for position, each in zip(positions, ratings, strict=True) if each is None)
         result = unrated.plus(_Coincidences(self.size))
@@ -263,7 +254,6 @@ class _Units:
     def _others(
         self, ratings: Iterable[CodeShares | None], positions: Iterable[int]
     ) -> "dict[tuple[int, int], _Others]":
-        """The ratings of the other columns added up, by the number of raters and this column's rating."""
         found: dict[tuple[int, int], _Others] = {}
         numbers = map(self._numbers.__getitem__, ratings)
         for position, number in zip(positions, numbers, strict=True):
@@ -274,7 +264,7 @@ class _Units:
 
 
 class _Others:
-    """Ratings of scenarios in which one column has the same rating."""
+    """Sums the ratings of the other columns over scenarios in which one column has the same rating."""
 
     def __init__(self, size: int) -> None:
         self._totals = [0.0] * size
@@ -285,7 +275,6 @@ class _Others:
         self._scenarios += 1
 
     def take_from(self, sums: _Sums, own: CodeShares) -> None:
-        """Take the rating of that column out of the sums over these scenarios."""
         totals = tuple(self._totals)
         crossed = zip(products(totals, own), products(own, totals), products(own, own), strict=True)
         pairs = [first + second - 2 * same * self._scenarios for first, second, same in crossed]
@@ -318,13 +307,16 @@ def _leave_out(column: int, alpha: float | None, units: _Units, ratings: Sequenc
 
 
 def _outliers(without: Sequence[LeaveOneOut]) -> tuple[int, ...]:
-    """At most half of the columns: more cannot be unlike the rest."""
+    """Return at most half of the columns, because a majority cannot be unlike the rest."""
     found = sorted((-(each.gain or 0.0), each.column) for each in without if each.is_outlier)
     return tuple(column for _, column in found[: (len(without) - 1) // 2])
 
 
 def _interval(alpha: float | None, units: _Units) -> Interval | None:
-    """The jackknife suits five codes, and pass rates of so many kinds of scenarios that none of them is rare."""
+    """Return the jackknife's interval for decisions, and otherwise the posterior interval, which suits rare failures.
+
+    Pass rates with more than MAX_KINDS kinds of scenarios also get the jackknife's, because then none of them is rare.
+    """
     counts = {unit: times for unit, times in units.counted().items() if unit.raters > 1}
     if alpha is None or units.size > 2 or len(counts) > MAX_KINDS:
         return _jackknife_interval(alpha, units)
@@ -349,8 +341,8 @@ def _jackknife_interval(alpha: float | None, units: _Units) -> Interval | None:
 
 
 def _jackknife_reach(groups: Sequence[int], value_without: Callable[[int], float | None]) -> float | None:
-    """Half of the 95 % interval of a value, from groups of scenarios, of which one at a time is left out (Efron and
-    Tibshirani 1993, chapter 11). None if it is undefined without one of them."""
+    """Return half the width of a 95 % interval by the jackknife over groups of scenarios. See Efron and Tibshirani
+    1993, chapter 11. The result is None if the value is undefined without some group."""
     if len(groups) < MIN_SCENARIOS:
         return None
     left = [value for group in groups if (value := value_without(group)) is not None]

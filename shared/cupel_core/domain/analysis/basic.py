@@ -1,4 +1,4 @@
-"""The basic analysis of a run, computed from its cells and sums alone."""
+"""Computes the basic analysis of a run from its cells and sums alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,40 +24,36 @@ from cupel_core.domain.runs.role_costs import RoleCost
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, share_interval
 
 ALGORITHM_VERSION = "basic-3"
-"""Of these figures: an analysis of an earlier one is stale."""
+"""An analysis that was computed by another version is stale."""
 MAX_VERSIONS = 20
 
 
 @dataclass(frozen=True)
 class WinRate:
-    """The win rate of one dimension in one column."""
-
     dimension: str
     prioritized: int
-    """Answers for it: 4 and 5, or 1 and 2."""
+    """Answers count as prioritizing the dimension with the codes 4 and 5, or 1 and 2."""
     opposed: int
-    """Answers for the other dimension."""
     neutral: int
     scenarios: int
-    """Scenarios that have a decided answer."""
+    """Scenarios count if they have a decided answer."""
     rate: float | None
-    """Mean over scenarios of the share for it; each scenario counts once. Never 0.5 for want of answers."""
+    """The rate is the mean over scenarios of the share of answers that favor the dimension; it is None without
+    answers."""
     interval: Interval | None
-    """It is Wilson's of 95 %, with the scenarios as trials; None for fewer than MIN_SCENARIOS."""
+    """Wilson's 95 % interval takes the scenarios as trials; it is None for fewer than MIN_SCENARIOS."""
 
 
 def win_rates(favors: Mapping[str, str], cells: Mapping[Cell, int]) -> tuple[WinRate, ...]:
-    """`favors` has the dimensions that the codes `1` and `5` favor; `cells` say how many scenarios have each cell.
-
-    Empty without `favors`.
-    """
+    """Return a win rate for each of the two dimensions that codes favor, or nothing if `favors` is empty. `favors` maps
+    the codes `1` and `5` to the dimension that they favor; `cells` has the number of scenarios by cell."""
     return tuple(
         _win_rate(favors[code], _FOR[code], _FOR[other], cells) for code, other in (("5", "1"), ("1", "5")) if favors
     )
 
 
 _FOR = {"5": (3, 4), "1": (0, 1)}
-"""The positions in a cell of the codes that prioritize the dimension of a code."""
+"""These are the positions in a cell of the codes that favor the dimension of code 5 or of code 1."""
 
 
 def _win_rate(dimension: str, mine: Iterable[int], others: Iterable[int], cells: Mapping[Cell, int]) -> WinRate:
@@ -78,21 +74,15 @@ def _win_rate(dimension: str, mine: Iterable[int], others: Iterable[int], cells:
 
 @dataclass(frozen=True)
 class AnalysisInput:
-    """The inputs of a run's analysis."""
-
     matrix: CellMatrix
     totals: Sequence[ColumnTotals]
-    """By column."""
     names: tuple[str, ...]
-    """Of the columns, for people."""
     probes: int
-    """That the run has."""
     sample: RunSample
     has_decision_rule: bool = False
     favors: Mapping[str, str] = field(default_factory=dict)
-    """The dimensions that the codes `1` and `5` favor; empty if the definition does not say."""
+    """The codes `1` and `5` favor these dimensions; it is empty if the definition does not say."""
     personas: int = 1
-    """The most that a scenario has."""
 
     @classmethod
     def of(
@@ -103,7 +93,7 @@ class AnalysisInput:
         content: Content,
         sample: RunSample,
     ) -> "AnalysisInput":
-        """`matrix` has the cells of `counts`, with their scenarios."""
+        """Collect the inputs; `matrix` has the cells of `counts` with their scenarios."""
         return cls(
             matrix=matrix,
             totals=[counts.totals.column(number) for number in range(len(columns))],
@@ -118,7 +108,7 @@ class AnalysisInput:
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Of the completed probes; within 1 %."""
+    """Quantiles are over completed probes and accurate within 1 %."""
 
     mean: float
     p50: int
@@ -137,20 +127,16 @@ class Quantiles:
 
 @dataclass(frozen=True)
 class OperatingFigures:
-    """What a column's probes took. Costs are None if no call was made, or if a price is unknown."""
-
     duration_ms: Quantiles | None
     turns: Quantiles | None
     input_tokens: Quantiles | None
     output_tokens: Quantiles | None
     cost_usd: float | None
-    """Of all calls."""
     costs: tuple[RoleCost, ...]
-    """It has a cost for each role with calls."""
     model_versions: Mapping[str, int]
-    """Answers by version, the most frequent first; at most MAX_VERSIONS."""
+    """The most frequent version comes first, and at most MAX_VERSIONS are counted."""
     uncertain_usd: float = 0.0
-    """Calls without an answer may have cost this much in addition."""
+    """Calls without an answer may have cost up to this much more."""
 
     @classmethod
     def of(cls, totals: ColumnTotals) -> "OperatingFigures":
@@ -169,19 +155,16 @@ class OperatingFigures:
 
 @dataclass(frozen=True)
 class ColumnAnalysis:
-    """Of one target, asked by one prompt."""
-
     estimate: GroupEstimate
     extrapolated: GroupExtrapolation | None
-    """To all scenarios of the definition; None unless the run is a sample, and every probe has an outcome."""
+    """Figures are extrapolated to all scenarios of the definition; None unless the run is a sample without missing
+    probes."""
     unscored: int
     causes: tuple[CauseCount, ...]
-    """Why they are unscored, the most frequent first."""
     operations: OperatingFigures
     win_rates: tuple[WinRate, ...]
     consistency: float | None
     outlier_cause: OutlierCause | None
-    """It says why the target answers unlike the others; None if it does not."""
 
     @property
     def is_outlier(self) -> bool:
@@ -193,12 +176,10 @@ class BasicAnalysis:
     metric: Metric
     scenarios: Sequence[ScenarioRow]
     overall: GroupEstimate
-    """Of all columns together."""
     overall_extrapolated: GroupExtrapolation | None
     columns: tuple[ColumnAnalysis, ...]
     agreement: Agreement | None
     dimensions: tuple[DimensionAnalysis, ...]
-    """The strongest first."""
     contested: tuple[ContestedScenario, ...]
     variability: Variability | None
     cautions: tuple[Caution, ...]
@@ -210,7 +191,6 @@ class BasicAnalysis:
 
 
 def analyze(given: AnalysisInput) -> BasicAnalysis:
-    """The figures of a run, or of its outcomes so far."""
     matrix = given.matrix
     cells = [Counter(column) for column in matrix.columns]
     overall, estimates = group_estimate(Counter(matrix.pooled)), [group_estimate(column) for column in cells]
@@ -218,7 +198,7 @@ def analyze(given: AnalysisInput) -> BasicAnalysis:
     varied = variability(matrix)
     outliers = agreed.outliers if agreed else ()
     missing = given.probes - overall.probes
-    # The probes that a run has not come to are not missing at random.
+    # Probes that a run has not reached are not missing at random.
     sample = None if missing else given.sample
     return BasicAnalysis(
         metric=matrix.metric,

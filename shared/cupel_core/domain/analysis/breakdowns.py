@@ -1,4 +1,5 @@
-"""Figures by group of cases: by persona, by the level of a dimension, or by the value of a scenario's metadata."""
+"""Computes figures by group of cases: by persona, by the level of a dimension, or by the value of a scenario's
+metadata."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,27 +15,23 @@ from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 PERSONA = "persona"
 MAX_GROUPS = 50
-"""A field with more values is refused: each would be a row of its own."""
+"""A field with more values is refused, because each value would be a row."""
 MAX_FIELDS = 20
-"""At most so many are offered; another one can be named all the same."""
+"""No more fields than this are offered; others can still be requested by name."""
 MAX_VALUE_LENGTH = 200
 _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 type CaseGroups = tuple[str, ...]
-"""The groups that a case is in: one for most fields, several for a list such as tags, none without a value."""
+"""A case is in one group for most fields, in several for a list such as tags, and in none without a value."""
 
 
 class CaseProperties(NamedTuple):
-    """A case of a run can be grouped by its persona and by what its scenario says of it."""
-
     scores: Mapping[str, float]
-    """The scenario's score in each dimension that it has one in."""
     metadata: Mapping[str, object]
-    """The scenario's metadata has the columns of its table in `vars`."""
+    """The entry `vars` of the metadata has the columns of the scenario's table."""
     persona: str | None
 
     def groups(self, field: str) -> CaseGroups:
-        """A name stands for the persona first, then for a dimension, then for metadata, then for a variable."""
         if field == PERSONA:
             return () if self.persona is None else (self.persona,)
         if field in self.scores:
@@ -45,7 +42,6 @@ class CaseProperties(NamedTuple):
         return _groups_of(variables.get(field)) if isinstance(variables, Mapping) else ()
 
     def fields(self) -> Iterable[str]:
-        """The names that have a value here."""
         yield from (PERSONA,) if self.persona is not None else ()
         yield from self.scores
         yield from (name for name in self.metadata if name != "vars")
@@ -54,13 +50,12 @@ class CaseProperties(NamedTuple):
 
 
 def _groups_of(value: object) -> CaseGroups:
-    """A value is in one group, and a list of values is in the group of each."""
     values = value if isinstance(value, list | tuple) else (value,)
     return tuple(dict.fromkeys(group for each in values if (group := _group_of(each)) is not None))
 
 
 def _group_of(value: object) -> str | None:
-    """Objects, lists, and texts that are too long to be names of groups, are in none."""
+    """Return None for objects, lists, and texts that are too long to name a group."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -76,15 +71,13 @@ def _group_of(value: object) -> str | None:
 
 
 class Field(NamedTuple):
-    """Something that the cases of a run can be grouped by."""
-
     name: str
     values: int
 
 
 def groupable_fields(cases: Sequence[CaseProperties]) -> list[Field]:
-    """The fields that divide the cases into two to MAX_GROUPS groups, of which most have more than one case; the
-    persona first, then by name."""
+    """Return fields that divide the cases into two to MAX_GROUPS groups, most of which have more than one case. The
+    persona comes first, then fields by name."""
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     ended: set[str] = set()
     for case in cases:
@@ -102,44 +95,36 @@ def groupable_fields(cases: Sequence[CaseProperties]) -> list[Field]:
 
 
 class GroupFigures(NamedTuple):
-    """The cases of one value."""
-
     value: str | None
-    """None of the cases without a value."""
+    """None stands for the cases without a value."""
     scenarios: int
     columns: tuple[GroupEstimate, ...]
-    """They are in the order of the columns of the run's plan."""
 
 
 class CrossedFigures(NamedTuple):
-    """It has the intervals of one column for scenarios and personas like those of the run."""
-
     pass_rate: Interval | None
     decision: Interval | None
 
 
 class Breakdown(NamedTuple):
-    """The figures of a run by what its cases have in common."""
-
     run_id: str
     columns: tuple[Column, ...]
     by: str | None
     fields: list[Field]
-    """The cases can be grouped by these."""
     groups: list[GroupFigures]
-    """Numbers by size, then texts, and the cases without a value last; empty if `by` is None."""
+    """Numbers come first by size, then texts, then cases without a value; it is empty if `by` is None."""
     crossed: tuple[CrossedFigures, ...] = ()
-    """It has an entry for each column, or none with fewer than MIN_PERSONAS personas or MIN_SCENARIOS scenarios."""
+    """Each column has an entry; there is none with fewer than MIN_PERSONAS personas or MIN_SCENARIOS scenarios."""
 
 
 class NotGroupable(ValueError):
-    """No case has a value for the name, or they have more than MAX_GROUPS."""
+    """No case has a value for the name, or the cases have more than MAX_GROUPS values."""
 
 
 def break_down(
     run_id: str, plan: Plan, cases: Sequence[CaseProperties], by: str | None, read_counts: Callable[[], RunCounts]
 ) -> Breakdown:
-    """`cases` are those of the plan. Raises NotGroupable, before anything is counted."""
+    """Group the cases of a plan. Raises NotGroupable before anything is counted."""
     fields = groupable_fields(cases)
     if by is None:
         return Breakdown(run_id, plan.columns, by, fields, [])
@@ -161,8 +146,8 @@ def _groups_of_cases(cases: Sequence[CaseProperties], by: str, fields: Sequence[
 
 
 def grouped_figures(counts: RunCounts, groups: Sequence[CaseGroups]) -> list[GroupFigures]:
-    """The scenario stays the unit: what personas and repeats of a group made of one scenario is added up. A case in
-    several groups counts in each."""
+    """Return the figures of each group. The scenario stays the unit: the results of a group's personas and repeats for
+    one scenario are added up. A case in several groups counts in each."""
     scenarios: dict[str | None, list[tuple[int, ...]]] = {}
     for scenario in counts.scenarios:
         cases: defaultdict[str | None, list[int]] = defaultdict(list)
@@ -182,7 +167,7 @@ def grouped_figures(counts: RunCounts, groups: Sequence[CaseGroups]) -> list[Gro
 
 
 def crossed_figures(counts: RunCounts, personas: Sequence[CaseGroups]) -> tuple[CrossedFigures, ...]:
-    """`personas` are those of the cases: one, or none."""
+    """Return the crossed intervals by column; each of `personas` has the persona of a case, or is empty."""
     named = {persona for persona, *_ in filter(None, personas)}
     if len(named) < MIN_PERSONAS or len(counts.scenarios) < MIN_SCENARIOS:
         return ()
@@ -213,7 +198,7 @@ def _sum(cells: Sequence[Cell], cases: tuple[int, ...]) -> Cell:
 
 
 def _order_of(value: str | None) -> tuple[bool, bool, float, str]:
-    """Numbers by size, then texts, then no value."""
+    """Return a sort key that puts numbers first by size, then texts, then no value."""
     if value is None:
         return True, True, 0.0, ""
     is_number = _NUMBER.fullmatch(value) is not None

@@ -1,4 +1,4 @@
-"""What a reader of an analysis, or of a row of a comparison, should know before relying on its figures is a caution."""
+"""Finds the cautions that a reader should know before relying on an analysis or on a row of a comparison."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -22,7 +22,7 @@ SMALL_SAMPLE, MODERATE_SAMPLE = 10, 30
 HIGH_OTHER = 0.10
 UNEVEN_ERRORS = 0.05
 MIN_RARE = 10
-"""Scenarios with a rarer answer; alpha of fewer is uncertain, however many others there are."""
+"""Alpha is uncertain if fewer scenarios than this have a rarer answer, however many others there are."""
 
 
 class CautionCode(StrEnum):
@@ -49,29 +49,22 @@ class Caution:
     code: CautionCode
     text: str
     columns: tuple[int, ...] = ()
-    """Those it is about; all if empty."""
+    """The caution is about these columns; it is about all if empty."""
 
 
 @dataclass(frozen=True)
 class CautionInput:
-    """What cautions follow from."""
-
     metric: Metric
     overall: GroupEstimate
     columns: Sequence[GroupEstimate]
     dimensions: Sequence[DimensionAnalysis]
     named_dimensions: int
-    """That the scenarios have scores in."""
     scenarios: int
-    """That the run has."""
     missing_probes: int
-    """Without an outcome."""
     has_decision_rule: bool
     totals: Sequence[ColumnTotals] = ()
-    """These are the totals of `columns`, in the same order."""
     agreed: Agreement | None = None
     personas: int = 1
-    """The most that a scenario has."""
 
 
 def cautions(given: CautionInput) -> tuple[Caution, ...]:
@@ -97,7 +90,7 @@ def _personas(given: CautionInput) -> Iterator[Caution]:
 
 
 def _agreement(given: CautionInput) -> Iterator[Caution]:
-    """With fewer scenarios than SMALL_SAMPLE, another caution says enough."""
+    """Yield nothing for fewer scenarios than SMALL_SAMPLE, because another caution already covers them."""
     agreed = given.agreed
     if agreed is None or agreed.alpha is None or agreed.rare_scenarios is None or agreed.scenarios < SMALL_SAMPLE:
         return
@@ -184,8 +177,6 @@ def _targets(given: CautionInput) -> Iterator[Caution]:
 
 
 class ComparisonCaution(StrEnum):
-    """What to bear in mind when reading a row."""
-
     ONE_SCENARIO = "ONE_SCENARIO"
     FEW_SCENARIOS = "FEW_SCENARIOS"
     SMALL_SAMPLE = "SMALL_SAMPLE"
@@ -243,7 +234,7 @@ def data_cautions(sample: PairedSample, metric: Metric) -> Iterator[ComparisonCa
 
 
 def error_cautions(difference: float | None, with_errors: float | None) -> Iterator[ComparisonCaution]:
-    """`with_errors` is the difference if errored probes count as failures; None if that is not asked."""
+    """Warn if errors decide the sign; `with_errors` is the difference with errored probes as failures, or None."""
     if difference is not None and with_errors is not None and difference * with_errors < 0:
         yield ComparisonCaution.ERRORS_DECIDE
 

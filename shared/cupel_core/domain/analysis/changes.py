@@ -1,4 +1,4 @@
-"""What changed between two runs: a difference is only explained by a change if it is the only one."""
+"""Lists what changed between two runs: a change only explains a difference if it is the only one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -28,17 +28,13 @@ _ABSENT = "none"
 
 @dataclass(frozen=True)
 class RunDescription:
-    """What a run was: everything that can explain a difference."""
-
     definition_id: str
     definition_version: int
     definition_name: str
     content: Mapping[str, Any]
-    """The definition's, in the shape of the API."""
+    """The definition's content has the shape of the API."""
     targets: Mapping[str, str]
-    """The model of each compared column, by its name."""
     params: Mapping[str, Mapping[str, Any]]
-    """The parameters of each compared column, by its name."""
     config: Mapping[str, Any]
     repeats: int
     sample_percentage: int
@@ -47,36 +43,35 @@ class RunDescription:
     scenario_total: int
     rescore_id: str | None
     model_versions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By column, how many answers came from each version that the provider named."""
 
 
 class RunChange(NamedTuple):
-    """`aspect` is a stable name; `summary` is a sentence."""
+    """`aspect` is a stable name, and `summary` is a sentence."""
 
     aspect: str
     summary: str
     baseline: Any = None
     comparison: Any = None
     is_cause: bool = True
-    """Whether it can explain a difference: the number of repeats, for example, only changes how well it is known."""
+    """A cause can explain a difference; another number of repeats, for example, cannot."""
 
 
 @dataclass(frozen=True)
 class WhatChanged:
     changes: tuple[RunChange, ...]
     diff: str
-    """Unified diff of the texts that the targets were sent, at most MAX_DIFF_LENGTH characters."""
+    """It is the unified diff of the texts sent to targets, with at most MAX_DIFF_LENGTH characters."""
     definition_path: tuple[str, ...] = ()
-    """Definition ids from the baseline's to the comparison's through the tree of forks; empty if not related."""
+    """These definition ids lead from the baseline's to the comparison's through the tree of forks; empty if
+    unrelated."""
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Each once: several targets may have other versions of their models."""
+        """Return each aspect once, because several targets may have changed model versions."""
         return tuple(dict.fromkeys(change.aspect for change in self.changes if change.is_cause))
 
     @property
     def is_confounded(self) -> bool:
-        """Whether several changes could explain a difference."""
         return len(self.causes) > 1
 
 
@@ -156,7 +151,7 @@ def _text_diff(before: RunDescription, after: RunDescription) -> str:
 
 
 def _texts(content: Mapping[str, Any]) -> list[str]:
-    """What targets are sent, line by line: system prompt, template and prompts."""
+    """Return the texts that targets are sent, line by line: system prompt, template and prompts."""
     lines: list[str] = []
     for title, text in _titled(content):
         lines += [f"[{title}]", *text.splitlines()]

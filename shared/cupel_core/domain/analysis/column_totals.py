@@ -1,6 +1,6 @@
-"""Sums over the outcomes of one column: what its cells do not have.
+"""Sums the outcomes of one column in ways that its cells do not have.
 
-All sums are of integers (fractions in billionths), so they are the same whatever the order and the parts.
+All sums are of integers (fractions in billionths), so they do not depend on the order or the division of outcomes.
 """
 
 from collections import Counter
@@ -18,21 +18,18 @@ from cupel_core.domain.scoring.unscored import UnscoredCause
 
 _NANO = 10**9
 MAX_NAMES = 1_000
-"""Different metrics, tags or model versions of a column; further ones are not counted, so that a file stays small."""
+"""A column counts at most this many metrics, tags or model versions, so that a count file stays small."""
 MAX_CAUSES = 10
 """A column shows at most this many causes of unscored answers; `unscored` also counts the others."""
 HISTOGRAMS = ("durations_ms", "turns", "input_tokens", "output_tokens", "tokens", "turn_durations_ms")
-"""Each counts conversations, but for the last, which counts single answers."""
+"""Each counts conversations, except the last, which counts single answers."""
 COST_KINDS = ("target", "judge", "persona", "summary", "operation")
 
 
 class CheckCount(NamedTuple):
-    """Results of one assertion."""
-
     passed: int = 0
     failed: int = 0
     errors: int = 0
-    """Could not be computed."""
 
     def plus(self, other: "CheckCount") -> "CheckCount":
         return CheckCount(*(mine + its for mine, its in zip(self, other, strict=True)))
@@ -44,8 +41,6 @@ class CheckCount(NamedTuple):
 
 @dataclass
 class Total:
-    """A sum of numbers and how many there are."""
-
     nano: int = 0
     count: int = 0
 
@@ -68,17 +63,15 @@ class Total:
 
 @dataclass
 class CostTotal:
-    """Of one kind of calls."""
-
     calls: int = 0
     nano_usd: int = 0
-    """Of those whose price is known."""
+    """Only calls whose price is known are summed, in billionths of a dollar."""
     unpriced: int = 0
-    """Outcomes with a call whose price is unknown."""
+    """Each of these outcomes has a call whose price is unknown."""
     input_tokens: int = 0
     output_tokens: int = 0
     models: dict[str, ModelCalls] = field(default_factory=dict)
-    """What was used of each model, as far as it was recorded; at most MAX_NAMES."""
+    """Usage by model is recorded where it is known, for at most MAX_NAMES models."""
     uncertain_nano_usd: int = 0
 
     def add(self, cost: CountedCost) -> None:
@@ -105,7 +98,6 @@ class CostTotal:
                 self.models[model] = self.models.get(model, ModelCalls()).plus(use)
 
     def to_json(self) -> list[Any]:
-        """Deterministic: models ascend."""
         models = {model: list(use) for model, use in sorted(self.models.items())}
         numbers = [self.calls, self.nano_usd, self.unpriced, self.input_tokens, self.output_tokens]
         if self.uncertain_nano_usd:
@@ -114,7 +106,7 @@ class CostTotal:
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> "CostTotal":
-        """Read what `to_json` wrote: the models, and what is uncertain, are omitted if there is nothing of them."""
+        """Read what `to_json` wrote, which omits models and uncertain costs if there are none."""
         total = cls(*data[:5])
         total.models = {model: ModelCalls(*use) for model, use in (data[5] if len(data) > 5 else {}).items()}
         total.uncertain_nano_usd = data[6] if len(data) > 6 else 0
@@ -122,13 +114,11 @@ class CostTotal:
 
     @property
     def usd(self) -> float | None:
-        """None if a price is unknown."""
+        """Return None if a price is unknown."""
         return None if self.unpriced else self.nano_usd / _NANO
 
 
 class ErrorCount(NamedTuple):
-    """Errored probes with one code."""
-
     probes: int
     first_index: int
 
@@ -139,43 +129,38 @@ class ErrorCount(NamedTuple):
 
 
 class CauseCount(NamedTuple):
-    """It counts the unscored answers with one cause. Each answer counts for one cause."""
+    """Counts the unscored answers with one cause; each answer counts for one cause."""
 
     cause: UnscoredCause
     probes: int
     first_index: int
-    """This probe is the example."""
 
 
 @dataclass
 class ColumnTotals:
-    """Sums over all outcomes of one column."""
-
     histograms: dict[str, Histogram] = field(default_factory=lambda: {name: Histogram() for name in HISTOGRAMS})
-    """Of the completed probes, by HISTOGRAMS."""
     costs: dict[str, CostTotal] = field(default_factory=lambda: {kind: CostTotal() for kind in COST_KINDS})
-    """Of all probes, by COST_KINDS."""
     errors: dict[str, ErrorCount] = field(default_factory=dict)
     unscored: int = 0
     causes: dict[UnscoredCause, ErrorCount] = field(default_factory=dict)
-    """It counts the unscored answers by cause, for at most MAX_NAMES causes, so the counts may add up to fewer."""
+    """Unscored answers are counted by cause for at most MAX_NAMES causes, so the counts may add up to fewer."""
     score: Total = field(default_factory=Total)
-    """Of the judged probes that have one."""
     metrics: dict[str, Total] = field(default_factory=dict)
     tags: Counter[str] = field(default_factory=Counter)
     model_versions: Counter[str] = field(default_factory=Counter)
     checks: dict[str, CheckCount] = field(default_factory=dict)
-    """By the name of the assertion; at most MAX_NAMES."""
+    """Assertions are counted by name, at most MAX_NAMES of them."""
     cut: int = 0
-    """Completed probes whose last answer was cut by a limit of tokens."""
+    """The token limit cut the last answer of these completed probes."""
     omitted: Counter[str] = field(default_factory=Counter)
-    """It counts completed probes by each parameter that was left out of the requests to the target."""
+    """Completed probes are counted by each parameter that was left out of the requests to the target."""
     surplus: dict[str, Total] = field(default_factory=dict)
-    """It has what `metrics` lacks of each metric's sum of score x weight, from outcomes whose weight is not 1."""
+    """For each metric, this is the sum of score x weight less the sum of scores in `metrics`, over weights other than
+    1."""
     partly_checked: int = 0
-    """It counts the completed probes of scenarios whose import left out checks."""
+    """These completed probes belong to scenarios whose import left out checks."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """It counts the checks that these imports left out, by type, for at most MAX_NAMES types."""
+    """The checks that imports left out are counted by type, for at most MAX_NAMES types."""
 
     def add(self, outcome: CountedOutcome) -> None:
         for cost in outcome.costs:
@@ -215,7 +200,6 @@ class ColumnTotals:
             _count(self.omitted, Counter(outcome.omitted_parameters))
 
     def merge(self, other: "ColumnTotals") -> None:
-        """Add the sums over other outcomes."""
         for name in HISTOGRAMS:
             self.histograms[name].merge(other.histograms[name])
         for kind in COST_KINDS:
@@ -257,7 +241,7 @@ class ColumnTotals:
 
     @property
     def unscored_causes(self) -> list[CauseCount]:
-        """Return why answers are unscored, the most frequent cause first."""
+        """Return the causes of unscored answers, with the most frequent one first."""
         counted = [CauseCount(cause, *found) for cause, found in self.causes.items()]
         return sorted(counted, key=lambda each: (-each.probes, each.cause.sort_key))
 
@@ -271,7 +255,6 @@ class ColumnTotals:
 
     @property
     def metric_sums(self) -> dict[str, float]:
-        """Return the sum of score x weight over all results, by metric. Derived metrics are computed from it."""
         none = Total()
         return {name: each.value + self.surplus.get(name, none).value for name, each in sorted(self.metrics.items())}
 
@@ -281,28 +264,24 @@ class ColumnTotals:
 
     @property
     def cost_usd(self) -> float | None:
-        """Of all calls; None if there were none, or if a price is unknown."""
+        """Return the cost of all calls; None if there were none, or if a price is unknown."""
         if not self.calls or any(cost.unpriced for cost in self.costs.values()):
             return None
         return sum(cost.nano_usd for cost in self.costs.values()) / _NANO
 
     @property
     def role_costs(self) -> tuple[RoleCost, ...]:
-        """Return what the models of each role cost, of the roles with calls."""
         return role_costs({kind: (cost.calls, cost.usd) for kind, cost in self.costs.items()})
 
     @property
     def uncertain_usd(self) -> float:
-        """Calls of all kinds without an answer may have cost this much in addition."""
         return sum(cost.uncertain_nano_usd for cost in self.costs.values()) / _NANO
 
     @property
     def tokens(self) -> int:
-        """The target's, in and out."""
         return self.histograms["input_tokens"].total + self.histograms["output_tokens"].total
 
     def to_json(self) -> dict[str, Any]:
-        """Deterministic: names ascend."""
         return {
             "histograms": {name: histogram.to_json() for name, histogram in self.histograms.items()},
             "costs": {kind: cost.to_json() for kind, cost in self.costs.items()},

@@ -1,6 +1,6 @@
-"""Comparison of two sides, scenario by scenario: two runs, or targets or prompts of one run.
+"""Compares two sides scenario by scenario: two runs, or targets or prompts of one run.
 
-The scenario is the unit: its repeats and personas are not independent. Each scenario counts once.
+The scenario is the unit, because its repeats and personas are not independent. Each scenario counts once.
 """
 
 from collections import Counter
@@ -59,25 +59,20 @@ from cupel_core.domain.analysis.verdicts import (
 from cupel_core.domain.statistics import MIN_SCENARIOS
 
 _CODE_RANGE = 4
-"""Decisions reach from 1 to 5."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Figures of one pair of columns, or of all pairs together."""
-
     baseline: tuple[SideColumn, ...]
     comparison: tuple[SideColumn, ...]
     baseline_mean: float | None
     comparison_mean: float | None
-    """Over the scenarios that count, each once."""
     estimate: PairedEstimate
     test: SignificanceTest
     adjusted_p: float | None
     detectable_effect: float | None
-    """The minimum detectable effect."""
     scenarios_needed: int | None
-    """About how many scenarios would detect a difference as large as the margin."""
+    """About this many scenarios would detect a difference as large as the margin."""
     equivalence_p: float | None
     changes: dict[ChangeDirection, int]
     incomparable: dict[Incomparable, int]
@@ -87,15 +82,13 @@ class ComparisonRow:
     verdict: ComparisonVerdict = ComparisonVerdict.INCONCLUSIVE
     sentence: str = ""
     notes: tuple[str, ...] = ()
-    """They say what the other figures of the row say, in sentences."""
     most_changed: tuple[ScenarioChange, ...] = ()
-    """By absolute difference, then id; at most MAX_CHANGES. None for all pairs together."""
+    """The changes descend by absolute difference, then id; at most MAX_CHANGES. It is None for all pairs together."""
     own_difference: OwnDifference | None = None
     """It is the difference on exactly these scenarios; None for all pairs together."""
     errors_fail_difference: float | None = None
-    """It is the difference of pass rates if errored probes count as failures; None without errors."""
+    """This is the difference of pass rates if errored probes count as failures; None without errors."""
     usage: Mapping[UsageMeasure, UsageRatio] = field(default_factory=dict)
-    """It has the cost and the time of the target's calls, paired by scenario."""
 
     @property
     def is_substituted(self) -> bool:
@@ -117,7 +110,7 @@ class ComparisonFigures:
     only_comparison: int
     rows: tuple[ComparisonRow, ...]
     overall: ComparisonRow | None
-    """It tests each scenario's mean over all pairs; None for a single pair."""
+    """The overall row tests each scenario's mean over all pairs; it is None for a single pair."""
     unpaired_baseline: tuple[SideColumn, ...]
     unpaired_comparison: tuple[SideColumn, ...]
 
@@ -131,7 +124,7 @@ class _Levels(NamedTuple):
 def compare(
     baseline: ComparisonSide, comparison: ComparisonSide, options: ComparisonOptions | None = None
 ) -> ComparisonFigures:
-    """Raises NotMatchable if the sides have no scenario in common."""
+    """Compute the figures of a comparison. Raises NotMatchable if the sides have no scenario in common."""
     options = options or ComparisonOptions()
     matched = match_scenarios(baseline.scenarios, comparison.scenarios)
     columns = pair_columns(baseline, comparison)
@@ -173,7 +166,6 @@ class _ComparedSides(NamedTuple):
     comparison: ComparisonSide
 
     def operations(self, pair: ColumnPair, answers: tuple[Cell, Cell]) -> OperatingDifferences:
-        """`answers` are those of either side to the common scenarios."""
         named = zip(self, pair, answers, strict=True)
         return OperatingDifferences(
             *(SideOperations.of((side.totals(each.number) for each in columns), cell) for side, columns, cell in named)
@@ -211,7 +203,7 @@ def _sample_with_errors(
 
 
 def _with_errors_difference(row: ComparisonRow, errors_fail: Sequence[PairedValues] | None) -> ComparisonRow:
-    """`errors_fail` are the scenarios' pass rates with errored probes as failures."""
+    """Add the difference with errors; `errors_fail` are the scenarios' pass rates with errored probes as failures."""
     if not errors_fail:
         return row
     difference = fmean(each.difference for each in errors_fail)
@@ -257,7 +249,7 @@ def _row(
 def _paired(
     values: Sequence[PairedValues], answers: Sequence[tuple[int, int]], levels: _Levels, tests: int
 ) -> _TestedEstimate:
-    """Compare scenarios; `answers` are the numbers of either side's answers to each."""
+    """Compare scenarios; `answers` has the number of answers on each side per scenario."""
     estimate = paired_estimate(values, levels.alpha, _CODE_RANGE)
     if estimate.scenarios < MIN_SCENARIOS:
         return _TestedEstimate(
@@ -278,7 +270,7 @@ def _paired(
 
 
 def _rates(pairs: PairCounts, estimate: PairedEstimate, levels: _Levels, tests: int) -> _TestedEstimate:
-    """`estimate` is that of decisions, of which rates keep all but the intervals and the test."""
+    """Replace the intervals and the test of `estimate`, which is computed as for decisions, by those for rates."""
     compared = replace(
         estimate,
         interval=pairs.interval(levels.alpha),
@@ -291,7 +283,7 @@ def _rates(pairs: PairCounts, estimate: PairedEstimate, levels: _Levels, tests: 
 
 
 def _estimate_of_trials(scenario: PairedScenario, values: PairedValues, levels: _Levels) -> PairedEstimate:
-    """Of a single scenario, whose trials are the units."""
+    """Estimate the difference of a single scenario, whose trials are the units."""
     before, after = scenario.pooled
     result = compare_trials(levels.metric, before, after, levels.alpha)
     equivalence = compare_trials(levels.metric, before, after, 2 * levels.alpha)
@@ -312,8 +304,6 @@ def _scenarios_needed(estimate: PairedEstimate, detectable: float | None, levels
 
 
 class _ScenarioMeans:
-    """Each scenario's mean over the pairs that have answers to it."""
-
     def __init__(self) -> None:
         self._values: dict[str, list[PairedValues]] = {}
         self._numbers: dict[str, tuple[int, int]] = {}
@@ -346,7 +336,7 @@ class _ScenarioMeans:
 
 
 def _with_verdicts(rows: Sequence[ComparisonRow], levels: _Levels) -> list[ComparisonRow]:
-    """With p-values adjusted over these rows, and what follows from them."""
+    """Adjust the p-values over these rows, and set what follows from them."""
     adjusted = holm([row.estimate.p for row in rows])
     return [_with_verdict(replace(row, adjusted_p=p), levels) for row, p in zip(rows, adjusted, strict=True)]
 

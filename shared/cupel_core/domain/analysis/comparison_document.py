@@ -1,4 +1,4 @@
-"""The figures of a comparison as JSON, as they are stored and returned."""
+"""Writes the figures of a comparison as JSON, as they are stored and returned."""
 
 from collections.abc import Iterable, Sequence
 from heapq import merge
@@ -16,7 +16,7 @@ from cupel_core.domain.statistics import Interval
 
 
 def figures_json(figures: ComparisonFigures) -> dict[str, Any]:
-    """Without the changed scenarios, which are stored apart: there may be many."""
+    """Return the figures without the changed scenarios, which may be many and are stored separately."""
     return {
         "metric": figures.metric,
         "alpha": figures.alpha,
@@ -99,13 +99,12 @@ def ratio_json(ratio: UsageRatio) -> dict[str, Any]:
 
 
 def all_changes_json(rows: Sequence[Sequence[ScenarioChange]]) -> list[dict[str, Any]]:
-    """Return the most changed scenarios of all rows together; `row` is the number of the row that a scenario is of."""
+    """Return the most changed scenarios of all rows together, each with the number of its row as `row`."""
     merged = merge(*([(order_of(each), number, each) for each in row] for number, row in enumerate(rows)))
     return [_change_json(each, number) for _, number, each in islice(merged, MAX_CHANGES)]
 
 
 def changes_json(changes: Iterable[ScenarioChange], row: int) -> list[dict[str, Any]]:
-    """Return the most changed scenarios of one row."""
     return [_change_json(each, row) for each in changes]
 
 
@@ -146,7 +145,6 @@ def what_changed_json(changed: WhatChanged) -> dict[str, Any]:
 
 
 def _columns(columns: Iterable[SideColumn]) -> list[dict[str, Any]]:
-    """With the fields of results: target, prompt, label, model and connector."""
     return [
         {
             "targetId": each.column.target.id,

@@ -1,4 +1,4 @@
-"""Plans comparisons: from what they must detect and what is known of the spread, the sizes of runs follow."""
+"""Plans comparisons: compute the sizes of runs from the effect to detect and what is known of the spread."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -13,32 +13,27 @@ SECOND_LOOK = (
     "half of alpha."
 )
 EFFECTS = (0.0001, 4)
-"""The least and the greatest difference to detect, and standard deviation."""
+"""The effect to detect and the standard deviation must lie between these."""
 PILOT_SCENARIOS = (2, MAX_SCENARIOS)
 MAX_TARGETS = 200
 _ASSUMED_VARIANCE = {False: 1.0, True: 0.5}
-"""The variance of a scenario's difference is taken to be one squared point for decisions and, for rates, the largest
+"""A scenario's difference is assumed to vary by one squared point for decisions and, for rates, by the largest variance
 that two independent answers can have."""
 
 
 class PlanRequest(NamedTuple):
-    """It says what a comparison must detect, without an earlier run."""
-
     effect: float
     metric: Metric | None = None
     """None stands for the pass rate if there is a `rate`, and for decisions otherwise."""
     rate: float | None = None
-    """The pass rate of one side, from which the spread follows."""
     spread: float | None = None
-    """It is the standard deviation of the scenarios' differences."""
     pilot_scenarios: int | None = None
-    """The spread was estimated from so many scenarios; None if it is known otherwise."""
+    """The spread was estimated from this many scenarios; None if it is known otherwise."""
     targets: int = 1
-    """The number of targets that are compared at once."""
 
     @property
     def violations(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that are out of their range or contradict others, and why."""
+        """Yield each field that is out of range or contradicts another, and why."""
         for name, value, (low, high) in (
             ("effect", self.effect, EFFECTS),
             ("rate", self.rate, (0, 1)),
@@ -58,7 +53,6 @@ class PlanRequest(NamedTuple):
             yield "pilotScenarios", "needs the spread that was estimated from them"
 
     def plan(self) -> "ComparisonPlan":
-        """Return the plan of a request without violations."""
         metric = self.metric or (Metric.DECISION if self.rate is None else Metric.PASS_RATE)
         return ComparisonPlan(metric, self.effect, self._differences(metric), self.pilot_scenarios, self.targets)
 
@@ -75,17 +69,15 @@ class ComparisonPlan:
     effect: float
     differences: DifferenceVariance
     pilot_scenarios: int | None = None
-    """The spread is the upper bound of what so many scenarios have shown; None if it was not estimated."""
+    """The spread is an upper bound estimated from this many scenarios; None if it was not estimated."""
     targets: int = 1
     personas: float = 1.0
-    """A scenario has so many on average."""
 
     @property
     def runs(self) -> list[PlannedRun]:
         return list(plan_runs(self.effect, self.differences, tests=self.targets, personas=self.personas))
 
     def document(self) -> Mapping[str, Any]:
-        """The plan as JSON."""
         return {
             "metric": str(self.metric),
             "effect": self.effect,

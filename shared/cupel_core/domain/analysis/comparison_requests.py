@@ -1,4 +1,4 @@
-"""Requested comparisons, and what is stored of one beside its figures."""
+"""Describes requested comparisons, and what is stored of one beside its figures."""
 
 import json
 from dataclasses import field, replace
@@ -13,26 +13,23 @@ from cupel_core.domain.runs.run import RunFailure
 
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.2
 ALGORITHM = "comparison-2"
-"""Part of a comparison's id; another one when the same inputs would give other figures."""
+"""A comparison's id contains this version, which changes when the same inputs would give other figures."""
 
 
 @dataclass(frozen=True)
 class ComparisonOptions:
     metric: Metric | None = None
-    """DECISION if None and both sides decided anything, else PASS_RATE."""
+    """If None, it is DECISION if both sides decided anything, and else PASS_RATE."""
     alpha: float = 0.05
     margin: float | None = None
-    """The metric's default if None."""
 
     @property
     def alpha_issue(self) -> str | None:
-        """It says why the level cannot be used."""
         is_usable = MIN_ALPHA <= self.alpha <= MAX_ALPHA
         return None if is_usable else f"must be from {MIN_ALPHA:g} to {MAX_ALPHA:g}"
 
     @property
     def margin_issue(self) -> str | None:
-        """It says why the margin cannot be used with the metric."""
         if self.metric and self.metric.is_rate and self.margin is not None and self.margin > 1:
             return f"must be at most 1: {self.metric} is a share"
         return None
@@ -40,14 +37,12 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class SideSpec:
-    """A run, or some of its targets and prompts."""
-
     run_id: str
     targets: tuple[str, ...] = ()
-    """Ids or models; all if empty."""
+    """These are ids or models; all targets are compared if empty."""
     prompts: tuple[str, ...] = ()
     rescore_id: str | None = None
-    """The rescore whose results count; the run's own scoring if None."""
+    """The results of this rescore count; those of the run's own scoring if None."""
 
 
 @dataclass(frozen=True)
@@ -56,29 +51,26 @@ class ComparisonSpec:
     comparison: SideSpec
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
     experiment_id: str | None = None
-    """Of an experiment that asked for it."""
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """The baseline's first; one if both sides are of the same run."""
+        """Return the baseline's run id first, and only one id if both sides are of the same run."""
         return tuple(dict.fromkeys((self.baseline.run_id, self.comparison.run_id)))
 
 
 @dataclass(frozen=True)
 class ComparisonRecord:
-    """A comparison as stored, without its figures."""
-
     workspace: str
     id: str
     spec: ComparisonSpec
     revisions: tuple[str, str]
-    """Identify the outcomes of either side that are compared."""
+    """The revisions identify the compared outcomes of either side."""
     created_at: datetime
     status: JobStatus = JobStatus.QUEUED
-    """RUNNING is known from the job only."""
+    """A stored status is never RUNNING, which only the job knows."""
     verdict: str | None = None
     sentence: str | None = None
-    """Of all pairs together, or of the only one."""
+    """The sentence is about all pairs together, or about the only one."""
     failure: RunFailure | None = None
     completed_at: datetime | None = None
 
@@ -94,6 +86,6 @@ class ComparisonRecord:
 
 
 def comparison_id(spec: ComparisonSpec, revisions: tuple[str, str]) -> str:
-    """The same for the same request about the same outcomes."""
+    """Return the same id for the same request about the same outcomes."""
     inputs = json.dumps([ALGORITHM, encode(spec), revisions], sort_keys=True)
     return f"cmp_{sha256(inputs.encode()).hexdigest()[:24]}"

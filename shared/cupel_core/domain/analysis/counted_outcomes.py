@@ -1,6 +1,6 @@
-"""The counted figures of an outcome, which have nothing that was said. An outcome in memory is counted here.
+"""Counts an outcome that is in memory into figures that contain nothing that was said.
 
-Of stored ones, `store/counted_outcomes.py` reads the same.
+`store/counted_outcomes.py` reads the same figures from stored outcomes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,57 +15,50 @@ from cupel_core.domain.scoring.unscored import UnscoredCause
 
 
 class CountedCost(NamedTuple):
-    """The calls of one kind of an outcome, and what they cost; None if a price is unknown."""
-
     kind: str
-    """One of COST_KINDS."""
     calls: int
     usd: float | None
     input_tokens: int = 0
     output_tokens: int = 0
     models: Mapping[str, ModelCalls] = {}
-    """What was used of each model, as far as it was recorded: not of targets."""
+    """Usage by model is recorded for calls of all roles but the target."""
     uncertain_usd: float = 0.0
-    """Calls without an answer may have cost this much in addition."""
+    """Calls without an answer may have cost up to this much more."""
     cached_usd: float | None = 0.0
-    """Answers from a cache cost this much when they were made; None if a price is unknown."""
+    """Answers from a cache cost this much when they were made; it is None if a price is unknown."""
 
 
 class CountedOutcome(NamedTuple):
-    """The counted figures of an outcome: nothing that was said, and nothing that quotes it."""
-
     probe_index: int
     is_completed: bool
     code: str | None = None
-    """The decision: `1`-`5`; anything else counts as `other`."""
+    """The decision is `1`-`5`; anything else counts as `other`."""
     success: bool | None = None
-    """None if nothing was judged, or if it could not be computed."""
+    """It is None if nothing was judged, or if the judgment could not be computed."""
     score: float | None = None
     cause: UnscoredCause | None = None
-    """It says why a weighted assertion could not be computed; None if all were, or if a user corrected the result."""
+    """The cause says why a weighted assertion could not be computed; None if all were, or if a user corrected the
+    result."""
     metrics: Mapping[str, float] = {}
     metric_weights: Mapping[str, float] = {}
-    """It has the sum of the weights of each metric's results, unless that sum is 1."""
+    """A metric whose results have weights that sum to 1 has no entry."""
     tags: Sequence[str] = ()
     duration_ms: int = 0
     turns: int = 0
     turn_durations_ms: Sequence[int] = ()
-    """Each answer took so long."""
     input_tokens: int = 0
     output_tokens: int = 0
     model_version: str | None = None
     error_code: str | None = None
     costs: Sequence[CountedCost] = ()
     checks: Mapping[str, bool | None] = {}
-    """It says by name whether each assertion passed; None if it could not be computed."""
+    """It is None for an assertion that could not be computed."""
     is_cut: bool = False
-    """The limit of tokens cut the last answer."""
     left_out: Mapping[str, int] = {}
-    """It counts the checks that the scenario's import left out, by type; empty if a user corrected the result."""
+    """Checks that the scenario's import left out are counted by type; it is empty if a user corrected the result."""
     is_cached: bool = False
-    """It is set if an answer of the target came from a cache: its time is that of the call before."""
+    """An answer of the target came from a cache, so its time is that of the original call."""
     omitted_parameters: Sequence[str] = ()
-    """These parameters were left out of the requests to the target."""
 
     @property
     def is_unscored(self) -> bool:

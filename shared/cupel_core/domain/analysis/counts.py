@@ -1,9 +1,9 @@
-"""Count files: all that statistics need of a run's outcomes, in thirteen numbers per cell and sums per column.
+"""Reads and writes count files, which have all that statistics need of a run's outcomes.
 
 A cell is one column (a target, asked by one prompt) and one case (a scenario with one of its personas, or with none).
 Its probes are the repeats, whose indexes are consecutive; its number is the index of its first probe divided by the
-repeats, so cells are numbered in the order of the plan. A count file has the cells of consecutive probes. Files of
-parts of a run add up to the same counts whatever the parts, also where a border divides a cell.
+repeats, so cells are numbered in the order of the plan. A count file has the cells of consecutive probes and sums per
+column. Files of parts of a run add up to the same counts whatever the parts, even if a border divides a cell.
 
 The bytes of a file are deterministic:
 
@@ -37,7 +37,7 @@ MAX_HEADER_BYTES = 64_000_000
 MAX_FILE_BYTES = MAX_PROBES * (BYTES_PER_CELL + _USAGE_BYTES) + MAX_HEADER_BYTES + 100
 """A larger file is not read."""
 VERSION = 4
-"""Files of another version are not read: they have other names, so their outcomes are counted again."""
+"""Files of another version have other names and are not read, so their outcomes are counted again."""
 _MAGIC = f"CUPELCT{VERSION}".encode()
 _PREFIX = Struct("<8sI")
 _CODES = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 4}
@@ -52,34 +52,29 @@ class InvalidCountFile(Exception):
 
 
 class Cell(NamedTuple):
-    """The counts of one column and one case, or of several cells added up."""
-
     code_1: int = 0
     code_2: int = 0
     code_3: int = 0
     code_4: int = 0
     code_5: int = 0
     other: int = 0
-    """Completed without a readable code, although the definition has a decision rule."""
+    """These completed probes have no readable code, although the definition has a decision rule."""
     errored: int = 0
     judged: int = 0
     passed: int = 0
     undecided: int = 0
-    """Completed, but the definition has no decision rule, or a judge has not applied it yet."""
+    """These completed probes have no decision, because the definition has no rule or no judge has applied it yet."""
 
     @property
     def codes(self) -> tuple[int, int, int, int, int]:
-        """How many answers have each of the codes 1-5."""
         return self[:5]
 
     @property
     def decided(self) -> int:
-        """Answers with a code 1-5."""
         return self[0] + self[1] + self[2] + self[3] + self[4]
 
     @property
     def ruled(self) -> int:
-        """Answers to which the decision rule was applied."""
         return self.decided + self.other
 
     @property
@@ -92,18 +87,15 @@ class Cell(NamedTuple):
 
     @property
     def code_squares(self) -> int:
-        """The sum of the squared codes."""
         return self[0] + 4 * self[1] + 9 * self[2] + 16 * self[3] + 25 * self[4]
 
     @property
     def mean_code(self) -> float | None:
-        """None if nothing was decided."""
         decided = self.decided
         return self.code_sum / decided if decided else None
 
     @property
     def pass_rate(self) -> float | None:
-        """None if nothing was judged."""
         return self.passed / self.judged if self.judged else None
 
     def plus(self, other: "Cell") -> "Cell":
@@ -112,19 +104,15 @@ class Cell(NamedTuple):
 
 @dataclass
 class Counts:
-    """Cells with consecutive numbers, and sums by column."""
-
     first_cell: int
     cells: array[int]
-    """COUNTS_PER_CELL numbers per cell."""
     usage: array[int]
-    """SUMS_PER_CELL numbers per cell: the sums of `TargetUsage`."""
+    """Each cell has SUMS_PER_CELL numbers, which are the sums of `TargetUsage`."""
     columns: dict[int, ColumnTotals] = field(default_factory=dict)
-    """By the number of the column in the plan; only those with outcomes."""
+    """Columns with outcomes have an entry, keyed by their number in the plan."""
 
     @classmethod
     def empty(cls, cells: range) -> "Counts":
-        """Without any outcome."""
         return cls(
             cells.start, array("H", bytes(BYTES_PER_CELL * len(cells))), array("q", bytes(_USAGE_BYTES * len(cells)))
         )
@@ -134,21 +122,17 @@ class Counts:
         return range(self.first_cell, self.first_cell + len(self.cells) // COUNTS_PER_CELL)
 
     def cell(self, number: int) -> Cell:
-        """The cell with this number."""
         start = (number - self.first_cell) * COUNTS_PER_CELL
         return Cell(*self.cells[start : start + COUNTS_PER_CELL])
 
     def target_usage(self, number: int) -> TargetUsage:
-        """Return what the target's calls of the cell with this number cost and took."""
         start = (number - self.first_cell) * SUMS_PER_CELL
         return TargetUsage(self.cell(number).completed, *self.usage[start : start + SUMS_PER_CELL])
 
     def column(self, number: int) -> ColumnTotals:
-        """The sums of a column, all zero if it has no outcome."""
         return self.columns.get(number) or ColumnTotals()
 
     def add(self, outcome: CountedOutcome, cell: int, column: int) -> None:
-        """Count one outcome."""
         start = (cell - self.first_cell) * COUNTS_PER_CELL
         if not outcome.is_completed:
             self.cells[start + _ERRORED] += 1
@@ -185,7 +169,6 @@ class Counts:
             self.columns.setdefault(column, ColumnTotals()).merge(totals)
 
     def encode(self) -> bytes:
-        """The bytes of a count file."""
         header = {
             "firstCell": self.first_cell,
             "cells": len(self.cell_range),
@@ -197,7 +180,7 @@ class Counts:
 
     @classmethod
     def decode(cls, data: bytes) -> "Counts":
-        """Raises InvalidCountFile for anything that `encode` has not returned."""
+        """Parse a count file. Raises InvalidCountFile for anything that `encode` has not returned."""
         try:
             magic, length = _PREFIX.unpack_from(data)
             text, body = data[_PREFIX.size : _PREFIX.size + length], data[_PREFIX.size + length :]
@@ -222,12 +205,10 @@ def _little_endian(cells: array[int]) -> array[int]:
 
 
 def cells_of(plan: Plan, indexes: range) -> range:
-    """The numbers of the cells that these probes belong to."""
     return range(indexes.start // plan.repeats, -(-indexes.stop // plan.repeats))
 
 
 def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Counts:
-    """The counts of these probes, from the outcomes of those that have one, in any order."""
     counts = Counts.empty(cells_of(plan, indexes))
     for outcome in outcomes:
         index = outcome.probe_index
@@ -236,8 +217,7 @@ def count(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> Cou
 
 
 def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
-    """The counts of a whole run, from files that together cover it, in any order. All cells are in memory: 44 bytes
-    each, at most 44 MB."""
+    """Add the count files of a whole run, in any order. All cells are in memory: 44 bytes each, at most 44 MB."""
     counts = Counts.empty(cells_of(plan, range(plan.total)))
     for part in parts:
         counts.merge(part)
@@ -245,14 +225,14 @@ def total_counts(plan: Plan, parts: Iterable[Counts]) -> Counts:
 
 
 class ScenarioCases(NamedTuple):
-    """A scenario of a run: its position in the run's manifest, and the numbers of its cases (one per persona)."""
+    """Contains a scenario's position in the run's manifest, and the numbers of its cases (one per persona)."""
 
     position: int
     cases: tuple[int, ...]
 
 
 def scenario_cases(positions: Sequence[int]) -> list[ScenarioCases]:
-    """The scenarios of a run in its order; `positions` of a snapshot are the scenario of each case."""
+    """Return the scenarios of a run in its order; `positions` has the scenario of each case."""
     cases: dict[int, list[int]] = {}
     for case, position in enumerate(positions):
         cases.setdefault(position, []).append(case)
@@ -261,38 +241,33 @@ def scenario_cases(positions: Sequence[int]) -> list[ScenarioCases]:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """The counts of a whole run, per scenario and column: what analyses and comparisons are computed from.
+    """Contains the counts of a whole run, per scenario and column, from which analyses and comparisons are computed.
 
-    `rows` gives, scenario by scenario, a `Cell` for each column; `case_cell` one case of one column, for those who pair
-    runs case by case. `totals.column(number)` has the sums of a column.
+    `rows` yields, scenario by scenario, a `Cell` for each column. `case_cell` returns one case of one column, for
+    callers that pair runs case by case. `totals.column(number)` has the sums of a column.
     """
 
     plan: Plan
     scenarios: Sequence[ScenarioCases]
     totals: Counts
-    """Of all of the run's cells."""
 
     def case_cell(self, column: int, case: int) -> Cell:
-        """The counts of one column and one case: its repeats."""
         return self.totals.cell(cell_number(self.plan, column, case))
 
     def case_usage(self, column: int, case: int) -> TargetUsage:
-        """Return what the target's calls of one column and one case cost and took."""
         return self.totals.target_usage(cell_number(self.plan, column, case))
 
     def cell(self, column: int, scenario: ScenarioCases) -> Cell:
-        """The counts of one column and one scenario: the repeats of all of its cases."""
         first, *others = self.cells_of_cases(column, scenario)
         for cell in others:
             first = first.plus(cell)
         return first
 
     def cells_of_cases(self, column: int, scenario: ScenarioCases) -> list[Cell]:
-        """The counts of one column and each case of a scenario."""
         return [self.case_cell(column, case) for case in scenario.cases]
 
     def column_cells(self, column: int) -> list[Cell]:
-        """The cells of a column by scenario, in the order of `scenarios`; equal ones are the same object."""
+        """Return the cells of a column in the order of `scenarios`; equal cells are the same object."""
         by_case, known = self.cells_by_case(column), dict[Cell, Cell]()
         cells = []
         for _, cases in self.scenarios:
@@ -303,7 +278,8 @@ class RunCounts:
         return cells
 
     def cells_by_case(self, column: int) -> list[Cell]:
-        """Few cells of a run with few repeats differ, so each is made once."""
+        """Return the cells of a column by case. Equal cells are the same object, because few differ in a run with few
+        repeats."""
         known, cells = dict[bytes, Cell](), list[Cell]()
         for indexes in self.plan.column_ranges(column):
             numbers = cells_of(self.plan, indexes)
@@ -317,12 +293,11 @@ class RunCounts:
         return cells
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """For each of `scenarios`, in their order, a cell per column of the plan."""
+        """Yield a cell per column of the plan for each of `scenarios`, in their order."""
         return zip(*map(self.column_cells, range(len(self.plan.columns))), strict=True)
 
 
 def cell_number(plan: Plan, column: int, case: int) -> int:
-    """The number of the cell of this column and case."""
     columns, first_case = len(plan.columns), 0
     for count_ in plan.segments:
         if case < first_case + count_:

@@ -1,8 +1,8 @@
-"""Intervals for scenarios and personas like those of a run, which are both taken as samples.
+"""Computes intervals that take both the scenarios and the personas of a run as samples.
 
-The variance is clustered by scenario and by persona (Cameron, Gelbach and Miller 2011): that of scenarios, plus that of
-personas, minus that of their combinations, and at least the larger of the first two. Student's t has the degrees of
-freedom of the smaller number of both.
+The variance is clustered by scenario and by persona (Cameron, Gelbach and Miller 2011): it is the variance of scenarios
+plus that of personas minus that of their combinations, and at least the larger of the first two. Student's t has the
+degrees of freedom of the smaller number of both.
 """
 
 from collections import defaultdict
@@ -23,32 +23,25 @@ from cupel_core.domain.statistics import (
 MIN_PERSONAS = 5
 """Fewer personas say nothing about others like them."""
 _ROUNDING = 1e-20
-"""A smaller variance is that of equal answers, but for rounding."""
+"""A smaller variance is rounding error: the answers are equal."""
 
 
 class CaseAnswers(NamedTuple):
-    """The answers to a scenario with a persona."""
-
     scenario: Hashable
     persona: Hashable
     trials: Trials
 
 
 class _CrossedMean(NamedTuple):
-    """The mean over scenarios, each of which counts once."""
-
     mean: float
     variance: float
-    """It is that of the mean for scenarios and personas like these."""
     clusters: int
-    """The smaller of the numbers of scenarios and personas that have answers."""
+    """It is the smaller of the numbers of scenarios and personas that have answers."""
 
 
 def interval_of_codes(cases: Sequence[CaseAnswers]) -> Interval | None:
-    """Return Student's interval of 95 %.
-
-    None if fewer than MIN_SCENARIOS scenarios or MIN_PERSONAS personas have answers, or if all answers are equal.
-    """
+    """Return Student's interval of 95 %. It is None if fewer than MIN_SCENARIOS scenarios or MIN_PERSONAS personas have
+    answers, or if all answers are equal."""
     found = _mean(cases)
     if found is None or found.variance < _ROUNDING:
         return None
@@ -56,10 +49,10 @@ def interval_of_codes(cases: Sequence[CaseAnswers]) -> Interval | None:
 
 
 def interval_of_share(cases: Sequence[CaseAnswers]) -> Interval | None:
-    """Return Wilson's interval of 95 %, with as many trials as have this variance.
+    """Return Wilson's interval of 95 % with the number of trials that has this variance.
 
-    It is never narrower than that for exactly these personas. None if fewer than MIN_SCENARIOS scenarios or
-    MIN_PERSONAS personas have answers.
+    It is never narrower than the interval for exactly these personas. It is None if fewer than MIN_SCENARIOS scenarios
+    or MIN_PERSONAS personas have answers.
     """
     found = _mean(cases)
     if found is None:
@@ -82,7 +75,6 @@ def _by_scenario(cases: Iterable[CaseAnswers]) -> Proportion:
 
 
 def _mean(cases: Sequence[CaseAnswers]) -> _CrossedMean | None:
-    """Return the mean and its variance; None if too few scenarios or personas have answers."""
     answered = [case for case in cases if case.trials.n]
     answers = _sums((case.scenario, case.trials.n) for case in answered)
     scenarios, personas = len(answers), len({case.persona for case in answered})
@@ -100,7 +92,6 @@ def _mean(cases: Sequence[CaseAnswers]) -> _CrossedMean | None:
 
 
 def _variance(influences: Iterable[tuple[Hashable, float]]) -> float:
-    """Return the variance of the mean, from the influence of each case on it, by the cluster it is in."""
     sums = _sums(influences)
     clusters = len(sums)
     return fsum(influence * influence for influence in sums.values()) * clusters / (clusters - 1)

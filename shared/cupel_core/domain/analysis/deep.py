@@ -1,6 +1,6 @@
-"""The figures of a deep analysis. They are computed by `cupel_core.analysis.deep`, the only place that needs numpy.
+"""Defines the figures of a deep analysis, which `cupel_core.analysis.deep` computes, the only place that needs numpy.
 
-Columns and scenarios are named by their numbers in the matrix. A part that cannot be computed is None, and
+Columns and scenarios are identified by their numbers in the matrix. A part that cannot be computed is None, and
 `unavailable` says why.
 """
 
@@ -13,11 +13,11 @@ from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval
 
 ALGORITHM_VERSION = "deep-4"
-"""Of these figures: an analysis of an earlier one is stale."""
+"""An analysis that was computed by another version is stale."""
 
 
 class DeepPart(StrEnum):
-    """What needs more targets, scenarios or dimensions than a run may have."""
+    """These parts of an analysis need more targets, scenarios or dimensions than some runs have."""
 
     COMPONENTS = "components"
     OUTLIER_TARGETS = "outlierTargets"
@@ -34,7 +34,7 @@ class UnavailablePart(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """What a scenario contributes to a component; the squares of all scenarios add up to 1."""
+    """States what a scenario contributes to a component; the squares over all scenarios add up to 1."""
 
     scenario: int
     value: float
@@ -43,22 +43,22 @@ class Loading(NamedTuple):
 class DimensionCorrelation(NamedTuple):
     dimension: str
     correlation: float | None
-    """Of the scenarios' loadings with their scores; None if either does not vary."""
+    """The correlation is between the scenarios' loadings and their scores; it is None if either does not vary."""
 
 
 @dataclass(frozen=True)
 class Component:
-    """A direction in which targets differ: one with a high coordinate answers scenarios with high loadings higher."""
+    """Describes a direction in which targets differ: one with a high coordinate answers scenarios with high loadings
+    higher."""
 
     explained_share: float
-    """Of the variance between targets."""
     chance_share: float
-    """The 95th percentile of what it explains after the targets' answers were shuffled within each scenario."""
+    """It is the 95th percentile of the share explained after shuffling the targets' answers within each scenario."""
     is_above_chance: bool
     coordinates: tuple[float, ...]
-    """By column of `Components.columns`."""
+    """The coordinates are in the order of `Components.columns`."""
     loadings: tuple[Loading, ...]
-    """The largest, by their absolute value."""
+    """The loadings that are largest in absolute value are listed."""
     dimensions: tuple[DimensionCorrelation, ...]
 
 
@@ -66,16 +66,14 @@ class Component:
 class Components:
     columns: tuple[int, ...]
     scenarios: int
-    """Decided by at least four fifths of the columns."""
+    """Scenarios count if at least four fifths of the columns have decided them."""
     imputed_share: float
-    """Of the values, those that were estimated because a column has no answer."""
     above_chance: int
-    """Leading components that explain more than chance."""
     components: tuple[Component, ...]
 
 
 class OutlierIndicator(StrEnum):
-    """How a target is found to answer unlike the others."""
+    """These methods find targets that answer unlike the others."""
 
     DISTANCE = "distance"
     FOREST = "forest"
@@ -91,16 +89,15 @@ class OmittedIndicator(NamedTuple):
 class TargetOutlyingness:
     column: int
     distance: float | None
-    """Mahalanobis's, in the space of the first components."""
+    """It is the Mahalanobis distance in the space of the first components."""
     distance_p: float | None
     distance_adjusted_p: float | None
-    """Holm's, over the targets."""
+    """The p-value is adjusted by Holm's method over the targets."""
     forest_score: float | None
-    """Of an isolation forest: about 0.5 for a target like the others, 1 for one that is easily set apart."""
+    """The score of an isolation forest is about 0.5 for a target like the others, and 1 for one that is easily
+    isolated."""
     agreement_gain: float | None
-    """By how much alpha rises without it."""
     indicators: tuple[OutlierIndicator, ...]
-    """Those that flag it."""
     is_outlier: bool
 
 
@@ -113,20 +110,17 @@ class OutlierTargets:
 class OutlierScenario(NamedTuple):
     scenario: int
     score: float
-    """Of an isolation forest."""
     means: tuple[float, ...]
-    """By column of `OutlierScenarios.columns`."""
+    """The means are in the order of `OutlierScenarios.columns`."""
 
 
 class OutlierScenarios(NamedTuple):
     columns: tuple[int, ...]
     scenarios: tuple[OutlierScenario, ...]
-    """Those with the highest scores."""
+    """The scenarios with the highest scores are listed."""
 
 
 class PairCorrelation(NamedTuple):
-    """Of the scores of two dimensions over the run's scenarios."""
-
     first: str
     second: str
     scenarios: int
@@ -134,11 +128,11 @@ class PairCorrelation(NamedTuple):
 
 
 class DimensionInflation(NamedTuple):
-    """By how much the variance of a dimension's slope is larger than if no other dimension varied with it."""
+    """States how many times larger the variance of a dimension's slope is than if no other dimension varied with it."""
 
     dimension: str
     factor: float | None
-    """None if the others determine it, or if it does not vary."""
+    """It is None if the other dimensions determine it, or if it does not vary."""
     is_collinear: bool
 
 
@@ -150,50 +144,43 @@ class Design:
 
 @dataclass(frozen=True)
 class Slope:
-    """Of one dimension, the others being equal."""
-
     dimension: str
     slope: float
-    """Points, or the share that passes, per unit of the score."""
+    """The slope is in points, or in the share that passes, per unit of the score."""
     per_step: float
-    """Per step between neighboring levels."""
     standardized: float | None
-    """In standard deviations of the answers per standard deviation of the score."""
+    """It is in standard deviations of the answers per standard deviation of the score."""
     standard_error: float
     interval: Interval
     p: float | None
-    """None if the answers follow the regression exactly."""
+    """It is None if the answers follow the regression exactly."""
     adjusted_p: float | None
-    """Holm's, over the target's dimensions."""
+    """The p-value is adjusted by Holm's method over the target's dimensions."""
 
 
 @dataclass(frozen=True)
 class Regression:
-    """Of a column's answers on the scores of all dimensions together."""
-
     column: int
     scenarios: int
     answers: int
     intercept: float
-    """At the mean of all scores."""
     r_squared: float | None
-    """None if all answers are the same."""
+    """It is None if all answers are the same."""
     slopes: tuple[Slope, ...]
 
 
 @dataclass(frozen=True)
 class SlopeEquality:
-    """Whether a dimension moves all targets alike: Wald's test, as Hotelling's."""
+    """Tests whether a dimension moves all targets alike, by Wald's test in Hotelling's form."""
 
     dimension: str
     spread: float
-    """Standard deviation of the targets' slopes per step."""
     statistic: float | None
     df: tuple[int, int] | None
     p: float | None
-    """None if slopes differ and the answers follow them exactly."""
+    """It is None if slopes differ and the answers follow them exactly."""
     adjusted_p: float | None
-    """Holm's, over the dimensions."""
+    """The p-value is adjusted by Holm's method over the dimensions."""
 
 
 @dataclass(frozen=True)
@@ -201,51 +188,47 @@ class Effects:
     dimensions: tuple[str, ...]
     regressions: tuple[Regression, ...]
     equality: tuple[SlopeEquality, ...]
-    """The most divisive dimension first; empty for a single target."""
+    """The most divisive dimension comes first; it is empty for a single target."""
 
 
 @dataclass(frozen=True)
 class Interaction:
-    """How the slope of one dimension changes with another, for one column."""
-
     column: int
     first: str
     second: str
     coefficient: float
-    """Change of the first one's slope per unit of the second."""
+    """The first dimension's slope changes by this much per unit of the second."""
     standard_error: float
     p: float | None
     adjusted_p: float | None
-    """Holm's, over all pairs of dimensions and targets."""
+    """The p-value is adjusted by Holm's method over all pairs of dimensions and targets."""
     r_squared_gain: float
-    """The additional share of the variance of answers that it explains."""
     first_levels: tuple[float, ...]
     second_levels: tuple[float, ...]
     means: tuple[tuple[float | None, ...], ...]
-    """By level of the first dimension, then of the second; empty for too many levels."""
+    """The means are by level of the first dimension, then of the second; empty if there are too many levels."""
 
 
 @dataclass(frozen=True)
 class Interactions:
     tested: int
-    """Pairs of dimensions, over all targets."""
     largest: tuple[Interaction, ...]
 
 
 @dataclass(frozen=True)
 class VarianceShares:
-    """Where the differences between single answers come from; the shares add up to 1."""
+    """Divides the variance of single answers by its sources; the shares add up to 1."""
 
     columns: tuple[int, ...]
     scenarios: int
-    """Answered by all of these columns."""
+    """Scenarios count if all of these columns have answered them."""
     variance: float
     target: float
     scenario: float
     target_by_scenario: float
-    """With what differs between repeats, if there are none."""
+    """Without repeats, this share includes what differs between repeats."""
     repeat: float | None
-    """Between the answers of one target to one scenario; None without repeats."""
+    """It is the share between one target's answers to one scenario; None without repeats."""
 
 
 class DeepCautionCode(StrEnum):
@@ -262,7 +245,7 @@ class DeepCaution(NamedTuple):
     code: DeepCautionCode
     text: str
     columns: tuple[int, ...] = ()
-    """Those it is about; all if empty."""
+    """The caution is about these columns; it is about all if empty."""
 
 
 @dataclass(frozen=True)

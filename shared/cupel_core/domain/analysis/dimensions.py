@@ -1,4 +1,4 @@
-"""How answers depend on the scores of the scenarios: estimates by level, trends, and which dimension matters most."""
+"""Analyzes how answers depend on the scores of scenarios: estimates by level, trends, and a ranking of dimensions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,73 +16,66 @@ from cupel_core.domain.analysis.ranks import kruskal_wallis
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 
 MAX_LEVELS = 50
-"""Of a dimension with more different scores, only the trend is computed."""
+"""A dimension with more different scores than this gets a trend but no levels."""
 MAX_LEVEL_ESTIMATES = 1_000
-"""Of all levels and columns together, so that an analysis fits into a response of 6 MB. If there were more, levels have
-no estimates of single columns."""
+"""Over all levels and columns, at most this many estimates are made, so that an analysis fits into a response of 6 MB.
+If there were more, single columns have no estimates by level."""
 MAX_COLUMN_FIGURES = 3_000
-"""Of all dimensions and columns together; further dimensions are not analyzed."""
+"""Over all dimensions and columns, at most this many figures are computed; further dimensions are not analyzed."""
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Trend:
-    """Least-squares line of the answers on the scores; its error is clustered by scenario (CR1, Student's t)."""
+    """Fits the answers to the scores by least squares; the error is clustered by scenario (CR1, Student's t)."""
 
     slope: float
-    """Points, or the share that passes, per unit of the score."""
+    """The slope is in points, or in the share that passes, per unit of the score."""
     correlation: float | None
-    """Pearson's."""
     standard_error: float
     interval: Interval
     p: float | None
-    """None if the answers follow the line exactly."""
+    """It is None if the answers follow the line exactly."""
     adjusted_p: float | None = None
-    """Holm's, over the dimensions and columns of the run."""
+    """The p-value is adjusted by Holm's method over the dimensions and columns of the run."""
 
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """Whether the scenarios' means differ between levels."""
-
     eta_squared: float | None
-    """The share of the variance between scenarios that lies between levels."""
+    """This share of the variance between scenarios lies between levels."""
     statistic: float | None
-    """Kruskal and Wallis's H."""
     p: float | None
     adjusted_p: float | None = None
-    """Holm's, over the dimensions and columns of the run."""
+    """The p-value is adjusted by Holm's method over the dimensions and columns of the run."""
 
 
 @dataclass(frozen=True)
 class DimensionFigures:
-    """Of one column, or of all together."""
-
     levels: tuple[GroupEstimate, ...]
-    """In the order of the dimension's levels; empty if there are too many, also of all columns together."""
+    """The levels are in the order of the dimension's; it is empty if there are too many, also over all columns
+    together."""
     effect: LevelEffect
     trend: Trend | None
-    """None for fewer than MIN_SCENARIOS scenarios, or if all have the same score."""
+    """It is None for fewer than MIN_SCENARIOS scenarios, or if all have the same score."""
 
 
 @dataclass(frozen=True)
 class DimensionAnalysis:
     name: str
     scenarios: int
-    """With a score in it."""
     levels: tuple[float, ...]
-    """The scores, ascending; empty for more than MAX_LEVELS."""
+    """The scores ascend; it is empty for more than MAX_LEVELS."""
     overall: DimensionFigures
     columns: tuple[DimensionFigures, ...]
 
     @property
     def parts(self) -> tuple[DimensionFigures, ...]:
-        """Of all columns together, then of each. A dimension may divide them: then only single ones show its effect."""
+        """Return the figures of all columns together, then of each, as opposite effects in columns may cancel out."""
         return (self.overall, *self.columns)
 
     @property
     def strength(self) -> float:
-        """By which dimensions are ranked: the largest effect."""
         return max(part.effect.eta_squared or 0.0 for part in self.parts)
 
 
@@ -90,7 +83,6 @@ type Grouped = Mapping[tuple[DimensionScores, Cell], int]
 
 
 def analyze_dimensions(matrix: CellMatrix) -> tuple[DimensionAnalysis, ...]:
-    """The strongest first."""
     scores = [_levels(matrix, number) for number in range(analyzed_dimensions(matrix))]
     listed = _levels_within_limit([tuple(each) if len(each) <= MAX_LEVELS else () for each in scores])
     has_columns = sum(map(len, listed)) * (len(matrix.columns) + 1) <= MAX_LEVEL_ESTIMATES
@@ -110,17 +102,16 @@ def analyze_dimensions(matrix: CellMatrix) -> tuple[DimensionAnalysis, ...]:
 
 
 def analyzed_dimensions(matrix: CellMatrix) -> int:
-    """How many of the matrix's dimensions are analyzed: the first ones, in the definition's order."""
+    """Return how many of the matrix's dimensions are analyzed; the first in the definition's order are."""
     return min(len(matrix.dimensions), max(1, MAX_COLUMN_FIGURES // len(matrix.columns)))
 
 
 def _levels(matrix: CellMatrix, number: int) -> list[float]:
-    """The different scores, ascending."""
     return sorted({score for row in matrix.scenarios if (score := row.scores[number]) is not None})
 
 
 def _levels_within_limit(levels: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
-    """Those of each dimension in turn, as long as there are few enough."""
+    """Return the levels of each dimension in turn; those that would exceed the limit are replaced by none."""
     listed, total = [], 0
     for each in levels:
         fits = total + len(each) <= MAX_LEVEL_ESTIMATES
@@ -145,7 +136,7 @@ def _figures(
 
 
 def _effect(levels: Iterable[Mapping[Cell, int]], metric: Metric) -> LevelEffect:
-    """Of the means of scenarios, which are independent, unlike answers."""
+    """Compare the means of scenarios, which are independent, unlike answers."""
     groups = [group for level in levels if (group := _means(level, metric))]
     if sum(sum(group.values()) for group in groups) < MIN_SCENARIOS:
         return LevelEffect(None, None, None)
@@ -165,7 +156,7 @@ def _means(cells: Mapping[Cell, int], metric: Metric) -> Counter[float]:
 
 
 def _eta_squared(groups: Sequence[Mapping[float, int]]) -> float | None:
-    """None for one level, or if all scenarios have the same mean."""
+    """Return None for one level, or if all scenarios have the same mean."""
     sizes = [sum(group.values()) for group in groups]
     means = [fsum(v * n for v, n in group.items()) / size for group, size in zip(groups, sizes, strict=True)]
     center = fsum(mean * size for mean, size in zip(means, sizes, strict=True)) / sum(sizes)
@@ -219,7 +210,7 @@ def _p_of_slope(slope: float, error: float, df: int) -> float | None:
 
 
 def _adjusted(dimensions: Sequence[DimensionAnalysis]) -> list[DimensionAnalysis]:
-    """All columns together are one family of tests, and each column by itself another."""
+    """Adjust p-values over all columns together as one family of tests, and over the single columns as another."""
     overall = _adjust([dimension.overall for dimension in dimensions])
     single = iter(_adjust([figures for dimension in dimensions for figures in dimension.columns]))
     return [

@@ -1,9 +1,9 @@
-"""Tail probabilities and quantiles of the distributions that tests and intervals refer to.
+"""Computes tail probabilities and quantiles of the distributions that tests and intervals refer to.
 
-All follow from two functions: the regularized incomplete beta function (t, F, binomial) and the regularized
-incomplete gamma function (chi-squared). Each is a density times a continued fraction or a series. The densities are
-computed in Loader's form ("Fast and accurate computation of binomial probabilities", 2000), because with large
-parameters the differences of logarithms of gamma functions lose digits.
+All follow from two functions: the regularized incomplete beta function (t, F, binomial) and the regularized incomplete
+gamma function (chi-squared). Each is a density times a continued fraction or a series. The densities are computed in
+Loader's form ("Fast and accurate computation of binomial probabilities", 2000), because with large parameters the
+differences of logarithms of gamma functions lose digits.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 _PRECISION = 1e-15
 _MAX_TERMS = 100_000
-"""Bounds the work on a value that is not a number. The terms needed grow with the root of the parameters."""
+"""This bounds the work on a value that is not a number. The terms needed grow with the root of the parameters."""
 _TINY = 1e-300
-"""Replaces zero denominators in Lentz's method."""
+"""This replaces zero denominators in Lentz's method."""
 _HALVINGS = 55
-"""Of an interval whose ends differ by a factor of two: more than a float has digits."""
+"""An interval whose ends differ by a factor of two is halved this often, which is more than a float has digits."""
 _STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
 class Tails(NamedTuple):
-    """Probabilities of a value up to x, and of a value above x; the smaller one is accurate to its last digits."""
+    """Contains the probabilities of a value up to x and above x; the smaller one is accurate to its last digits."""
 
     lower: float
     upper: float
@@ -36,7 +36,7 @@ def normal_upper_tail(z: float) -> float:
 
 
 def normal_quantile(p: float) -> float:
-    """The value that a standard normal variable stays below with probability `p`."""
+    """Return the value that a standard normal variable stays below with probability `p`."""
     return NormalDist().inv_cdf(p)
 
 
@@ -46,14 +46,14 @@ def t_upper_tail(t: float, df: float) -> float:
 
 
 def t_two_sided_p(t: float, df: float) -> float:
-    """Probability of a value at least as far from zero as `t`."""
+    """Return the probability of a value at least as far from zero as `t`."""
     square = t * t
     return beta_tails(df / 2, 0.5, df / (df + square), square / (df + square)).lower
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, df: float) -> float:
-    """The value that a t variable stays below with probability `p`."""
+    """Return the value that a t variable stays below with probability `p`."""
     if p == 0.5:
         return 0.0
     distance = _solve(lambda t: t_upper_tail(t, df), min(p, 1 - p))
@@ -66,8 +66,8 @@ def f_upper_tail(f: float, df1: float, df2: float) -> float:
 
 
 def f_quantile(p: float, df1: float, df2: float) -> float:
-    """The value that an F variable stays below with probability `p`."""
-    if p < 0.5:  # the reciprocal of an F variable is one with the degrees of freedom exchanged
+    """Return the value that an F variable stays below with probability `p`."""
+    if p < 0.5:  # the reciprocal of an F variable is an F variable with exchanged degrees of freedom
         return 1 / _solve(lambda f: f_upper_tail(f, df2, df1), p)
     return _solve(lambda f: f_upper_tail(f, df1, df2), 1 - p)
 
@@ -77,21 +77,19 @@ def chi_squared_upper_tail(x: float, df: float) -> float:
 
 
 def chi_squared_quantile(p: float, df: float) -> float:
-    """The value that a chi-squared variable stays below with probability `p`."""
+    """Return the value that a chi-squared variable stays below with probability `p`."""
     if p < 0.5:  # the lower tail falls with the reciprocal
         return 1 / _solve(lambda reciprocal: gamma_tails(df / 2, 1 / (2 * reciprocal)).lower, p)
     return _solve(lambda x: chi_squared_upper_tail(x, df), 1 - p)
 
 
 def binomial_lower_tail(successes: int, trials: int, p: float) -> float:
-    """Probability of at most `successes` in `trials`."""
     if successes < 0:
         return 0.0
     return 1.0 if successes >= trials else beta_tails(trials - successes, successes + 1, 1 - p, p).lower
 
 
 def binomial_probability(successes: int, trials: int, p: float) -> float:
-    """Probability of exactly `successes` in `trials`."""
     if not 0 <= successes <= trials:
         return 0.0
     if successes in (0, trials) or p in (0, 1):
@@ -100,8 +98,7 @@ def binomial_probability(successes: int, trials: int, p: float) -> float:
 
 
 def binomial_upper_bound(successes: int, trials: int, error: float) -> float:
-    """Return the largest probability with which so few successes are seen with a chance of `error` (Clopper and
-    Pearson)."""
+    """Return Clopper and Pearson's upper bound of a probability: so few successes have a chance of `error` at it."""
     low, high = successes / trials, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -110,10 +107,8 @@ def binomial_upper_bound(successes: int, trials: int, error: float) -> float:
 
 
 def binomial_mid_p(fewer: float, trials: float) -> float:
-    """Return the two-sided mid-p of a fair coin's less frequent side; the numbers need not be whole.
-
-    It counts half of the probability of what was observed, as the exact test is too cautious with few trials.
-    """
+    """Return the two-sided mid-p of a fair coin's less frequent side; the numbers need not be whole. It counts half of
+    the probability of what was observed, as the exact test is too cautious with few trials."""
     if not trials:
         return 1.0
     more = trials - fewer
@@ -123,7 +118,7 @@ def binomial_mid_p(fewer: float, trials: float) -> float:
 
 
 def binomial_quantile(q: float, trials: int, p: float) -> int:
-    """The least number of successes that a binomial variable stays at or below with probability `q`."""
+    """Return the least number of successes that a binomial variable stays at or below with probability `q`."""
     low, high = 0, trials
     while low < high:
         middle = (low + high) // 2
@@ -132,7 +127,7 @@ def binomial_quantile(q: float, trials: int, p: float) -> int:
 
 
 def beta_tails(a: float, b: float, x: float, y: float) -> Tails:
-    """I_x(a, b), the regularized incomplete beta function, and its complement; y is 1 - x without rounding."""
+    """Return I_x(a, b), the regularized incomplete beta function, and its complement; y is 1 - x without rounding."""
     if x <= 0 or y <= 0:
         return Tails(0.0, 1.0) if x <= 0 else Tails(1.0, 0.0)
     if x * (a + b + 2) <= a + 1:
@@ -143,7 +138,7 @@ def beta_tails(a: float, b: float, x: float, y: float) -> Tails:
 
 
 def gamma_tails(a: float, x: float) -> Tails:
-    """P(a, x), the regularized incomplete gamma function, and its complement."""
+    """Return P(a, x), the regularized incomplete gamma function, and its complement."""
     if x <= 0:
         return Tails(0.0, 1.0)
     density = exp(-_stirling_error(a) - _deviance(a, x, x - a)) / sqrt(2 * pi * a)
@@ -156,20 +151,20 @@ def gamma_tails(a: float, x: float) -> Tails:
 
 
 def _beta_lower_tail(a: float, b: float, x: float, y: float) -> float:
-    """By a continued fraction that converges fast for x up to about a / (a + b)."""
+    """Compute the tail by a continued fraction that converges fast for x up to about a / (a + b)."""
     fraction = _continued_fraction(1.0, ((numerator, 1.0) for numerator in _beta_numerators(a, b, x)))
     return _binomial_density(a, b, x, y) * b / (a + b) / fraction
 
 
 def _beta_numerators(a: float, b: float, x: float) -> Iterator[float]:
-    """Abramowitz and Stegun 26.5.8."""
+    """Yield the numerators of Abramowitz and Stegun 26.5.8."""
     for m in count():
         yield -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         yield (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
 
 
 def _binomial_density(a: float, b: float, p: float, q: float) -> float:
-    """(a + b)! / (a! b!) p^a q^b for real a and b above zero; q = 1 - p."""
+    """Return (a + b)! / (a! b!) p^a q^b for real a and b above zero; q = 1 - p."""
     total, difference = a + b, b * p - a * q
     errors = _stirling_error(total) - _stirling_error(a) - _stirling_error(b)
     deviances = _deviance(a, total * p, difference) + _deviance(b, total * q, -difference)
@@ -177,14 +172,14 @@ def _binomial_density(a: float, b: float, p: float, q: float) -> float:
 
 
 def _stirling_error(z: float) -> float:
-    """log(z!) minus Stirling's approximation of it."""
+    """Return log(z!) minus Stirling's approximation of it."""
     if z < 16:
         return lgamma(z + 1) - (z + 0.5) * log(z) + z - log(2 * pi) / 2
     return sum(coefficient / z ** (2 * n + 1) for n, coefficient in enumerate(_STIRLING_SERIES))
 
 
 def _deviance(value: float, expected: float, difference: float) -> float:
-    """value * log(value / expected) + difference, where difference = expected - value without rounding."""
+    """Return value * log(value / expected) + difference, where difference = expected - value without rounding."""
     relative = difference / value
     if abs(relative) > 0.5:
         return value * log(value / expected) + difference
@@ -195,7 +190,7 @@ def _deviance(value: float, expected: float, difference: float) -> float:
 
 
 def _series(ratios: Iterable[float]) -> float:
-    """1 + r1 + r1 r2 + r1 r2 r3 + …"""
+    """Return 1 + r1 + r1 r2 + r1 r2 r3 + …"""
     total = 1.0
     for term in islice(accumulate(ratios, mul), _MAX_TERMS):
         total += term
@@ -205,7 +200,7 @@ def _series(ratios: Iterable[float]) -> float:
 
 
 def _continued_fraction(start: float, terms: Iterable[tuple[float, float]]) -> float:
-    """start + a1 / (b1 + a2 / (b2 + …)) by the modified method of Lentz."""
+    """Return start + a1 / (b1 + a2 / (b2 + …)) by the modified method of Lentz."""
     value = numerator = start or _TINY
     denominator = 0.0
     for a, b in islice(terms, _MAX_TERMS):
@@ -218,7 +213,7 @@ def _continued_fraction(start: float, terms: Iterable[tuple[float, float]]) -> f
 
 
 def _solve(tail: Callable[[float], float], p: float) -> float:
-    """The positive x at which `tail`, which falls with x, equals `p`."""
+    """Return the positive x at which `tail`, which falls with x, equals `p`."""
     high = 1.0
     while tail(high) > p:
         high *= 2

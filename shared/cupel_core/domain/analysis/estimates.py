@@ -1,7 +1,8 @@
-"""Estimates from cells: means, shares and distributions, with errors clustered by scenario.
+"""Estimates means, shares and distributions from cells, with errors clustered by scenario.
 
-Each scenario counts once and is the unit of all intervals: its repeats and personas are correlated. A run of fewer than
-MIN_SCENARIOS says nothing about others; then the intervals are for exactly these scenarios, and the analysis says so.
+Each scenario counts once and is the unit of all intervals, because its repeats and personas are correlated. A run of
+fewer than MIN_SCENARIOS scenarios says nothing about others; then the intervals are for exactly these scenarios, and
+the analysis says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,48 +17,42 @@ from cupel_core.domain.statistics import DECISION_CODES, OTHER, ClusterMean, Int
 
 @dataclass(frozen=True)
 class MeanEstimate:
-    """The mean of the codes 1-5; every scenario with a decided answer counts once."""
+    """Estimates the mean of the codes 1-5; every scenario with a decided answer counts once."""
 
     answers: int
     scenarios: int
-    """With a decided answer."""
+    """Scenarios count if they have a decided answer."""
     mean: float | None = None
     sd: float | None = None
-    """Of the answers."""
     median: float | None = None
     standard_error: float | None = None
-    """None for fewer than two scenarios, unless a single one has several answers."""
+    """It is None for fewer than two scenarios, unless a single one has several answers."""
     interval: Interval | None = None
-    """It has 95 % confidence, by Student's t."""
+    """The interval has 95 % confidence, by Student's t."""
 
 
 @dataclass(frozen=True)
 class ShareEstimate:
-    """A share of trials, such as a pass rate."""
-
     successes: int
     trials: int
     scenarios: int
     share: float | None = None
-    """It is the mean of the scenarios' shares."""
     standard_error: float | None = None
     interval: Interval | None = None
-    """Of 95 %, Wilson's with the effective number of trials."""
+    """It is Wilson's 95 % interval with the effective number of trials."""
     effective_trials: float = 0.0
-    """Independent ones that say as much about scenarios like these."""
+    """This many independent trials would say as much about scenarios like these."""
 
 
 class CodeShare(NamedTuple):
     code: str
-    """`1`-`5` or `other`."""
+    """The code is `1`-`5` or `other`."""
     estimate: ShareEstimate
 
 
 class RateBounds(NamedTuple):
-    """The pass rate if all errored probes had failed, and if all had passed (Horowitz and Manski 2000).
-
-    A probe may error because of what it would have answered, so that those which are left are no random sample.
-    """
+    """Bounds the pass rate: if all errored probes had failed, and if all had passed (Horowitz and Manski 2000). A probe
+    may error because of what it would have answered, so the remaining probes are no random sample."""
 
     errors_as_failures: ShareEstimate
     errors_as_passes: ShareEstimate
@@ -65,26 +60,23 @@ class RateBounds(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupEstimate:
-    """The estimates of some scenarios."""
-
     completed: int
     errored: int
     decision: MeanEstimate
     distribution: tuple[CodeShare, ...]
-    """Shares of the answers to which the decision rule was applied, `other` last; empty without such answers."""
+    """The shares are of answers to which the decision rule was applied, with `other` last; empty without such
+    answers."""
     pass_rate: ShareEstimate
     pass_rate_bounds: RateBounds | None
-    """None if no probe errored, or none was judged."""
+    """It is None if no probe errored, or none was judged."""
     other_rate: ShareEstimate
 
     @property
     def probes(self) -> int:
-        """With an outcome."""
         return self.completed + self.errored
 
     @property
     def errors_fail_rate(self) -> ShareEstimate:
-        """It is the pass rate with errors counted as failures."""
         return self.pass_rate if self.pass_rate_bounds is None else self.pass_rate_bounds.errors_as_failures
 
     @property
@@ -103,7 +95,6 @@ class GroupEstimate:
                 return self.other_rate.share
 
     def scenarios(self, metric: Metric) -> int:
-        """The scenarios that have a value."""
         match metric:
             case Metric.DECISION:
                 return self.decision.scenarios
@@ -117,7 +108,7 @@ class GroupEstimate:
 
 @dataclass
 class Tally:
-    """Sums over scenarios, one cell each; a cell that several scenarios have is added with their number."""
+    """Sums over scenarios with one cell each; equal cells are added once with their number of scenarios."""
 
     _codes: ClusterMean = field(default_factory=ClusterMean)
     _shares: tuple[Proportion, ...] = field(default_factory=lambda: tuple(Proportion() for _ in range(6)))
@@ -171,7 +162,6 @@ class Tally:
 
 
 def group_estimate(cells: Mapping[Cell, int]) -> GroupEstimate:
-    """Of scenarios, from how many have each cell."""
     tally = Tally()
     for cell, times in cells.items():
         tally.add(cell, times)
@@ -195,7 +185,8 @@ def _standard_error(of: ClusterMean) -> float | None:
 
 
 def median(counts: Sequence[int]) -> float | None:
-    """Of answers with the codes 1, 2, …, as often as `counts` says; the mean of the middle two of an even number."""
+    """Return the median of answers with the codes 1, 2, … that occur `counts` times; the middle two of an even number
+    are averaged."""
     answers = sum(counts)
     if not answers:
         return None

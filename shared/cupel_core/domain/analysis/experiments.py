@@ -1,4 +1,4 @@
-"""Experiments: runs under one hypothesis, compared with a baseline and judged by a stated expectation."""
+"""Defines experiments: runs under one hypothesis, compared with a baseline and judged by a stated expectation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,6 @@ class ExpectedDirection(StrEnum):
 
 class ExperimentStatus(StrEnum):
     PLANNED = "PLANNED"
-    """Without a run."""
     RUNNING = "RUNNING"
     CONCLUDED = "CONCLUDED"
 
@@ -34,18 +33,16 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True)
 class ExperimentDesign:
-    """What its author declares. A person concludes; the expectation only suggests a conclusion."""
+    """A person concludes; the expectation that the author declares only suggests a conclusion."""
 
     hypothesis: str
     null_hypothesis: str | None = None
     description: str | None = None
     direction: ExpectedDirection | None = None
-    """How runs are expected to differ from the baseline."""
     target: str | None = None
-    """The target that the expectation is about, by its id; all if None."""
+    """The expectation is about the target with this id; about all if None."""
     metric: Metric | None = None
     minimum_effect: float | None = None
-    """Replaces the margin of its comparisons."""
     alpha: float = 0.05
     independent_variable: str | None = None
     controlled_variables: tuple[str, ...] = ()
@@ -54,7 +51,6 @@ class ExperimentDesign:
 
     @property
     def options(self) -> ComparisonOptions:
-        """Of its comparisons with the baseline."""
         return ComparisonOptions(self.metric, self.alpha, self.minimum_effect)
 
 
@@ -67,7 +63,6 @@ class Experiment:
     updated_at: datetime
     conclusion: Conclusion | None = None
     note: str | None = None
-    """Why it was concluded so."""
     revision: int = 1
 
     def status(self, *, has_runs: bool) -> ExperimentStatus:
@@ -77,7 +72,7 @@ class Experiment:
 
 
 class ExperimentRow(NamedTuple):
-    """A target of a run, compared with the baseline; `figures` are those of the comparison's row."""
+    """Compares a target of a run with the baseline; `figures` are those of the comparison's row."""
 
     run_id: str
     comparison_id: str
@@ -85,14 +80,13 @@ class ExperimentRow(NamedTuple):
     metric: Metric
     figures: Mapping[str, Any]
     margin: float
-    """Smaller differences do not matter."""
     adjusted_p: float | None
-    """Over all rows of the experiment."""
+    """The p-value is adjusted over all rows of the experiment."""
     verdict: ComparisonVerdict
 
 
 def experiment_rows(compared: Sequence[tuple[str, str, Mapping[str, Any]]], alpha: float) -> list[ExperimentRow]:
-    """From (run id, comparison id, figures): a row per target, with p-values adjusted over all of them."""
+    """Return a row per target from (run id, comparison id, figures), with p-values adjusted over all rows."""
     listed = [
         (run_id, comparison_id, figures, row) for run_id, comparison_id, figures in compared for row in figures["rows"]
     ]
@@ -113,10 +107,8 @@ def experiment_rows(compared: Sequence[tuple[str, str, Mapping[str, Any]]], alph
 
 
 def suggested_conclusion(design: ExperimentDesign, rows: Iterable[ExperimentRow]) -> Conclusion | None:
-    """SUPPORTED if every row of the expected target is as expected, REJECTED if any is shown to be otherwise.
-
-    None without an expectation, or without a row.
-    """
+    """Return SUPPORTED if every row of the expected target is as expected, REJECTED if any is shown to be otherwise.
+    The result is None without an expectation, or without a row."""
     if design.direction is None:
         return None
     expected = {_conclusion(design, design.direction, row) for row in rows if design.target in (None, row.target)}
@@ -128,7 +120,7 @@ def suggested_conclusion(design: ExperimentDesign, rows: Iterable[ExperimentRow]
 
 
 def _conclusion(design: ExperimentDesign, direction: ExpectedDirection, row: ExperimentRow) -> Conclusion:
-    """A minimum effect is what the difference is tested against: a smaller one is not what was expected."""
+    """Test the difference against the minimum effect: a smaller one is not what was expected."""
     interval = _interval(row.figures["interval"])
     if direction is ExpectedDirection.EQUIVALENT:
         if row.verdict is ComparisonVerdict.EQUIVALENT:

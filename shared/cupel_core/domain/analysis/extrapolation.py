@@ -1,9 +1,9 @@
-"""What a run of a sample of the scenarios says about a run of all of them.
+"""Extrapolates from a run of sampled scenarios to a run of all scenarios.
 
-Two figures must not be mixed: an estimate for scenarios like these, whose error does not depend on how many there
-are, and one for exactly the definition's scenarios, of which those that were run are known already. The error of the
-second is smaller by the finite population correction (Cochran, Sampling Techniques, 1977, section 2.6), and zero once
-all were run. Only of scenarios that were drawn at random anything follows for the others.
+Two figures must not be mixed: an estimate for scenarios like these, whose error does not depend on how many there are,
+and one for exactly the definition's scenarios, of which those that were run are known already. The error of the second
+is smaller by the finite population correction (Cochran, Sampling Techniques, 1977, section 2.6), and zero once all were
+run. Conclusions about the other scenarios are only drawn from scenarios that were sampled at random.
 """
 
 from collections.abc import Sequence
@@ -19,28 +19,24 @@ from cupel_core.domain.text.counts import count_of
 
 
 class RunSample(NamedTuple):
-    """The scenarios of a run, of those that its definition has."""
-
     scenarios: int
     total: int
     seed: int
     probes_to_add: int = 0
-    """By an expansion to all scenarios."""
     is_drawn: bool = True
-    """At random. Otherwise the run has all scenarios, or those that an eval names."""
+    """The scenarios were drawn at random. Otherwise the run has all scenarios, or those that an eval names."""
 
     @property
     def is_partial(self) -> bool:
-        """Whether its scenarios were drawn, and do not happen to be all."""
         return self.is_drawn and self.scenarios < self.total
 
     def correction(self, answered: int) -> float:
-        """Of variances, if so many scenarios are known."""
+        """Return the factor for variances if this many scenarios are known."""
         return 1 - answered / self.total
 
     @property
     def note(self) -> str | None:
-        """For every reader of a sampled run's figures; None for any other run."""
+        """Return a note for readers of a sampled run's figures; None for any other run."""
         if not self.is_partial:
             return None
         share = 100 * self.scenarios / self.total
@@ -49,15 +45,14 @@ class RunSample(NamedTuple):
 
     @property
     def expansion(self) -> str | None:
-        """What it takes to know the others; None if there are none."""
         if not (self.is_partial and self.probes_to_add):
             return None
         return f"An expansion to all scenarios adds {count_of(self.probes_to_add, 'probe')}."
 
 
 def drawn_sample(scenarios: int, total: int, seed: int, plan: Plan, total_cases: int | None) -> RunSample:
-    """A sample of so many scenarios. `total_cases` are those of all scenarios with their personas, if they are known;
-    otherwise the others are taken to have as many as those that were drawn."""
+    """Describe a sample of this many scenarios. `total_cases` counts all scenarios with their personas. If it is None,
+    the other scenarios are assumed to have as many personas as those that were drawn."""
     cases = total_cases
     if cases is None:
         cases = round(plan.cases * total / scenarios) if scenarios else plan.cases
@@ -65,16 +60,14 @@ def drawn_sample(scenarios: int, total: int, seed: int, plan: Plan, total_cases:
 
 
 class Extrapolation(NamedTuple):
-    """The figure that a run of all scenarios would show, with a 95% interval."""
-
     value: float
     standard_error: float
     interval: Interval | None
-    """None for fewer than MIN_SCENARIOS scenarios."""
+    """It is None for fewer than MIN_SCENARIOS scenarios."""
 
 
 class GroupExtrapolation(NamedTuple):
-    """Each is None if nothing follows for the other scenarios."""
+    """Contains both extrapolations; each is None if nothing follows for the other scenarios."""
 
     decision: Extrapolation | None
     pass_rate: Extrapolation | None
@@ -84,7 +77,7 @@ class GroupExtrapolation(NamedTuple):
 
 
 def extrapolate(estimate: GroupEstimate, sample: RunSample | None) -> GroupExtrapolation | None:
-    """What a run of all scenarios would show in place of these estimates. None for a run that is no sample."""
+    """Predict these estimates for a run of all scenarios; None for a run that is no sample."""
     if sample is None or not sample.is_partial:
         return None
     return GroupExtrapolation(
@@ -93,7 +86,7 @@ def extrapolate(estimate: GroupEstimate, sample: RunSample | None) -> GroupExtra
 
 
 def extrapolate_mean(estimate: MeanEstimate, sample: RunSample) -> Extrapolation | None:
-    """Student's t; only scenarios with an answer are known. A single one says nothing about others."""
+    """Extrapolate by Student's t; only scenarios with an answer are known. Returns None for fewer than two of them."""
     if estimate.mean is None or estimate.standard_error is None or estimate.scenarios < 2:
         return None
     error = estimate.standard_error * sqrt(sample.correction(estimate.scenarios))
@@ -104,7 +97,7 @@ def extrapolate_mean(estimate: MeanEstimate, sample: RunSample) -> Extrapolation
 
 
 def extrapolate_share(estimate: ShareEstimate, sample: RunSample) -> Extrapolation | None:
-    """Wilson's interval, with as many more effective trials as the variance is smaller."""
+    """Extrapolate by Wilson's interval, whose effective trials grow by the factor by which the variance is smaller."""
     share, error, correction = estimate.share, estimate.standard_error, sample.correction(estimate.scenarios)
     if share is None or error is None or estimate.scenarios < 2:
         return None
@@ -115,6 +108,6 @@ def extrapolate_share(estimate: ShareEstimate, sample: RunSample) -> Extrapolati
 
 
 def extrapolation_text(sample: RunSample, metric: Metric, named: Sequence[tuple[str, Interval]]) -> str:
-    """`named` are the intervals by the names of their columns; there is at least one."""
+    """State the intervals in a sentence; `named` has at least one, with the name of its column."""
     listed = enumerate_names([f"{name} {format_interval(interval, metric)}" for name, interval in named])
     return f"The {measure(metric)} over all {sample.total:,} scenarios, with 95% confidence: {listed}."

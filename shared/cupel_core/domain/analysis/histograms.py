@@ -1,7 +1,7 @@
-"""Histograms of whole numbers with logarithmic buckets: quantiles within 1 %, in a size that does not grow with a run.
+"""Counts whole numbers in logarithmic buckets: quantiles are within 1 %, and the size does not grow with a run.
 
-Buckets as in DDSketch (Masson, Rim, Lee 2019, arXiv:1908.10693): histograms of parts of a run add up to that of the
-whole run, whatever the parts.
+The buckets are those of DDSketch (Masson, Rim, Lee 2019, arXiv:1908.10693): histograms of parts of a run add up to the
+histogram of the whole run, whatever the parts.
 """
 
 from collections import Counter
@@ -17,16 +17,13 @@ RELATIVE_ERROR = 0.01
 _GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 _LOG_GAMMA = log(_GAMMA)
 _ZERO = -1
-"""The bucket of 0 and below; the others are numbered from 0, which has the number 1 alone."""
+"""This bucket has 0 and below; the others are numbered from 0, which has the number 1 alone."""
 
 
 @dataclass
 class Histogram:
-    """Of durations, tokens, turns."""
-
     buckets: Counter[int] = field(default_factory=Counter)
     total: int = 0
-    """The exact sum."""
     minimum: int | None = None
     maximum: int | None = None
 
@@ -47,14 +44,14 @@ class Histogram:
             self.maximum = value
 
     def merge(self, other: "Histogram") -> None:
-        """Add the values of another histogram."""
         self.buckets.update(other.buckets)
         self.total += other.total
         self.minimum = min((each for each in (self.minimum, other.minimum) if each is not None), default=None)
         self.maximum = max((each for each in (self.maximum, other.maximum) if each is not None), default=None)
 
     def quantile(self, share: float) -> int | None:
-        """The smallest value that at least this share of the values does not exceed; within 1 %, and exact below 50."""
+        """Return the smallest value that at least this share of the values does not exceed; within 1 %, and exact below
+        50."""
         if self.minimum is None or self.maximum is None:
             return None
         left = ceil(share * self.count)
@@ -65,7 +62,6 @@ class Histogram:
         return self.maximum
 
     def to_json(self) -> dict[str, Any]:
-        """Deterministic: the buckets ascend."""
         return {
             "buckets": [[bucket, self.buckets[bucket]] for bucket in sorted(self.buckets)],
             "total": self.total,
@@ -85,5 +81,5 @@ def _bucket(value: int) -> int:
 
 
 def _middle(bucket: int) -> int:
-    """The whole number with the smallest relative error for the values of a bucket."""
+    """Return the whole number with the smallest relative error for the values of a bucket."""
     return 0 if bucket == _ZERO else round(2 * _GAMMA**bucket / (_GAMMA + 1))

@@ -1,4 +1,4 @@
-"""Findings in words, and how their figures are written."""
+"""Writes findings, and the figures in them, as text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,6 @@ class Insight:
     kind: str
     text: str
     facts: Mapping[str, Any]
-    """The figures that the text rests on."""
 
 
 def format_value(value: float | None, metric: Metric) -> str:
@@ -24,22 +23,21 @@ def format_value(value: float | None, metric: Metric) -> str:
 
 
 def format_interval(interval: Interval, metric: Metric) -> str:
-    """`3.10 to 3.74`."""
+    """Return an interval as `3.10 to 3.74`."""
     return f"{format_value(interval.low, metric)} to {format_value(interval.high, metric)}"
 
 
 def format_p(p: float | None) -> str:
-    """`p 0.012`, `p < 0.001`."""
+    """Return a p-value as `p 0.012` or `p < 0.001`."""
     return "no p" if p is None else f"p {figures.format_p(p)}"
 
 
 def measure(metric: Metric) -> str:
-    """What `format_value` writes."""
     return "mean" if metric is Metric.DECISION else "pass rate"
 
 
 def enumerate_names(names: Sequence[str]) -> str:
-    """At most five."""
+    """Return at most five names and the number of the others."""
     shown = names[:5]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,4 +1,4 @@
-"""What an analysis says, in sentences: rules decide which facts are worth one, and no model is asked."""
+"""Writes what an analysis shows as sentences; rules decide which facts are worth one, and no model is asked."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -22,7 +22,6 @@ _LEVEL = 0.05
 
 
 def insights(found: BasicAnalysis, names: tuple[str, ...]) -> tuple[Insight, ...]:
-    """`names` are those of the columns, for people."""
     rules = (
         _sample(found, names),
         _extremes(found, names),
@@ -110,7 +109,7 @@ def _agreement(found: BasicAnalysis) -> Iterator[Insight]:
 
 
 def _contested(found: BasicAnalysis) -> Iterator[Insight]:
-    """Differences that are no larger than the noise of repeats say nothing about a scenario."""
+    """Yield the most contested scenario, unless the differences are no larger than the noise of repeats."""
     first = next(iter(found.contested), None)
     if first is not None and first.excess > 0:
         scenario = found.scenarios[first.scenario]
@@ -149,8 +148,6 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
 
 
 class _DimensionPart(NamedTuple):
-    """One dimension for all targets together, or for one of them."""
-
     dimension: DimensionAnalysis
     column: int | None
     figures: DimensionFigures
@@ -162,7 +159,6 @@ class _DimensionPart(NamedTuple):
 def strongest_effect(
     dimensions: Sequence[DimensionAnalysis], metric: Metric, names: Sequence[str]
 ) -> Iterator[Insight]:
-    """The largest effect of levels that can be shown."""
     shown = [part for part in _parts(dimensions) if part.figures.levels and _is_effect_shown(part.figures)]
     if shown:
         part = max(shown, key=lambda each: each.figures.effect.eta_squared or 0.0)
@@ -175,7 +171,6 @@ def strongest_effect(
 
 
 def strongest_trend(dimensions: Sequence[DimensionAnalysis], metric: Metric, names: Sequence[str]) -> Iterator[Insight]:
-    """The closest trend that can be shown."""
     shown = [
         (part, trend)
         for part in _parts(dimensions)
@@ -188,7 +183,7 @@ def strongest_trend(dimensions: Sequence[DimensionAnalysis], metric: Metric, nam
 
 
 def without_effect(dimensions: Sequence[DimensionAnalysis]) -> Iterator[Insight]:
-    """Those that were tested, and of which neither levels nor a trend show anything for any target."""
+    """Yield the tested dimensions in which neither levels nor a trend show an effect for any target."""
     names = [
         each.name
         for each in dimensions
@@ -200,7 +195,7 @@ def without_effect(dimensions: Sequence[DimensionAnalysis]) -> Iterator[Insight]
 
 
 def _parts(dimensions: Sequence[DimensionAnalysis]) -> Iterator[_DimensionPart]:
-    """All targets together come first: of equal figures, theirs are named."""
+    """Yield all targets together first, so that their figures are preferred among equal ones."""
     for dimension in dimensions:
         yield _DimensionPart(dimension, None, dimension.overall)
     for dimension in dimensions:
@@ -213,7 +208,7 @@ def _is_effect_shown(figures: DimensionFigures) -> bool:
 
 
 def _is_trend_shown(figures: DimensionFigures) -> bool:
-    """Answers on a line leave no error to test the slope with; then the test of the levels decides."""
+    """Return whether the slope is significant; if answers lie on a line, the test of the levels decides instead."""
     trend = figures.trend
     if trend is None:
         return False
@@ -257,6 +252,6 @@ def _trend_text(part: _DimensionPart, trend: Trend, metric: Metric, names: Seque
 
 
 def _step(dimension: DimensionAnalysis) -> str:
-    """A trend is per unit of the score, which is a level if the levels' scores are consecutive."""
+    """Return "level" if levels have consecutive scores, so that a unit of the score is a level, and else "unit"."""
     is_level = dimension.levels and all(after - before == 1 for before, after in pairwise(dimension.levels))
     return "level" if is_level else "unit"

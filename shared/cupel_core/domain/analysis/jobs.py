@@ -1,4 +1,4 @@
-"""Jobs: computations that take too long for a request, done by a worker of a queue."""
+"""Describes jobs: computations that take too long for a request, so a queue worker does them."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -10,7 +10,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import RunFailure
 
 MAX_ATTEMPTS = 5
-"""How often a worker may start a job: one that has been interrupted so often would be interrupted again."""
+"""A worker starts a job at most this often: after so many interruptions, another is likely."""
 
 
 class JobKind(StrEnum):
@@ -32,8 +32,8 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Job:
-    """`result_id` names what it computes: the comparison or the analysis. The job's id follows from it, so asking twice
-    is one job."""
+    """Describes a job that computes `result_id`, a comparison or an analysis. The job's id follows from `result_id`, so
+    requesting a result twice makes one job."""
 
     workspace: str
     id: str
@@ -44,17 +44,14 @@ class Job:
     updated_at: datetime
     status: JobStatus = JobStatus.QUEUED
     attempts: int = 0
-    """How often a worker has started it."""
     stage: str | None = None
     done: int = 0
-    """Stages."""
     total: int = 0
-    """Stages; 0 before it starts."""
+    """It is 0 before the job starts."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What is to be computed, beyond what the stored result says."""
 
     @property
     def may_start(self) -> bool:
@@ -78,7 +75,6 @@ class Job:
         return replace(self, status=status, failure=failure, done=done, completed_at=now, updated_at=now)
 
     def queued_again(self, now: datetime) -> "Job":
-        """A failed job, asked for once more."""
         return Job(self.workspace, self.id, self.kind, self.result_id, self.run_ids, now, now, options=self.options)
 
 

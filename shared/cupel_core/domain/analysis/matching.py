@@ -1,4 +1,4 @@
-"""Which scenarios, cases and columns of two sides of a comparison belong together."""
+"""Matches the scenarios, cases and columns of two sides of a comparison."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -14,15 +14,15 @@ from cupel_core.domain.runs.plan import Column
 class MatchedBy(StrEnum):
     SCENARIO_ID = "SCENARIO_ID"
     DIMENSIONS = "DIMENSIONS"
-    """Equal scores in all dimensions: scenarios that were generated again have new ids."""
+    """Scenarios have equal scores in all dimensions; generating scenarios again gives them new ids."""
 
 
 class NotMatchable(Exception):
-    """No scenario of one side belongs to one of the other."""
+    """The two sides have no matching scenario."""
 
 
 class SideScenario(NamedTuple):
-    """A scenario of a run, and the number of its case for each of its personas (None: without one)."""
+    """The number of a case is keyed by its persona, which may be None."""
 
     id: str
     name: str
@@ -31,8 +31,6 @@ class SideScenario(NamedTuple):
 
 
 class SideColumn(NamedTuple):
-    """A column of a run, and its number in the run's plan."""
-
     number: int
     column: Column
 
@@ -43,19 +41,14 @@ class SideColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparisonSide:
-    """What is compared: some or all columns of a run."""
-
     source: str
-    """Identifies the outcomes: the id of the run, then `/` and the rescore whose results count, if it is not the run's
-    own."""
+    """The source identifies the outcomes: the run's id, followed by `/` and a rescore's id if a rescore's results
+    count."""
     columns: tuple[SideColumn, ...]
     scenarios: Sequence[SideScenario]
     cell: Callable[[int, int], Cell]
-    """The counts of a column and a case, by their numbers."""
     totals: Callable[[int], ColumnTotals] = lambda _: ColumnTotals()
-    """The sums of a column, by its number."""
     usage: Callable[[int, int], TargetUsage] = lambda *_: TargetUsage()
-    """It returns what the target's calls of a column and a case cost and took."""
 
     @property
     def run_id(self) -> str:
@@ -63,19 +56,19 @@ class ComparisonSide:
 
 
 class MatchedCase(NamedTuple):
-    """The numbers of the cases with one persona: one on either side, unless scenarios are matched by dimensions."""
+    """Contains the numbers of the cases with one persona: one on either side, unless scenarios are matched by
+    dimensions."""
 
     baseline: tuple[int, ...]
     comparison: tuple[int, ...]
 
 
 class MatchedScenario(NamedTuple):
-    """`id` is that of the baseline's scenario, the first one if scenarios are matched by dimensions."""
+    """Pairs scenarios; `id` is that of the baseline's first scenario."""
 
     id: str
     name: str
     cases: tuple[MatchedCase, ...]
-    """Of the personas that both sides have."""
 
 
 class MatchedScenarios(NamedTuple):
@@ -86,14 +79,13 @@ class MatchedScenarios(NamedTuple):
 
 
 class ColumnPair(NamedTuple):
-    """Columns that are compared with each other; the columns of a side are averaged."""
+    """Pairs columns that are compared with each other; several columns of a side are averaged."""
 
     baseline: tuple[SideColumn, ...]
     comparison: tuple[SideColumn, ...]
 
     @property
     def is_substituted(self) -> bool:
-        """Whether the sides have different targets or prompts."""
         return _names(self.baseline) != _names(self.comparison)
 
 
@@ -104,7 +96,7 @@ class PairedColumns(NamedTuple):
 
 
 def match_scenarios(baseline: Sequence[SideScenario], comparison: Sequence[SideScenario]) -> MatchedScenarios:
-    """By id; if no id is shared, by dimension scores. Raises NotMatchable."""
+    """Match scenarios by id or, if no id is shared, by dimension scores. Raises NotMatchable."""
     for matched_by, key in ((MatchedBy.SCENARIO_ID, _by_id), (MatchedBy.DIMENSIONS, _by_dimensions)):
         before, after = _grouped(baseline, key), _grouped(comparison, key)
         common = [_matched(matched_by, scenarios, after[name]) for name, scenarios in before.items() if name in after]
@@ -114,7 +106,7 @@ def match_scenarios(baseline: Sequence[SideScenario], comparison: Sequence[SideS
 
 
 def pair_columns(baseline: ComparisonSide, comparison: ComparisonSide) -> PairedColumns:
-    """Equal columns are compared with each other, and one that is left on either side with the other.
+    """Compare equal columns with each other, and a single remaining column of one side with that of the other.
 
     Columns that differ in their prompts only, or in their targets only, are paired by what they share. If nothing is
     shared, all columns of a side are averaged. Columns are never compared with themselves.
@@ -152,7 +144,7 @@ def _prompt(column: Column) -> Hashable:
 
 
 def _by_key(columns: Iterable[SideColumn], key: Callable[[Column], Hashable]) -> dict[Hashable, SideColumn]:
-    """Without any if a key would mean several columns."""
+    """Return the columns by key, or nothing if a key would mean several columns."""
     columns = tuple(columns)
     by_key = {key(each.column): each for each in columns}
     return by_key if len(by_key) == len(columns) else {}
@@ -167,7 +159,7 @@ def _by_id(scenario: SideScenario) -> Hashable:
 
 
 def _by_dimensions(scenario: SideScenario) -> Hashable:
-    """None, which means that it cannot be matched, for a scenario without dimensions."""
+    """Return None for a scenario without dimensions, which means that it cannot be matched."""
     return tuple(sorted(scenario.dimensions.items())) or None
 
 

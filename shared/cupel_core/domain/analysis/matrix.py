@@ -1,5 +1,7 @@
-"""The cells of a run as a matrix: what its analysis is computed from. One row per scenario, one column per target and
-prompt; of a scenario with several personas, their cells are added up."""
+"""Arranges the cells of a run as a matrix from which its analysis is computed.
+
+It has one row per scenario and one column per target and prompt; the cells of a scenario's personas are added up.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,27 +17,25 @@ MAX_DIMENSIONS = 50
 """Further dimensions of a run's scenarios are not analyzed."""
 
 type DimensionScores = tuple[float | None, ...]
-"""A scenario's score in each of the matrix's dimensions; None if it has none."""
+"""These are a scenario's scores in the matrix's dimensions; None stands for no score."""
 
 
 class ScenarioRow(NamedTuple):
-    """A scenario of a run."""
-
     id: str
     name: str
     scores: DimensionScores
 
 
 class Variation(NamedTuple):
-    """How much the repeats of one column and scenario differ: squared deviations from the means of their cases, and
-    the degrees of freedom of their sum."""
+    """Measures how much the repeats of one column and scenario differ. It holds the squared deviations from the means
+    of the cases, and the degrees of freedom of their sum."""
 
     squares: float
     freedom: int
 
     @property
     def variance(self) -> float | None:
-        """Unbiased; None without a case that has two answers."""
+        """Return the unbiased variance; None without a case that has two answers."""
         return self.squares / self.freedom if self.freedom else None
 
 
@@ -43,16 +43,14 @@ class Variation(NamedTuple):
 class CellMatrix:
     scenarios: Sequence[ScenarioRow]
     dimensions: tuple[str, ...]
-    """The names of the scores of a row."""
     columns: Sequence[Sequence[Cell]]
-    """By column, then by scenario."""
+    """The cells are by column, then by scenario."""
     variations: Sequence[Sequence[Variation]] | None
-    """Of the metric, likewise; None for a run without repeats."""
+    """The variations of the metric are by column, then by scenario; it is None for a run without repeats."""
     metric: Metric
 
     @cached_property
     def pooled(self) -> list[Cell]:
-        """By scenario: the cells of all columns, added up."""
         if len(self.columns) == 1:
             return list(self.columns[0])
         intern: dict[Cell, Cell] = {}
@@ -61,8 +59,8 @@ class CellMatrix:
 
     @cached_property
     def answer_variances(self) -> list[float | None]:
-        """By column: the variance between repeats of a case, of all scenarios together, as that of a few repeats is
-        often zero by chance; None without repeats."""
+        """Return the variance between repeats of a case for each column; None without repeats. It is pooled over all
+        scenarios, because the variance of a few repeats is often zero by chance."""
         if self.variations is None:
             return [None] * len(self.columns)
         return [
@@ -71,11 +69,10 @@ class CellMatrix:
         ]
 
     def means_by_scenario(self) -> Iterator[tuple[float | None, ...]]:
-        """For each scenario, the value of each column."""
         return zip(*map(self.means, self.columns), strict=True)
 
     def means(self, cells: Iterable[Cell]) -> Iterator[float | None]:
-        """The value of each cell; computed once for equal ones."""
+        """Yield the value of each cell; equal cells are computed once."""
         known: dict[Cell, float | None] = {}
         for cell in cells:
             if cell not in known:
@@ -83,25 +80,23 @@ class CellMatrix:
             yield known[cell]
 
     def grouped(self, cells: Iterable[Cell]) -> Counter[tuple[DimensionScores, Cell]]:
-        """How many scenarios have these scores and this cell: few, where there are few repeats."""
+        """Return how many scenarios have the same scores and cell; with few repeats, there are few combinations."""
         return Counter(zip((row.scores for row in self.scenarios), cells, strict=True))
 
 
 def primary_metric(columns: Iterable[Iterable[Cell]]) -> Metric:
-    """DECISION if anything was decided, else PASS_RATE."""
     decided = any(cell.decided for cells in columns for cell in set(cells))
     return Metric.DECISION if decided else Metric.PASS_RATE
 
 
 def dimension_names(defined: Iterable[str], scenarios: Iterable[Mapping[str, float]]) -> tuple[str, ...]:
-    """The dimensions that scenarios have scores in: those of the definition in its order, then others by name."""
+    """Return the dimensions in which scenarios have scores: the definition's in its order, then others by name."""
     found = {name for scores in scenarios for name in scores}
     known = [name for name in dict.fromkeys(defined) if name in found]
     return (*known, *sorted(found - set(known)))[:MAX_DIMENSIONS]
 
 
 def cell_matrix(counts: RunCounts, scenarios: Sequence[ScenarioRow], dimensions: tuple[str, ...]) -> CellMatrix:
-    """`scenarios` are in the order of `counts.scenarios`."""
     numbers = range(len(counts.plan.columns))
     columns = [counts.column_cells(number) for number in numbers]
     metric = primary_metric(columns)

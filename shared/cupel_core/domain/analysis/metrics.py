@@ -1,4 +1,4 @@
-"""What runs are compared by: a number for each cell, from its counts."""
+"""Defines the metrics that runs are compared by, each of which is a number computed from a cell's counts."""
 
 from enum import StrEnum
 
@@ -8,13 +8,12 @@ from cupel_core.domain.statistics import Trials
 
 class Metric(StrEnum):
     DECISION = "DECISION"
-    """The mean of the decision codes 1-5."""
+    """It is the mean of the decision codes 1-5."""
     PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
-    """Passed ones among the judged."""
     PASS_RATE_ERRORS_FAIL = "PASS_RATE_ERRORS_FAIL"  # noqa: S105 - no password
-    """Passed ones among the judged and the errored: an error counts as a failure."""
+    """It is the share of judged answers and errors that passed: an error counts as a failure."""
     OTHER_RATE = "OTHER_RATE"
-    """Answers without a readable code among those to which the decision rule was applied."""
+    """It is the share of answers without a readable code, among those to which the decision rule was applied."""
 
     @property
     def is_rate(self) -> bool:
@@ -22,7 +21,8 @@ class Metric(StrEnum):
 
     @property
     def default_margin(self) -> float:
-        """Differences below it do not matter to most people: a quarter of a point, five percentage points."""
+        """Return the difference below which most people do not care: a quarter of a point, or five percentage
+        points."""
         return 0.05 if self.is_rate else 0.25
 
     def trials(self, cell: Cell) -> Trials:
@@ -32,7 +32,7 @@ class Metric(StrEnum):
             case Metric.PASS_RATE:
                 return Trials(cell.judged, cell.passed, cell.passed)
             case Metric.PASS_RATE_ERRORS_FAIL:
-                # Where answers are not judged, an error would be no failure of a check either.
+                # If answers are not judged, an error does not count as a failed check either.
                 is_judged = cell.judged or not cell.completed
                 return Trials.of_share((cell.judged + cell.errored) if is_judged else 0, cell.passed)
             case Metric.OTHER_RATE:

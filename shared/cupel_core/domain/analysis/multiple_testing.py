@@ -1,10 +1,10 @@
-"""Adjusted p-values of several tests; None, for a test that could not be made, stays None and is not counted."""
+"""Adjusts the p-values of several tests; None stands for a test that could not be made and is not counted."""
 
 from collections.abc import Sequence
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm (1979): with these, the probability of any false positive among all tests is at most the level."""
+    """Adjust by Holm (1979): the probability of any false positive among all tests is at most the level."""
     ascending = _ascending(p_values)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -15,7 +15,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Benjamini and Hochberg (1995): of the tests below the level, this share is false positives on average."""
+    """Adjust by Benjamini and Hochberg (1995): of the tests below the level, this share is false positives on
+    average."""
     ascending = _ascending(p_values)
     adjusted: list[float | None] = [None] * len(p_values)
     lowest = 1.0

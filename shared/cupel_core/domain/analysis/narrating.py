@@ -1,4 +1,4 @@
-"""The narrative of a deep analysis: rules write it, or a model does from figures that rules choose and check."""
+"""Makes the narrative of a deep analysis: by rules, or by a model from figures that rules choose and check."""
 
 import json
 from collections import Counter
@@ -28,16 +28,14 @@ from cupel_core.domain.analysis.narratives import (
 MAX_FACTS = 80
 MAX_BYTES = 12_000
 _DIGITS = 4
-"""Significant ones, as they are shown to the model."""
+"""Figures are shown to the model with this many significant digits."""
 
 
 def material_of(found: DeepAnalysis, matrix: CellMatrix, names: tuple[str, ...]) -> Material:
-    """`names` are those of the columns, for people."""
     return Material(found, matrix, names, agreement(matrix.columns, matrix.metric, compares_pairs=False))
 
 
 def narrate(material: Material) -> Narrative:
-    """Return the narrative that rules write."""
     statements = {topic: list(rule(material)) for topic, rule in RULES.items()}
     facts = tuple({fact.id: fact for said in statements.values() for each in said for fact in each.facts}.values())
     findings = [_finding(topic, said) for topic, said in statements.items()]
@@ -62,7 +60,6 @@ def _shown(checked: NarrativeFinding | DroppedFinding) -> NarrativeFinding:
 
 
 def _headline(material: Material) -> str:
-    """The first that applies."""
     outliers = material.outliers
     if outliers:
         return f"{material.names[outliers[0].column]} answers unlike the other targets."
@@ -84,8 +81,6 @@ def _next_steps(material: Material) -> Iterator[str]:
 
 
 class WrittenNarrative(NamedTuple):
-    """A narrative as the model wrote it."""
-
     headline: str
     findings: tuple[NarrativeFinding, ...]
     limitations: tuple[str, ...]
@@ -95,10 +90,11 @@ class WrittenNarrative(NamedTuple):
 def checked_narrative(
     written: WrittenNarrative, by_rules: Narrative, facts: Sequence[NarrativeFact], names: Sequence[str]
 ) -> Narrative:
-    """`facts` are those that the model was given; digits in `names` are no figures.
+    """Return the model's narrative with everything replaced that its facts do not support.
 
-    A finding that cites what there is not, or a number that it does not cite, is replaced by that of the rules. So are
-    a headline and steps with numbers that are no figures. Limitations of the rules stay first.
+    `facts` are those that the model was given; digits in `names` are no figures. A finding that cites an unknown fact,
+    or has a number that it does not cite, is replaced by that of the rules, and so are a headline and steps with
+    unsupported numbers. The limitations of the rules stay first.
     """
     known = {fact.id: fact for fact in (*by_rules.facts, *facts)}
     of_model = {finding.topic: check_finding(finding, facts, names) for finding in written.findings}
@@ -126,7 +122,7 @@ def checked_narrative(
 
 
 def narrative_facts(material: Material, of_rules: Iterable[NarrativeFact]) -> tuple[NarrativeFact, ...]:
-    """At most MAX_FACTS, of which `facts_text` has at most MAX_BYTES."""
+    """Return at most MAX_FACTS facts, for which `facts_text` returns at most MAX_BYTES."""
     chosen, size = dict[str, NarrativeFact](), 0
     for fact in (*of_rules, *_further(material)):
         length = len(_line(fact).encode()) + 1
@@ -139,12 +135,10 @@ def narrative_facts(material: Material, of_rules: Iterable[NarrativeFact]) -> tu
 
 
 def facts_text(facts: Iterable[NarrativeFact]) -> str:
-    """A line of JSON for each."""
     return "\n".join(map(_line, facts))
 
 
 def read_facts(text: str) -> list[dict[str, Any]]:
-    """Parse text that `facts_text` has written."""
     return [json.loads(line) for line in text.split("\n") if line]
 
 

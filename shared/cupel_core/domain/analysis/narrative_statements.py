@@ -1,4 +1,4 @@
-"""The sentences of a narrative, by topic: rules choose the figures that are worth one."""
+"""Writes the sentences of a narrative by topic; rules choose the figures that are worth one."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -26,8 +26,6 @@ class Statement(NamedTuple):
 
 
 class Material(NamedTuple):
-    """All that sentences are made from."""
-
     found: DeepAnalysis
     matrix: CellMatrix
     names: tuple[str, ...]
@@ -35,7 +33,7 @@ class Material(NamedTuple):
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """In which digits are no figures."""
+        """Return names, whose digits are no figures."""
         return (*self.names, *self.matrix.dimensions)
 
     @property

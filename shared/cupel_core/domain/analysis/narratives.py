@@ -1,4 +1,4 @@
-"""What a deep analysis says in sentences, each of which cites the figures that it rests on.
+"""Defines narratives of deep analyses, whose sentences cite the figures that they rest on.
 
 A finding whose citations do not hold is not shown: its text is replaced, and `dropped` names the reason.
 """
@@ -12,11 +12,11 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.statistics import Interval
 
 UNAVAILABLE = "information unavailable"
-"""What the figures do not say."""
+"""This text stands for what the figures do not say."""
 MAX_WORDS, MAX_CITED = 60, 5
 MAX_LIMITATIONS, MAX_STEPS = 5, 3
 _CONSTANT = "95% interval"
-"""A number that is no claim."""
+"""The number in this phrase is no claim."""
 _NUMBER = re.compile(
     r"(?P<below>< )?(?P<sign>[-+−])?(?P<digits>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)"
     r"(?P<percent> ?%| pp\b| percentage points?\b)?"
@@ -34,14 +34,11 @@ class NarrativeTopic(StrEnum):
 
 
 class NarrativeFact(NamedTuple):
-    """A figure that sentences may cite."""
-
     id: str
     label: str
     value: float
     interval: Interval | None = None
     n: int | None = None
-    """What it is computed from: scenarios or answers."""
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -52,7 +49,6 @@ class NarrativeFinding(NamedTuple):
     topic: NarrativeTopic
     text: str
     facts: tuple[str, ...]
-    """The ids of those that it rests on."""
 
 
 class DroppedFinding(NamedTuple):
@@ -64,27 +60,26 @@ class DroppedFinding(NamedTuple):
 class Narrative:
     headline: str
     findings: tuple[NarrativeFinding, ...]
-    """One of each topic."""
     limitations: tuple[str, ...]
     next_steps: tuple[str, ...]
     facts: tuple[NarrativeFact, ...]
-    """All that are cited."""
     dropped: tuple[DroppedFinding, ...]
     model: str | None = None
-    """That was asked to write it; None for one by rules alone."""
+    """This model was asked to write it; None if only rules were used."""
     calls: int = 0
-    """Of the model."""
     cost_usd: float | None = None
-    """None without calls, or if a price is unknown."""
+    """It is None without calls, or if a price is unknown."""
     error: str | None = None
-    """Why the model's sentences are missing."""
 
 
 def check_finding(
     finding: NarrativeFinding, facts: Sequence[NarrativeFact], names: Sequence[str]
 ) -> NarrativeFinding | DroppedFinding:
-    """The finding if everything that it cites exists, and each number in it is a cited one as precisely as it is
-    written. Digits in `names`, those of targets and dimensions, are no numbers."""
+    """Return the finding if its citations exist and support every number in it; otherwise return why it is dropped.
+
+    A number must equal a cited figure, rounded to the digits that are written. Digits in `names`, those of targets and
+    dimensions, are no numbers.
+    """
     reason = _objection(finding, {fact.id: fact for fact in facts}, names)
     return finding if reason is None else DroppedFinding(finding.topic, reason)
 
@@ -102,7 +97,7 @@ def _objection(finding: NarrativeFinding, facts: dict[str, NarrativeFact], names
 
 
 def unsupported_number(text: str, facts: Iterable[NarrativeFact], names: Sequence[str]) -> str | None:
-    """The first number of the text that is none of these figures, as precisely as it is written."""
+    """Return the first number of the text that equals none of these figures, rounded to the digits that are written."""
     numbers = [number for fact in facts for number in fact.numbers]
     for match in _NUMBER.finditer(_without_names(text, names)):
         if not any(_agrees(match, number) for number in numbers):
@@ -111,14 +106,15 @@ def unsupported_number(text: str, facts: Iterable[NarrativeFact], names: Sequenc
 
 
 def _without_names(text: str, names: Sequence[str]) -> str:
-    """Of names that contain each other, the longest; a name such as "5" is no part of a number."""
+    """Replace names by an ellipsis, the longest first; a name such as "5" is not replaced within a number."""
     longest_first = sorted(filter(None, {*names, _CONSTANT}), key=len, reverse=True)
     any_name = "|".join(map(re.escape, longest_first))
     return re.sub(rf"(?<![\w.,])(?:{any_name})(?![\w%])", "…", text)
 
 
 def _agrees(written: re.Match[str], number: float) -> bool:
-    """Without a sign, a number is a magnitude: "falls by 0.3"."""
+    """Return whether the written number is the figure; without a sign, only magnitudes are compared ("falls by
+    0.3")."""
     value = float(written["digits"].replace(",", ""))
     actual = 100 * number if written["percent"] else number
     if written["below"]:

@@ -1,5 +1,8 @@
-"""What the probes of two compared sides took and cost, side by side. Described, not tested: what a run takes depends on
-the provider's load at that time, and what it costs on how long answers are."""
+"""Puts side by side what the probes of two compared sides took and cost.
+
+The differences are not tested: durations depend on the provider's load at that time, and costs on the length of
+answers.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Self
@@ -10,25 +13,24 @@ from cupel_core.domain.conversations.roles import ModelRole
 
 
 class SideOperations(NamedTuple):
-    """Of all outcomes of a side's columns, also of scenarios that the other side does not have. None where there is
-    nothing to count, and for costs if a price is unknown."""
+    """Sums up all outcomes of a side's columns, also of scenarios that the other side does not have. A figure is None
+    if there is nothing to count, and a cost also if a price is unknown."""
 
     cost_usd: float | None
-    """It is the cost of the target's calls for one probe."""
     judge_cost_usd: float | None
     simulated_user_cost_usd: float | None
     operations_cost_usd: float | None
     tokens: float | None
-    """Per completed probe: the target's, in and out."""
+    """It counts the target's input and output tokens per completed probe."""
     median_duration_ms: float | None
     p95_duration_ms: float | None
     error_rate: float | None
     other_rate: float | None
-    """Answers without a readable decision among the completed; None if the side has no decisions at all."""
+    """It is the share of completed answers without a readable decision; None if the side has no decisions at all."""
 
     @classmethod
     def of(cls, columns: Iterable[ColumnTotals], counts: Cell) -> Self:
-        """`counts` are those of the side's answers to the common scenarios."""
+        """Sum up columns; `counts` are those of the side's answers to the common scenarios."""
         totals = ColumnTotals()
         for column in columns:
             totals.merge(column)
@@ -48,7 +50,7 @@ class SideOperations(NamedTuple):
         )
 
     def minus(self, other: "SideOperations") -> "SideOperations":
-        """The differences; None where either side has no figure."""
+        """Return the differences; None where either side has no figure."""
         pairs = zip(self, other, strict=True)
         return SideOperations(*(None if mine is None or its is None else mine - its for mine, its in pairs))
 

@@ -1,4 +1,4 @@
-"""Finds why a target agrees less with the others: it is of another opinion, or its own repeats differ more."""
+"""Finds why a target agrees less with the others: its opinion differs, or its own repeats vary more."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -11,23 +11,23 @@ from cupel_core.domain.analysis.matrix import CellMatrix
 
 class OutlierCause(StrEnum):
     OPINION = "opinion"
-    """It answers differently, again and again."""
     NOISE = "noise"
-    """Its repeats differ more from each other than those of the others do."""
+    """The target's repeats vary more than those of the others."""
     UNKNOWN = "unknown"
-    """The two look alike without repeats."""
+    """Without repeats, the two causes look alike."""
 
 
 class _Deviation(NamedTuple):
-    """How far a target's mean is from that of the others in a scenario, and the variance that repeats alone cause."""
-
     squared: float
     noise: float
 
 
 def outlier_cause(matrix: CellMatrix, column: int) -> OutlierCause:
-    """Find the larger of two variances: that of the target's opinion, which is the mean squared deviation from the
-    others beyond the noise of repeats, and of its single answers beyond that of the others' answers."""
+    """Return the cause with the larger variance.
+
+    The variance of the target's opinion is the mean squared deviation from the others beyond the noise of repeats. The
+    other is the variance of its single answers beyond that of the others' answers.
+    """
     others = list(matrix.answer_variances)
     own = others.pop(column)
     known = [each for each in others if each is not None]
@@ -45,7 +45,7 @@ def outlier_cause(matrix: CellMatrix, column: int) -> OutlierCause:
 def _deviation(
     matrix: CellMatrix, column: int, scenario: int, own: float, others: Sequence[float]
 ) -> _Deviation | None:
-    """None if the target or all others have no answer to the scenario."""
+    """Return None if the target or all others have no answer to the scenario."""
     trials = [matrix.metric.trials(cells[scenario]) for cells in matrix.columns]
     mine = trials.pop(column)
     rest = [(each.total / each.n, variance / each.n) for each, variance in zip(trials, others, strict=True) if each.n]

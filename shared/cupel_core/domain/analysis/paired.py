@@ -1,4 +1,4 @@
-"""Paired differences: the same scenarios on two sides. Numbers in, numbers out; None where a figure is undefined."""
+"""Estimates paired differences between two sides with the same scenarios; undefined figures are None."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,14 +18,12 @@ from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.statistics import MIN_SCENARIOS, Interval, standard_error
 
 _MAX_UNUSUAL = 4
-"""If so few scenarios differ from the others, and at most a tenth, their standard error is not relied on."""
+"""The standard error is not relied on if at most this many scenarios, and at most a tenth, differ from the others."""
 _ROUNDING = 1e-12
 """Differences of means of whole numbers that are closer than this are equal."""
 
 
 class PairedValues(NamedTuple):
-    """The values of one scenario."""
-
     baseline: float
     comparison: float
 
@@ -37,26 +35,23 @@ class PairedValues(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedEstimate:
-    """The mean of the differences, each scenario counting once, and how well it is known."""
-
     scenarios: int
     difference: float | None = None
     standard_error: float | None = None
     interval: Interval | None = None
     equivalence_interval: Interval | None = None
-    """Of level 1 - 2 alpha: the sides are equivalent if it lies within the margin (two one-sided tests)."""
+    """The level is 1 - 2 alpha: the sides are equivalent if the interval lies within the margin (two one-sided
+    tests)."""
     p: float | None = None
     effect_size: float | None = None
-    """The difference in standard deviations of scenarios; None if all scenarios have the same value."""
+    """The difference is in standard deviations of scenarios; it is None if all scenarios have the same value."""
     is_rare: bool = False
-    """Whether nearly all scenarios differ by the same amount, so that their standard error says little."""
+    """Nearly all scenarios differ by the same amount, so their standard error says little."""
 
 
 def paired_estimate(values: Sequence[PairedValues], alpha: float, range_of_values: float) -> PairedEstimate:
-    """Compute Student's paired t, or a sign test if hardly any scenario differs from the others.
-
-    `range_of_values` is how far a scenario can be from another one.
-    """
+    """Compute Student's paired t, or a sign test if hardly any scenario differs from the others. `range_of_values` is
+    the largest possible difference between two values."""
     if not values:
         return PairedEstimate(0)
     differences = [pair.difference for pair in values]
@@ -87,10 +82,10 @@ def usual_difference(differences: Sequence[float]) -> float | None:
 def _rare_estimate(
     differences: Sequence[float], usual: float, alpha: float, limit: float, size: float | None
 ) -> PairedEstimate:
-    """If nearly all scenarios differ by the same amount, their spread says little about scenarios that were not seen.
+    """Estimate the difference if nearly all scenarios differ by the same amount, so that their spread says little.
 
     The p is that of a sign test in its mid-p form. The interval allows for as many unusual scenarios as may be unseen,
-    which may differ by as much as is possible; it ends at zero if the sign test refuses zero.
+    which may differ by as much as possible; it ends at zero if the sign test rejects zero.
     """
     signs = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     p, mean = binomial_mid_p(min(signs), sum(signs)), fmean(differences)
@@ -117,7 +112,8 @@ def _rare_estimate(
 
 
 def effect_size(values: Sequence[PairedValues]) -> float | None:
-    """The mean difference in units of the scenarios' spread on both sides (Cohen's d with the average variance)."""
+    """Return the mean difference in units of the scenarios' spread on both sides (Cohen's d with the average
+    variance)."""
     if len(values) < 2:
         return None
     spread = variance(pair.baseline for pair in values) + variance(pair.comparison for pair in values)
@@ -126,18 +122,18 @@ def effect_size(values: Sequence[PairedValues]) -> float | None:
 
 
 def minimum_detectable_effect(standard_error: float, scenarios: int, alpha: float, tests: int = 1) -> float:
-    """The least true difference that one of so many tests had an 80 % chance to detect."""
+    """Return the least true difference that one of this many tests had an 80 % chance to detect."""
     df = scenarios - 1
     return (t_quantile(1 - alpha / (2 * tests), df) + t_quantile(POWER, df)) * standard_error
 
 
 def scenarios_needed(effect: float, detectable_effect: float, scenarios: int) -> int:
-    """About how many scenarios would detect `effect`: the error falls with the root of their number."""
+    """Return about how many scenarios would detect `effect`; the error falls with the root of their number."""
     return ceil(scenarios * (detectable_effect / effect) ** 2)
 
 
 def equivalence_p(difference: float, standard_error: float, scenarios: int, margin: float) -> float:
-    """The larger p of two one-sided tests: that the difference is below the margin, and above minus the margin."""
+    """Return the larger p of two one-sided tests that the difference is below the margin and above minus the margin."""
     return t_upper_tail((margin - abs(difference)) / standard_error, scenarios - 1)
 
 

@@ -1,4 +1,4 @@
-"""The answers of two sides to their common scenarios, paired: what the figures of a comparison are computed from.
+"""Pairs the answers of two sides to their common scenarios, from which a comparison is computed.
 
 A case counts if both sides have an answer to it. Repeats are averaged, not paired one by one: the third repeat of one
 run has nothing in common with the third of another.
@@ -29,8 +29,6 @@ class Incomparable(StrEnum):
 
 
 class CaseTrials(NamedTuple):
-    """The trials of one case, of each column that has any."""
-
     baseline: tuple[Trials, ...]
     comparison: tuple[Trials, ...]
 
@@ -40,12 +38,11 @@ class CaseTrials(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """True if each side has exactly one trial."""
         return [trials.n for trials in (*self.baseline, *self.comparison)] == [1, 1]
 
     @property
     def error_variance(self) -> float | None:
-        """Of the difference, from the repeats; None unless either side has one column with several."""
+        """Return the variance of the difference from the repeats; None unless each side has one column with several."""
         if len(self.baseline) != 1 or len(self.comparison) != 1:
             return None
         (before,), (after,) = self
@@ -55,8 +52,6 @@ class CaseTrials(NamedTuple):
 
 
 class PairedScenario(NamedTuple):
-    """A scenario that both sides have answers to."""
-
     id: str
     name: str
     cases: tuple[CaseTrials, ...]
@@ -70,13 +65,11 @@ class PairedScenario(NamedTuple):
 
     @property
     def standard_error(self) -> float | None:
-        """Of the difference, from the repeats."""
         variances = [variance for case in self.cases if (variance := case.error_variance) is not None]
         return sqrt(fsum(variances)) / len(self.cases) if len(variances) == len(self.cases) else None
 
     @property
     def pooled(self) -> tuple[Trials, Trials]:
-        """All trials of either side."""
         before = [trials for case in self.cases for trials in case.baseline]
         after = [trials for case in self.cases for trials in case.comparison]
         return _pool(before), _pool(after)
@@ -84,13 +77,10 @@ class PairedScenario(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedSample:
-    """The paired scenarios of one pair of columns."""
-
     pair: ColumnPair
     scenarios: tuple[PairedScenario, ...]
     incomparable: Counter[Incomparable]
     totals: tuple[Cell, Cell]
-    """All counts of the common cases of either side."""
 
 
 def paired_sample(
@@ -121,7 +111,7 @@ def paired_sample(
 def primary_metric(
     baseline: ComparisonSide, comparison: ComparisonSide, scenarios: Sequence[MatchedScenario]
 ) -> Metric:
-    """DECISION if both sides decided anything in the common scenarios, else PASS_RATE."""
+    """Return DECISION if both sides decided anything in the common scenarios, else PASS_RATE."""
     cases = [case for scenario in scenarios for case in scenario.cases]
     before = _has_decisions(baseline, (case.baseline for case in cases))
     after = _has_decisions(comparison, (case.comparison for case in cases))
@@ -143,7 +133,6 @@ class _CellSum:
 
 
 def _cells(side: ComparisonSide, columns: Iterable[SideColumn], cases: Iterable[int]) -> list[Cell]:
-    """One per column; of several cases, their sum."""
     first, *others = cases
     cells = [side.cell(column.number, first) for column in columns]
     for case in others:
@@ -170,7 +159,6 @@ def _has_decisions(side: ComparisonSide, cases: Iterable[tuple[int, ...]]) -> bo
 
 
 def _mean(side: Sequence[Trials]) -> float:
-    """Each column counts once."""
     return side[0].total / side[0].n if len(side) == 1 else fmean(trials.total / trials.n for trials in side)
 
 
@@ -179,7 +167,8 @@ def _pool(side: Sequence[Trials]) -> Trials:
 
 
 class DistributionShift(NamedTuple):
-    """Decisions of either side. `total_variation` is the share of answers that differ between the distributions."""
+    """Counts decisions of either side. `total_variation` is the share of answers that differ between the
+    distributions."""
 
     baseline: dict[str, int]
     comparison: dict[str, int]

@@ -1,6 +1,6 @@
-"""Figures of each pair of columns: do they give the same answers, and do they order the scenarios alike?
+"""Compares each pair of columns: do they give the same answers, and do they order the scenarios alike?
 
-Both are needed: a target that rates one point higher throughout has the same order and other answers.
+Both figures are needed: a target that rates one point higher throughout has the same order and other answers.
 """
 
 from collections import Counter
@@ -20,34 +20,32 @@ from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 _TINY = 1e-12
 
 type CodeShares = tuple[float, ...]
-"""The shares of a rater's categories: of one answer, 1 for its code."""
+"""It has the share of each category in a rater's answers; a single answer has 1 for its code."""
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two columns, over the scenarios that both have decided; by their numbers in the run."""
+    """Compares two columns, given by their numbers in the run, over the scenarios that both have decided."""
 
     first: int
     second: int
     scenarios: int
     kappa: float | None = None
-    """Quadratic-weighted: do they give the same answers?"""
+    """It is quadratic-weighted, and measures whether the columns give the same answers."""
     spearman: float | None = None
-    """Do they order the scenarios alike?"""
+    """It measures whether the columns order the scenarios alike."""
     spearman_p: float | None = None
     adjusted_p: float | None = None
-    """Holm's, over all pairs of the run."""
+    """The p-value is adjusted by Holm's method over all pairs of the run."""
     equal_share: float | None = None
-    """The share of equal answers, if one is drawn of each."""
     difference: float | None = None
-    """Mean of the second less that of the first; each scenario counts once."""
+    """It is the mean of the second less that of the first; each scenario counts once."""
     interval: Interval | None = None
     effect_size: float | None = None
-    """The difference in standard deviations of scenario means."""
 
 
 class _Ratings:
-    """The different ratings of a run, numbered, with what is computed from each."""
+    """Numbers the different ratings of a run, and computes the figures of each once."""
 
     def __init__(self, ratings: Sequence[Sequence[CodeShares | None]], metric: Metric) -> None:
         self._known = list({each: None for column in ratings for each in column if each is not None})
@@ -62,7 +60,6 @@ class _Ratings:
         return len(self._known)
 
     def equal(self, first: Sequence[int], second: Sequence[int], times: Sequence[int]) -> float:
-        """How many of the pairs of ratings give the same answer, on average."""
         return fsum(
             sumprod([share[a] * weight for a, weight in zip(first, times, strict=True)], [share[b] for b in second])
             for share in self._shares
@@ -70,7 +67,6 @@ class _Ratings:
 
 
 def pair_agreements(ratings: Sequence[Sequence[CodeShares | None]], metric: Metric) -> tuple[PairAgreement, ...]:
-    """Of each two columns, from their ratings by scenario."""
     known = _Ratings(ratings, metric)
     missing, width = len(known), len(known) + 1
     columns = [[missing if number is None else number for number in column] for column in known.columns]
@@ -85,7 +81,6 @@ def pair_agreements(ratings: Sequence[Sequence[CodeShares | None]], metric: Metr
 
 
 def _pair(first: int, second: int, common: Mapping[int, int], known: _Ratings) -> PairAgreement:
-    """`common` says how many scenarios have each pair of ratings."""
     scenarios, times, width = sum(common.values()), list(common.values()), len(known) + 1
     if not scenarios:
         return PairAgreement(first, second, 0)
@@ -103,10 +98,8 @@ def _pair(first: int, second: int, common: Mapping[int, int], known: _Ratings) -
 
 
 def _kappa(x: Sequence[float], y: Sequence[float], squares: Sequence[float], times: Sequence[int]) -> float | None:
-    """Cohen's with quadratic weights: 1 less the mean squared disagreement over that of independent raters.
-
-    `squares` are the sums of both ratings' mean squares.
-    """
+    """Return Cohen's kappa with quadratic weights: 1 less the mean squared disagreement over that of independent
+    raters. `squares` are the sums of both ratings' mean squares."""
     count = sum(times)
     square = sumprod(times, squares) / count
     product = sumprod(times, [a * b for a, b in zip(x, y, strict=True)]) / count
@@ -115,7 +108,6 @@ def _kappa(x: Sequence[float], y: Sequence[float], squares: Sequence[float], tim
 
 
 def _difference(pair: PairAgreement, x: Sequence[float], y: Sequence[float], times: Sequence[int]) -> PairAgreement:
-    """Of the scenarios' means, paired."""
     count = pair.scenarios
     mean_x, mean_y = sumprod(times, x) / count, sumprod(times, y) / count
     mean = mean_y - mean_x

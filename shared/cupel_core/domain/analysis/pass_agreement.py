@@ -1,5 +1,7 @@
-"""Measures agreement on which scenarios pass: an interval of alpha holds when nearly all pass, and a coefficient does
-not depend on how many pass."""
+"""Measures agreement on which scenarios pass, by methods that stay valid when nearly all pass.
+
+The interval of alpha still covers it then, and Gwet's coefficient hardly depends on how many pass.
+"""
 
 from collections.abc import Iterable, Mapping
 from math import fsum, sumprod
@@ -9,23 +11,23 @@ from cupel_core.domain.analysis.rated_units import Unit
 from cupel_core.domain.statistics import Interval
 
 MAX_KINDS = 200
-"""Different ratings of scenarios for which the posterior distribution is drawn from."""
+"""The posterior distribution is sampled for at most this many kinds of scenarios."""
 _DRAWS = 1_000
 _PRIOR = 0.5
-"""The weight of each kind of scenario that is possible without repeats (Jeffreys' prior)."""
+"""It is the weight of each kind of scenario that is possible without repeats (Jeffreys' prior)."""
 _MAX_SPLIT_PRIOR = 1.0
-"""The weight of all kinds together in which targets disagree, at most: of fifty targets, 49 kinds would outweigh the
-scenarios."""
+"""All kinds in which targets disagree have at most this weight together; with fifty targets, 49 such kinds would
+outweigh the scenarios."""
 _TAIL = 0.025
 _TINY = 1e-12
 
 
 def gwet_ac1(counts: Mapping[Unit, int]) -> float | None:
-    """Gwet's first-order agreement coefficient of two categories (2008, doi:10.1348/000711006X126600); None without two
-    ratings of a scenario.
+    """Return Gwet's first-order agreement coefficient of two categories (2008, doi:10.1348/000711006X126600).
 
-    Agreement by chance is 2p(1 - p) instead of alpha's 1 - 2p(1 - p), so that nearly all passing does not make any
-    agreement look like chance. Alone it says little: targets that always pass everything have 1.
+    It is None if no scenario has two ratings. Agreement by chance is 2p(1 - p) instead of alpha's 1 - 2p(1 - p), so
+    agreement does not look like chance when nearly all pass. Alone it says little: targets that always pass everything
+    have 1.
     """
     rated = {unit: times for unit, times in counts.items() if unit.raters}
     paired = {unit: times for unit, times in rated.items() if unit.raters > 1}
@@ -38,7 +40,6 @@ def gwet_ac1(counts: Mapping[Unit, int]) -> float | None:
 
 
 def _agreeing(unit: Unit) -> float:
-    """Return the share of pairs of different raters who agree."""
     return 1 - 2 * unit.pairs[0] / (unit.raters * (unit.raters - 1))
 
 
@@ -48,11 +49,12 @@ def _mean(values: Iterable[tuple[float, int]]) -> float:
 
 
 def alpha_posterior_interval(alpha: float, counts: Mapping[Unit, int]) -> Interval:
-    """The 95 % interval of alpha, from how many scenarios have each unit of at least two ratings.
+    """Return the 95 % interval of alpha, given how many scenarios have each unit of at least two ratings.
 
     Kinds of scenarios have the posterior distribution of multinomial shares, with Jeffreys' prior for each kind that is
-    possible without repeats: no, one, ... or all targets pass. So kinds that were not seen may exist, without which a
-    few disagreements among many passes seem to be all there are. The estimate itself is always within the interval.
+    possible without repeats: no, one, ... or all targets pass. The prior allows for kinds that were not seen; without
+    it, a few disagreements among many passes would seem to be all there are. The estimate itself is always within the
+    interval.
     """
     raters = max(unit.raters for unit in counts)
     split = min(_PRIOR, _MAX_SPLIT_PRIOR / (raters - 1))

@@ -1,4 +1,4 @@
-"""Ranks of values that occur several times, and the two tests that use them."""
+"""Ranks values that occur several times, and computes the two tests that use ranks."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,25 +9,25 @@ from cupel_core.domain.analysis.distributions import chi_squared_upper_tail, t_t
 
 _TINY = 1e-12
 MIN_PAIRS = 5
-"""With fewer, a correlation of ranks is mostly chance."""
+"""With fewer pairs, a correlation of ranks is mostly chance."""
 
 
 class Correlation(NamedTuple):
-    """Of two series; `p` is that of no correlation."""
+    """`p` tests the hypothesis of no correlation."""
 
     value: float
     p: float
 
 
 class RankTest(NamedTuple):
-    """Kruskal and Wallis (1952): whether the values of several groups have the same ranks."""
+    """Tests whether the values of several groups have the same ranks (Kruskal and Wallis 1952)."""
 
     statistic: float
     p: float
 
 
 def average_ranks(counts: Mapping[float, int]) -> dict[float, float]:
-    """The rank of each value, from how often it occurs: equal values share the mean of their ranks, from 1."""
+    """Return the rank of each value, given how often it occurs; equal values share the mean of their ranks, from 1."""
     ranks, below = {}, 0
     for value in sorted(counts):
         ranks[value] = below + (counts[value] + 1) / 2
@@ -36,7 +36,7 @@ def average_ranks(counts: Mapping[float, int]) -> dict[float, float]:
 
 
 def weighted_correlation(first: Sequence[float], second: Sequence[float], weights: Sequence[int]) -> float | None:
-    """Pearson's, of pairs that occur `weights` times; None if either series is constant."""
+    """Return Pearson's correlation of pairs that occur `weights` times; None if either series is constant."""
     count = sum(weights)
     if not count:
         return None
@@ -52,7 +52,6 @@ def weighted_correlation(first: Sequence[float], second: Sequence[float], weight
 
 
 def correlation_p(correlation: float, count: int) -> float:
-    """Two-sided, by Student's t."""
     if abs(correlation) >= 1:
         return 0.0
     df = count - 2
@@ -60,7 +59,7 @@ def correlation_p(correlation: float, count: int) -> float:
 
 
 def spearman(first: Sequence[float], second: Sequence[float], weights: Sequence[int]) -> Correlation | None:
-    """Spearman's rank correlation of pairs that occur `weights` times; None for fewer than MIN_PAIRS."""
+    """Return Spearman's rank correlation of pairs that occur `weights` times; None for fewer than MIN_PAIRS."""
     count = sum(weights)
     if count < MIN_PAIRS:
         return None
@@ -80,7 +79,7 @@ def _ranks(values: Sequence[float], weights: Sequence[int]) -> list[float]:
 
 
 def kruskal_wallis(groups: Iterable[Mapping[float, int]]) -> RankTest | None:
-    """Of groups of values, from how often each value occurs; None for one group, or if all values are equal."""
+    """Test groups of values, given how often each value occurs; None for one group, or if all values are equal."""
     filled = [group for group in groups if group]
     counts: dict[float, int] = {}
     for group in filled:

@@ -8,22 +8,18 @@ from cupel_core.domain.analysis.pairs import CodeShares
 
 
 class Unit(NamedTuple):
-    """It has the ratings of one scenario, added up."""
-
     raters: int
     totals: CodeShares
-    """It counts the ratings by category."""
     pairs: CodeShares
     """It counts, for each two categories, how often two different raters have one each."""
 
 
 def products(first: CodeShares, second: CodeShares) -> Iterator[float]:
-    """Yield each two different categories."""
     return (first[low] * second[high] for low, high in combinations(range(len(first)), 2))
 
 
 def unit_of(ratings: Sequence[CodeShares], size: int) -> Unit:
-    """The ratings by so many categories, each of which is the distribution of a rater's answers."""
+    """Sum up ratings by this many categories, each of which is the distribution of a rater's answers."""
     totals = tuple(map(sum, zip(*ratings, strict=True))) if ratings else (0.0,) * size
     divided = [each for each in ratings if max(each) < 1]
     own = map(sum, zip(*(products(each, each) for each in divided), strict=True)) if divided else repeat(0.0)

@@ -1,4 +1,4 @@
-"""An analysis as it is stored: what it was computed from, and how that went."""
+"""Describes an analysis as it is stored: its inputs and its status."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -22,13 +22,12 @@ class StaleReason(StrEnum):
     INPUTS = "inputs"
     """Outcomes have changed: by a correction, a retry or an expansion."""
     ALGORITHM = "algorithm"
-    """The figures are computed in another way now."""
+    """The figures are now computed in another way."""
     REQUESTED = "requested"
-    """They are to be computed again although nothing has changed."""
+    """A new computation was requested although nothing has changed."""
 
 
 _VOIDED = "voided"
-"""A revision that no outcomes have."""
 
 
 @dataclass(frozen=True)
@@ -39,34 +38,31 @@ class AnalysisRecord:
     kind: AnalysisKind
     status: AnalysisStatus
     revision: str
-    """Of the outcomes that were counted."""
     algorithm_version: str
     created_at: datetime
     rescore_id: str | None = None
     inputs_hash: str | None = None
-    """None if it failed."""
+    """It is None if the analysis failed."""
     failure: RunFailure | None = None
     narrator: str | None = None
-    """The model that wrote the narrative of a deep analysis; None for rules."""
+    """This model wrote the narrative of a deep analysis; it is None for rules."""
 
     def has_narrative_by(self, model: str | None) -> bool:
-        """Whether nothing is missing for a reader who wants this model's, or none in particular."""
         return model is None or self.narrator == model
 
     def with_revision(self, revision: str) -> "AnalysisRecord":
-        """The same figures, of outcomes that came to be the same again."""
+        """Return the same figures for outcomes that changed and changed back."""
         return replace(self, revision=revision)
 
     def voided(self) -> "AnalysisRecord":
-        """The same figures, which are to be computed again whatever the outcomes are."""
+        """Return the same figures, marked to be computed again whatever the outcomes are."""
         return replace(self, revision=_VOIDED, inputs_hash=None)
 
     def has_same_figures(self, other: "AnalysisRecord") -> bool:
-        """Whether both were computed from the same, in the same way."""
         return self.inputs_hash == other.inputs_hash and self.algorithm_version == other.algorithm_version
 
     def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
-        """Why it is not what would be computed now."""
+        """Return why the figures would be computed differently now, if so."""
         if self.revision == _VOIDED:
             return StaleReason.REQUESTED
         if self.revision != revision:

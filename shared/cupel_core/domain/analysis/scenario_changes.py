@@ -1,7 +1,7 @@
-"""The scenarios that differ most between two sides.
+"""Finds the scenarios that differ most between two sides.
 
-The largest of many differences are large by chance, too. They are ordered by what is left of them once the noise of the
-repeats is taken into account.
+The largest of many differences are partly large by chance. So scenarios are ordered by the difference that remains
+after it is shrunk by the noise of the repeats.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,8 @@ from cupel_core.domain.analysis.stratified import Stratum, stratified_p
 from cupel_core.domain.statistics import Trials
 
 MAX_CHANGES = 10_000
-"""Scenarios that are listed per pair of columns."""
 MIN_TRIALS = 5
-"""A scenario is tested if either side has so many trials of all of its cases together."""
+"""A scenario is tested if either side has at least this many trials over all of its cases."""
 
 
 class ChangeDirection(StrEnum):
@@ -43,9 +42,9 @@ class ScenarioChange(NamedTuple):
     comparison: float
     difference: float
     shrunken_difference: float | None
-    """What is expected of the difference in further repeats; None without repeats."""
+    """It is the difference expected in further repeats; None without repeats."""
     standard_error: float | None
-    """None unless each case was answered several times on both sides."""
+    """It is None unless each case was answered several times on both sides."""
     p: float | None
     q: float | None
     """It is p adjusted over all scenarios by Benjamini and Hochberg; None with fewer than MIN_TRIALS trials on a side,
@@ -57,8 +56,8 @@ class ScenarioChange(NamedTuple):
 
 
 def order_of(change: ScenarioChange) -> tuple[float, float, float, bool, str]:
-    """Sort the largest shrunken differences first, which are the differences themselves without repeats; of equal ones
-    the largest and surest, then decreases, which are what is looked for."""
+    """Return a sort key that puts the largest shrunken differences first. Without repeats, the differences themselves
+    count. Ties go to the largest and surest difference, then to decreases, which readers look for."""
     shrunken = change.difference if change.shrunken_difference is None else change.shrunken_difference
     q = 1.0 if change.q is None else change.q
     return -abs(shrunken), -abs(change.difference), q, change.difference > 0, change.scenario_id
@@ -67,7 +66,6 @@ def order_of(change: ScenarioChange) -> tuple[float, float, float, bool, str]:
 def most_changed(
     scenarios: Sequence[PairedScenario], values: Sequence[PairedValues], metric: Metric
 ) -> tuple[ScenarioChange, ...]:
-    """`values` are those of the scenarios."""
     p_values = [_p_of_trials(scenario, metric) for scenario in scenarios]
     q_values = benjamini_hochberg(p_values)
     shrunken = shrunken_differences([each.difference for each in values], _noise(scenarios))
@@ -90,10 +88,10 @@ def most_changed(
 
 
 def shrunken_differences(differences: Sequence[float], noise: Sequence[float] | None) -> Sequence[float | None]:
-    """What is expected of each scenario's true difference, by empirical Bayes (Efron and Morris 1975): d·τ²/(τ² + s²).
+    """Return the expected true difference of each scenario by empirical Bayes (Efron and Morris 1975): d·τ²/(τ² + s²).
 
-    `noise` is the variance s² of each difference, None if it is unknown. True differences are taken to vary around zero
-    with the variance τ², which is what the squared differences have more than their noise.
+    `noise` is the variance s² of each difference, None if it is unknown. True differences are assumed to vary around
+    zero with the variance τ², by which the squared differences exceed their noise.
     """
     if noise is None or not differences:
         return [None] * len(differences)
@@ -104,10 +102,10 @@ def shrunken_differences(differences: Sequence[float], noise: Sequence[float] | 
 
 
 def _noise(scenarios: Sequence[PairedScenario]) -> list[float] | None:
-    """The variance of each scenario's difference that its repeats have; None if no case has repeats on both sides.
+    """Return the variance of each scenario's difference due to its repeats; None if no case has repeats on both sides.
 
-    The variance of single answers is that of all scenarios of a side together, because that of two or three repeats is
-    often zero by chance.
+    The variance of single answers is pooled over all scenarios of a side, because that of two or three repeats is often
+    zero by chance.
     """
     before = _pooled_variance(trials for scenario in scenarios for case in scenario.cases for trials in case.baseline)
     after = _pooled_variance(trials for scenario in scenarios for case in scenario.cases for trials in case.comparison)
@@ -127,7 +125,6 @@ def _pooled_variance(groups: Iterable[Trials]) -> float | None:
 
 
 def _error(columns: Sequence[Trials], variance: float) -> float:
-    """Return the variance of the mean of the columns' means."""
     return fsum(variance / each.n for each in columns) / len(columns) ** 2
 
 

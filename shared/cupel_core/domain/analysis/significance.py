@@ -1,4 +1,4 @@
-"""The tests that p-values of comparisons are from."""
+"""Names the tests that p-values of comparisons come from."""
 
 from enum import StrEnum
 
@@ -6,8 +6,8 @@ from enum import StrEnum
 class SignificanceTest(StrEnum):
     PAIRED_T = "PAIRED_T"
     SIGN = "SIGN_MID_P"
-    """It tests decisions, costs and times whose differences hardly vary between scenarios."""
+    """This test is for decisions, costs and times whose differences hardly vary between scenarios."""
     MCNEMAR = "MCNEMAR_MID_P"
-    """It tests rates; repeats of a scenario count as fewer pairs."""
+    """This test is for rates; repeats of a scenario count as fewer pairs."""
     WELCH_T = "WELCH_T"
     FISHER = "FISHER_EXACT"

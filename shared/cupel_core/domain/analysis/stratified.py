@@ -1,7 +1,7 @@
-"""Differences on exactly these scenarios, or cases of one scenario, of which only the answers are left to chance.
+"""Tests differences on exactly these scenarios, or cases of one scenario, where only the answers are random.
 
-Answers to different scenarios, or of different personas, are no trials of one kind, so each is compared with itself.
-Nothing follows for others like them, and no number of them is needed: one is enough if it has repeats.
+Answers to different scenarios, or of different personas, are not trials of the same kind, so each scenario or case is a
+stratum of its own. The result says nothing about other scenarios, and one scenario is enough if it has repeats.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,13 @@ from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.statistics import Interval, Trials, wilson_interval
 
 MAX_EXACT_TRIALS = 400
-"""All strata and both sides together have at most so many; more are compared by the normal approximation, which is then
-close."""
+"""The exact test is used for at most this many trials over all strata and both sides; beyond that, the normal
+approximation is close."""
 _TIE = 1 + 1e-7
 """Probabilities that differ by less are equal but for rounding."""
 
 
 class Stratum(NamedTuple):
-    """It has the trials of one scenario or case on either side."""
-
     before: Trials
     after: Trials
 
@@ -32,7 +30,8 @@ class Stratum(NamedTuple):
 
 
 class OwnDifference(NamedTuple):
-    """It is the mean of the strata's differences; the others are None where nothing is known of the answers' chance."""
+    """Contains the mean of the strata's differences. The other fields are None if the variability of the answers is
+    unknown."""
 
     difference: float
     interval: Interval | None
@@ -40,7 +39,7 @@ class OwnDifference(NamedTuple):
 
 
 def own_difference(metric: Metric, strata: Sequence[Stratum], alpha: float) -> OwnDifference | None:
-    """Compare strata, of which both sides have trials; None without a stratum."""
+    """Compare strata in which both sides have trials; None without a stratum."""
     if not strata:
         return None
     difference, p = fsum(each.difference for each in strata) / len(strata), stratified_p(metric, strata)
@@ -54,8 +53,8 @@ def own_difference(metric: Metric, strata: Sequence[Stratum], alpha: float) -> O
 
 
 def _rate_interval(difference: float, strata: Sequence[Stratum], alpha: float, p: float | None) -> Interval:
-    """Return an interval with the variance of Agresti and Coull's rates, so that it has a width also if all trials
-    pass; it contains zero exactly if the test does not refuse it."""
+    """Return an interval with the variance of Agresti and Coull's rates, which has a width even if all trials pass. It
+    contains zero exactly if the test does not reject zero."""
     variance = fsum(_rate_variance(trials) for each in strata for trials in each) / len(strata) ** 2
     reach = normal_quantile(1 - alpha / 2) * sqrt(variance)
     low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
@@ -90,9 +89,8 @@ def _welch_p(strata: Sequence[Stratum]) -> float | None:
 
 class _WelchError(NamedTuple):
     of_sum: float
-    """It is the standard error of the sum of the strata's differences."""
     df: float
-    """They are Satterthwaite's degrees of freedom."""
+    """Satterthwaite's formula gives the degrees of freedom."""
 
 
 def _welch_error(strata: Sequence[Stratum]) -> _WelchError | None:
@@ -109,14 +107,16 @@ def _welch_error(strata: Sequence[Stratum]) -> _WelchError | None:
 
 
 type _Table = tuple[int, int, int, int]
-"""It has the trials and successes before, then those after."""
+"""A table has the trials and successes before, then those after."""
 
 
 @lru_cache(maxsize=10_000)
 def _exact_p(tables: tuple[_Table, ...]) -> float:
-    """This is the exact conditional test of a common odds ratio of 1 (Mehta, Patel and Gray 1985): given the margins of
-    each table, the probability of all sums of successes that are at most as probable as this one. Of one table, it is
-    Fisher's exact test."""
+    """Return the exact conditional p of a common odds ratio of 1 (Mehta, Patel and Gray 1985).
+
+    Given the margins of each table, it is the probability of all sums of successes that are at most as probable as the
+    observed one. With one table, it is Fisher's exact test.
+    """
     first, law = 0, [1.0]
     for before, passed_before, after, passed_after in tables:
         successes = passed_before + passed_after
@@ -137,7 +137,7 @@ def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def _cochran_mantel_haenszel_p(tables: Sequence[_Table]) -> float:
-    """This is the test of Cochran, Mantel and Haenszel, without a correction for continuity; 1 if no table has a
+    """Return the p of the Cochran-Mantel-Haenszel test without a continuity correction; 1 if no table has a
     variance."""
     excess = variance = 0.0
     for before, passed_before, after, passed_after in tables:
@@ -148,7 +148,7 @@ def _cochran_mantel_haenszel_p(tables: Sequence[_Table]) -> float:
 
 
 class TrialDifference(NamedTuple):
-    """Second minus first. None where the trials are too few, or all equal."""
+    """Contains second minus first; fields are None if the trials are too few, or all equal."""
 
     difference: float | None
     interval: Interval | None
@@ -156,7 +156,8 @@ class TrialDifference(NamedTuple):
 
 
 def compare_trials(metric: Metric, first: Trials, second: Trials, alpha: float) -> TrialDifference:
-    """Newcombe's interval and Fisher's exact test for rates, Welch's t for decisions; the interval has 1 - alpha."""
+    """Compare by Newcombe's interval and Fisher's exact test for rates, and by Welch's t for decisions. The interval
+    has the confidence 1 - alpha."""
     if first.mean is None or second.mean is None:
         return TrialDifference(None, None, None)
     difference = second.mean - first.mean
@@ -166,7 +167,7 @@ def compare_trials(metric: Metric, first: Trials, second: Trials, alpha: float) 
 
 
 def welch(first: Trials, second: Trials, alpha: float) -> TrialDifference:
-    """Welch (1947): the means of two samples whose variances may differ."""
+    """Compare the means of two samples whose variances may differ (Welch 1947)."""
     if first.mean is None or second.mean is None:
         return TrialDifference(None, None, None)
     difference = second.mean - first.mean
@@ -182,7 +183,8 @@ def welch(first: Trials, second: Trials, alpha: float) -> TrialDifference:
 
 
 def newcombe_interval(first: Trials, second: Trials, alpha: float) -> Interval | None:
-    """Of the difference of two proportions, from Wilson's intervals of both (Newcombe 1998, method 10)."""
+    """Return the interval of the difference of two proportions from Wilson's intervals of both (Newcombe 1998, method
+    10)."""
     z = normal_quantile(1 - alpha / 2)
     before, after = (wilson_interval(sample.total, sample.n, z) for sample in (first, second))
     if before is None or after is None:
@@ -194,7 +196,8 @@ def newcombe_interval(first: Trials, second: Trials, alpha: float) -> Interval |
 
 
 def fisher_exact_p(first: Trials, second: Trials) -> float:
-    """Two-sided: the probability of all tables with these margins that are at most as probable as this one."""
+    """Return the two-sided p: the probability of all tables with these margins that are at most as probable as this
+    one."""
     successes, total = first.total + second.total, first.n + second.n
     possible = range(max(0, successes - second.n), min(successes, first.n) + 1)
     ways = {in_first: comb(first.n, in_first) * comb(second.n, successes - in_first) for in_first in possible}

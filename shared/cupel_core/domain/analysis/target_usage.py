@@ -1,7 +1,7 @@
-"""What the target's calls of a cell's completed probes cost and took, in three whole numbers per cell.
+"""Sums what the target's calls of a cell's completed probes cost and took, in three whole numbers per cell.
 
-They are sums in trillionths, so they are the same whatever the order and the parts. A sum is UNKNOWN as soon as one of
-its probes is, because the mean over the others would be a guess.
+The sums are in trillionths, so they do not depend on the order or the division of outcomes. A sum is UNKNOWN if the
+amount of any of its probes is, because the mean over the others would be a guess.
 """
 
 from collections.abc import Iterable
@@ -15,20 +15,19 @@ CACHED = -2
 """It takes the place of UNKNOWN if an answer came from a cache."""
 _PICO = 10**12
 _MAX_SUM = 2**62
-"""Two larger sums would not fit into the 64 bits that a count file has for each."""
+"""The sum of two larger sums might not fit into the 64 bits that a count file has for each."""
 
 
 def add_sums(first: int, second: int) -> int:
-    """Add two sums of a cell; UNKNOWN or CACHED if either is, and UNKNOWN if the sum would be too large to be
-    stored."""
+    """Add two sums of a cell; UNKNOWN or CACHED if either is, and UNKNOWN if the sum is too large to be stored."""
     if first < 0 or second < 0:
         return min(first, second)
     return total if (total := first + second) <= _MAX_SUM else UNKNOWN
 
 
 def pico_usd(outcome: CountedOutcome) -> int:
-    """Return what the target's calls cost, also those whose answers were unusable, and what answers from a cache cost
-    when they were made; UNKNOWN without any call, if a price is, or if calls without an answer may have been billed."""
+    """Return what the target's calls cost, including unusable answers and the original cost of answers from a cache. It
+    is UNKNOWN without any call, if a price is unknown, or if calls without an answer may have been billed."""
     total = calls = 0
     for cost in outcome.costs:
         if cost.kind == "target":
@@ -40,14 +39,14 @@ def pico_usd(outcome: CountedOutcome) -> int:
 
 
 def pico_log_pico_usd(pico: int) -> int:
-    """Return the natural logarithm of a cost in trillionths of a dollar, so that none is negative; UNKNOWN of an
-    unknown cost and of 0."""
+    """Return the natural logarithm of a cost in trillionths of a dollar, so that none is negative. It is UNKNOWN if the
+    cost is unknown or 0."""
     return round(log(pico) * _PICO) if pico > 0 else UNKNOWN
 
 
 def pico_log_ms(outcome: CountedOutcome) -> int:
-    """Return the natural logarithm of the duration in milliseconds; UNKNOWN of a duration that was not measured, or
-    that is too short for a millisecond, and CACHED with an answer from a cache."""
+    """Return the natural logarithm of the duration in milliseconds. It is CACHED with an answer from a cache, and
+    UNKNOWN if the duration was not measured or is below a millisecond."""
     if outcome.is_cached:
         return CACHED
     duration = outcome.duration_ms
@@ -55,8 +54,6 @@ def pico_log_ms(outcome: CountedOutcome) -> int:
 
 
 class TargetUsage(NamedTuple):
-    """The sums of one column and one case, or of several cases added up."""
-
     completed: int = 0
     pico_usd: int = 0
     pico_log_pico_usd: int = 0
@@ -65,7 +62,6 @@ class TargetUsage(NamedTuple):
 
     @classmethod
     def of_outcome(cls, outcome: CountedOutcome) -> "TargetUsage":
-        """Return the sums of one completed outcome."""
         pico = pico_usd(outcome)
         return cls(1, pico, pico_log_pico_usd(pico), pico_log_ms(outcome))
 
@@ -82,18 +78,18 @@ class TargetUsage(NamedTuple):
 
     @property
     def mean_usd(self) -> float | None:
-        """None without a completed probe, or if the cost of one is unknown."""
+        """Return None without a completed probe, or if the cost of one is unknown."""
         return self._mean(self.pico_usd)
 
     @property
     def mean_log_usd(self) -> float | None:
-        """None without a completed probe, or if the cost of one is unknown or 0."""
+        """Return None without a completed probe, or if the cost of one is unknown or 0."""
         mean = self._mean(self.pico_log_pico_usd)
         return None if mean is None else mean - log(_PICO)
 
     @property
     def mean_log_ms(self) -> float | None:
-        """None without a completed probe, or if the duration of one is unknown."""
+        """Return None without a completed probe, or if the duration of one is unknown."""
         return self._mean(self.pico_log_ms)
 
     def _mean(self, total: int) -> float | None:

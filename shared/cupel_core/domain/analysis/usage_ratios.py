@@ -1,8 +1,8 @@
-"""Costs and times of the target's calls compared scenario by scenario: ratios, and what they say in words.
+"""Compares costs and times of the target's calls scenario by scenario, as ratios and in words.
 
-A ratio has no margin, as nobody has said which one does not matter, so none is EQUIVALENT. Times of two runs have no
-verdict: the provider's load at their times is the same for all scenarios of a run, so no interval over scenarios
-includes it. The typical conversation is that of the mean logarithm, so nothing is said about the total.
+No margin of ratios is defined as negligible, so none is EQUIVALENT. Times of two runs have no verdict: the provider's
+load affects all scenarios of a run alike, so no interval over scenarios includes it. The typical conversation is that
+of the mean logarithm, so nothing is said about the total.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from cupel_core.domain.text.figures import (
 )
 
 _DIGITS = 9
-"""Logarithms of ratios that agree in so many decimal places are equal."""
+"""Logarithms of ratios that agree in this many decimal places are equal."""
 
 
 _OTHER_RUN = "Both are different runs, so the provider's load may be the reason."
@@ -41,27 +41,22 @@ _SAME_CONVERSATIONS = "Both sides are the same conversations."
 
 @dataclass(frozen=True)
 class RatioEstimate:
-    """The ratio of the geometric means over the scenarios, each of which counts once, and how well it is known."""
-
     scenarios: int
     baseline: float | None = None
     comparison: float | None = None
-    """The geometric mean of the comparison side."""
     ratio: float | None = None
-    """Comparison divided by baseline."""
     interval: Interval | None = None
-    """None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have any."""
+    """It is None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have
+    any."""
     test: SignificanceTest = SignificanceTest.PAIRED_T
     p: float | None = None
     usual: float | None = None
-    """The ratio that nearly all scenarios have; None if there is none."""
     usual_scenarios: int = 0
-    """So many have it."""
 
 
 def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEstimate:
-    """Compare scenarios by the logarithms of their amounts: Student's paired t, or a sign test if hardly any scenario
-    has another ratio than the others."""
+    """Compare scenarios by the logarithms of their amounts. The test is Student's paired t, or a sign test if hardly
+    any scenario has another ratio than the others."""
     if not logarithms:
         return RatioEstimate(0)
     differences = [pair.difference for pair in logarithms]
@@ -82,24 +77,21 @@ def ratio_estimate(logarithms: Sequence[PairedValues], alpha: float) -> RatioEst
 
 
 def _sign_p(differences: Sequence[float], mean: float) -> float | None:
-    """Return the mid-p of a sign test; None if the mean has not the sign of most scenarios."""
+    """Return the mid-p of a sign test; None if the mean does not have the sign of most scenarios."""
     rose, fell = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     return None if (rose - fell) * mean <= 0 else binomial_mid_p(min(rose, fell), rose + fell)
 
 
 @dataclass(frozen=True)
 class UsageRatio:
-    """The cost or the time of one row of a comparison."""
-
     measure: UsageMeasure
     estimate: RatioEstimate
     left_out: Mapping[LeftOut, int]
-    """It counts the common scenarios without a ratio."""
     ratio_of_means: float | None = None
-    """It is that of the mean costs over the same scenarios; None of times."""
+    """It is the ratio of the mean costs over the same scenarios; None for times."""
     adjusted_p: float | None = None
     verdict: ComparisonVerdict | None = None
-    """None for times of two runs, and if both sides are the same conversations."""
+    """It is None for times of two runs, and if both sides are the same conversations."""
     sentence: str = ""
 
     @property
@@ -108,18 +100,14 @@ class UsageRatio:
 
 
 class RowNames(NamedTuple):
-    """A sentence calls the sides of a row by these names."""
-
     subject: str
     reference: str
 
 
 class UsageComparison(NamedTuple):
-    """The rows of a comparison, and what their costs and times are computed from."""
-
     pairs: Sequence[ColumnPair]
     names: Sequence[RowNames]
-    """They are those of each pair, and then of all pairs together if there are several."""
+    """The names are those of each pair, followed by those of all pairs together if there are several."""
     baseline: ComparisonSide
     comparison: ComparisonSide
     common: Sequence[MatchedScenario]
@@ -130,7 +118,7 @@ class UsageComparison(NamedTuple):
         return self.baseline.run_id == self.comparison.run_id
 
     def ratios(self, measure: UsageMeasure) -> list[UsageRatio]:
-        """Return one for each of `names`, with p adjusted over all of them."""
+        """Return a ratio for each of `names`, with p adjusted over all of them."""
         samples = [usage_sample(measure, pair, self.baseline, self.comparison, self.common) for pair in self.pairs]
         is_tested = [not (self.is_of_one_run and pair.baseline == pair.comparison) for pair in self.pairs]
         if len(samples) > 1:

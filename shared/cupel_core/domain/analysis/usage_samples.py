@@ -26,44 +26,38 @@ class UsageMeasure(StrEnum):
 
 
 class LeftOut(StrEnum):
-    """The values name why a common scenario has no ratio; they descend by how much they say about it."""
+    """The values name why a common scenario has no ratio, in descending order of how much they say about it."""
 
     FREE = "free"
     """A conversation cost nothing, so there is no ratio."""
     CACHED = "cached"
     """An answer came from a cache, so its time was not measured."""
     UNKNOWN = "unknown"
-    """A price is not known, a call without an answer may have been billed, or a duration was not measured or is below
-    a millisecond."""
+    """A price is unknown, a call without an answer may have been billed, or a duration was not measured or is below 1
+    ms."""
     NOT_COMPLETED = "notCompleted"
-    """A side has no completed conversation in common with the other."""
+    """The two sides have no case that both completed."""
 
 
 class Amount(NamedTuple):
-    """The mean of a side's conversations of a case."""
-
     logarithm: float
     mean: float | None
-    """It is in dollars; None of times."""
+    """The mean is in dollars; None for times."""
 
 
 class PairedAmounts(NamedTuple):
-    """Means of both sides."""
-
     logarithms: PairedValues
     means: PairedValues | None
-    """They are in dollars; None of times."""
+    """The means are in dollars; None for times."""
 
 
 class UsageSample(NamedTuple):
-    """The means of both sides, and why common scenarios have none, by scenario id."""
-
     scenarios: dict[str, PairedAmounts]
     left_out: dict[str, LeftOut]
 
     @property
     def ratio_of_means(self) -> float | None:
-        """Return the ratio of the mean costs over the scenarios, each of which counts once; None of times."""
+        """Return the ratio of the mean costs over the scenarios, each of which counts once; None for times."""
         means = [each.means for each in self.scenarios.values() if each.means]
         before, after = sum(each.baseline for each in means), sum(each.comparison for each in means)
         return after / before if before else None
@@ -97,7 +91,7 @@ def usage_sample(
 
 
 def merged_sample(samples: Sequence[UsageSample]) -> UsageSample:
-    """Return each scenario's means over the samples, of the scenarios that all of them have."""
+    """Return each scenario's means over the samples, for the scenarios that all of them have."""
     merged = UsageSample({}, {})
     for scenario_id in {**samples[0].scenarios, **samples[0].left_out}:
         reasons = [each.left_out[scenario_id] for each in samples if scenario_id in each.left_out]
@@ -111,7 +105,7 @@ def merged_sample(samples: Sequence[UsageSample]) -> UsageSample:
 def _amount(
     measure: UsageMeasure, side: ComparisonSide, columns: Iterable[SideColumn], cases: Sequence[int]
 ) -> Amount | LeftOut:
-    """Return the mean over the columns; none of them may be missing, because columns differ in what they take."""
+    """Return the mean over the columns; none of them may be missing, because columns differ in cost and time."""
     amounts = []
     for column in columns:
         total = TargetUsage()

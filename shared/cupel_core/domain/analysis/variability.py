@@ -1,5 +1,4 @@
-"""Scenarios that stand out: those that targets answer differently, and those that one target answers differently in its
-repeats."""
+"""Finds scenarios that targets answer differently, and those that one target answers differently in its repeats."""
 
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
@@ -12,48 +11,39 @@ from cupel_core.domain.analysis.matrix import CellMatrix
 
 MAX_LISTED = 100
 LARGEST_VARIANCE = {False: 4.0, True: 0.25}
-"""Of decisions, with as many answers of 1 as of 5, and of rates."""
+"""Decisions vary most with as many answers of 1 as of 5, and rates with as many passes as failures."""
 
 
 class ContestedScenario(NamedTuple):
-    """A scenario by its number in the matrix."""
-
     scenario: int
     variance: float
-    """Of the columns' means."""
     range: float
-    """Between the highest and the lowest mean."""
     noise: float | None = None
     """It is the part of the variance that the columns' repeats alone would cause; None without repeats."""
 
     @property
     def excess(self) -> float:
-        """The part of the variance that repeats do not explain."""
         return self.variance - (self.noise or 0.0)
 
 
 class VariableScenario(NamedTuple):
-    """A scenario of one column, by their numbers in the matrix."""
-
     scenario: int
     column: int
     variance: float
-    """Between the repeats of a case, unbiased."""
+    """It is the unbiased variance between the repeats of a case."""
 
 
 @dataclass(frozen=True)
 class Variability:
-    """Of the repeats; only of a run that has any."""
-
     consistency: tuple[float | None, ...]
-    """By column: 1 if repeats never differ, 0 if they differ as much as they can."""
+    """It is 1 for a column whose repeats never differ, and 0 if they differ as much as they can."""
     most: tuple[VariableScenario, ...]
     least: tuple[VariableScenario, ...]
 
 
 def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[ContestedScenario]:
-    """Order scenarios by the variance of the columns' means beyond the noise of repeats, then by their range and the
-    scenario's id."""
+    """Order scenarios by the variance of the columns' means beyond the noise of repeats. Ties are ordered by range,
+    then by the scenario's id."""
     found = (
         made._replace(noise=_noise_of_means(matrix, number))
         for number, means in enumerate(matrix.means_by_scenario())
@@ -63,8 +53,7 @@ def contested_scenarios(matrix: CellMatrix, limit: int = MAX_LISTED) -> list[Con
 
 
 def _noise_of_means(matrix: CellMatrix, scenario: int) -> float | None:
-    """Return the expected variance of the columns' means if all answered alike: the mean of the variances of the
-    means."""
+    """Return the variance of the columns' means that is expected if all answered alike: the mean of their variances."""
     known = []
     for cells, variance in zip(matrix.columns, matrix.answer_variances, strict=True):
         answers = matrix.metric.trials(cells[scenario]).n
@@ -76,7 +65,7 @@ def _noise_of_means(matrix: CellMatrix, scenario: int) -> float | None:
 
 
 def contested(number: int, means: Sequence[float | None]) -> ContestedScenario | None:
-    """None unless two columns have a value."""
+    """Return None unless two columns have a value."""
     given = [mean for mean in means if mean is not None]
     if len(given) < 2:
         return None
@@ -87,7 +76,7 @@ def contested(number: int, means: Sequence[float | None]) -> ContestedScenario |
 
 
 def variability(matrix: CellMatrix) -> Variability | None:
-    """None without repeats."""
+    """Return None without repeats."""
     if matrix.variations is None:
         return None
     ids = [row.id for row in matrix.scenarios]

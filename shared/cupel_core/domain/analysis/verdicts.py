@@ -1,4 +1,4 @@
-"""Verdicts on a difference, and the sentences that say it. Nothing is worded by a model."""
+"""Decides the verdict on a difference, and words it in sentences without a model."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -11,20 +11,20 @@ from cupel_core.domain.text.figures import format_confidence, format_decimal, fo
 
 
 class ComparisonVerdict(StrEnum):
-    """In the order in which they are decided."""
+    """The verdicts are checked in this order."""
 
     NOT_COMPARABLE = "NOT_COMPARABLE"
-    """Fewer than five common scenarios, but more than one."""
+    """There are fewer than five common scenarios, but more than one."""
     EQUIVALENT = "EQUIVALENT"
-    """The interval of the equivalence test lies within the margin: whatever the difference is, it does not matter."""
+    """The interval of the equivalence test lies within the margin, so any remaining difference does not matter."""
     HIGHER = "HIGHER"
     LOWER = "LOWER"
-    """Higher or lower than the baseline: the adjusted p is below the level."""
+    """HIGHER and LOWER compare with the baseline: the adjusted p is below the level."""
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
 class EffectSize(StrEnum):
-    """Cohen's words."""
+    """Effect sizes have Cohen's names."""
 
     NEGLIGIBLE = "negligible"
     SMALL = "small"
@@ -39,8 +39,6 @@ class EffectSize(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on."""
-
     metric: Metric
     alpha: float
     margin: float
@@ -49,10 +47,9 @@ class Evidence:
     interval: Interval | None
     equivalence_interval: Interval | None
     p: float | None
-    """The p of this difference alone; the interval is for it alone, too."""
+    """The p and the interval are for this difference alone."""
     adjusted_p: float | None
     detectable_effect: float | None
-    """The minimum detectable effect."""
     scenarios_needed: int | None
 
     @property
@@ -73,7 +70,7 @@ def verdict_of(evidence: Evidence) -> ComparisonVerdict:
 
 
 def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, reference: str) -> str:
-    """`subject` and `reference` name the comparison side and what it is compared with."""
+    """Return the sentence; `subject` and `reference` name the comparison side and the baseline."""
     match verdict:
         case ComparisonVerdict.NOT_COMPARABLE:
             return f"Too few scenarios have results on both sides: {evidence.scenarios} of at least {MIN_SCENARIOS}."
@@ -90,7 +87,6 @@ def sentence_of(verdict: ComparisonVerdict, evidence: Evidence, subject: str, re
 
 
 def further_sentences(evidence: Evidence, own: OwnDifference | None, errors_fail: float | None) -> list[str]:
-    """Say what follows for exactly these scenarios, and from errors as failures, where that is known."""
     sentences = []
     if own is not None and own.p is not None and evidence.scenarios > 1:
         interval = own.interval and _interval(evidence, own.interval, evidence.alpha)
@@ -108,7 +104,6 @@ def _signed(evidence: Evidence, difference: float) -> str:
 
 
 def amount(evidence: Evidence, value: float) -> str:
-    """A difference with its unit."""
     return f"{_number(evidence, value)} {'percentage points' if evidence.metric.is_rate else 'points'}"
 
 

@@ -1,9 +1,9 @@
-"""What may be spent on a run, divided among its workers without exceeding the limit.
+"""Divides what may be spent on a run among its workers without exceeding the limit.
 
-A worker draws an allowance for many calls at a time and reports what it has spent. Every figure it reports is
-absolute, so a report that arrives twice, or whose response is lost, changes nothing. What a worker has drawn is
-reserved until it reports that it was spent or is not needed. The lease of a dead worker expires; then everything it
-had reserved counts as spent, though it is uncertain whether it was. A worker that reports after all takes it back.
+A worker draws an allowance for many calls at a time and reports what it has spent. All reported figures are absolute,
+so a report that arrives twice, or whose response is lost, changes nothing. An allowance is reserved until its worker
+reports that it was spent or is not needed. The lease of a dead worker expires; then everything it had reserved counts
+as spent, though it is uncertain whether it was. A late report of that worker reverses this.
 """
 
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.budgets.money import SpentByRole, added, subtracted
+from cupel_core.domain.budgets.money import SpentByRole, added, subtracted, usd
 
 EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS = 3_600.0
-"""No invocation lasts so long, so its worker cannot report any more."""
+"""No invocation lasts this long, so the worker cannot report any more."""
 REFUSAL_SECONDS = 30.0
-"""For which a refused report says that calls wait: whoever was refused asks again after about ten."""
+"""A refused report indicates for this many seconds that calls wait; refused workers ask again after about ten."""
 MIN_DRAWS = 4
-"""A worker that is alone draws at most this fraction of what is available: if it dies, the others still have the rest.
-"""
+"""A worker that is alone draws at most this fraction of what is available, so that the others keep the rest if it
+dies."""
 
 
 @dataclass(frozen=True)
 class BudgetLease:
-    """What a worker has spent, and what it may still spend. Amounts are in billionths of a USD."""
+    """Amounts are in billionths of a USD."""
 
     spent: SpentByRole
     uncertain: int
-    """Of calls that may or may not have been billed."""
+    """These calls may or may not have been billed."""
     reserved: int
-    """For its calls in flight, and for further ones."""
+    """The amount covers calls in flight and further calls."""
     until: float
 
     @property
@@ -40,29 +40,23 @@ class BudgetLease:
 
 @dataclass(frozen=True)
 class BudgetReport:
-    """What a worker has spent since its start, and what it needs."""
-
     worker_id: str
     spent: SpentByRole
     uncertain: int
     reserved: int
-    """For its calls in flight, and what is left of its allowance. What it does not report it gives back."""
+    """The amount covers calls in flight and the unspent allowance; the rest of the allowance is returned."""
     needed: int
-    """Without at least this much more, it can make none of the calls that wait; 0 if it can make some."""
+    """The waiting calls need at least this much more; 0 if some call can already be made."""
     wanted: int
-    """How much more it could use for some time."""
     until: float
-    """When its lease expires unless it reports again."""
     run_id: str = ""
-    """Whose calls these are, in an account that several runs share."""
+    """In an account that several runs share, this is the run of the calls."""
 
     def lease(self, grant: int = 0) -> BudgetLease:
         return BudgetLease(self.spent, self.uncertain, self.reserved + grant, self.until)
 
 
 class Refusal(NamedTuple):
-    """A report that was granted less than its calls need."""
-
     worker_id: str
     needed: int
     at: float
@@ -70,16 +64,15 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True)
 class BudgetAccount:
-    """What is charged to a limit. `spent` and `uncertain` are of workers that have ended or whose lease has expired."""
+    """`spent` and `uncertain` belong to workers that have ended or whose lease has expired."""
 
     spent: SpentByRole = field(default_factory=dict)
     uncertain: int = 0
     leases: Mapping[str, BudgetLease] = field(default_factory=dict)
-    """By worker."""
     expired: Mapping[str, BudgetLease] = field(default_factory=dict)
-    """Part of `spent` and `uncertain` until their workers report after all."""
+    """Expired leases are part of `spent` and `uncertain` until their workers report after all."""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
-    """The latest by run, of the last REFUSAL_SECONDS before a report. Only readers of a run's progress need them."""
+    """It has the latest refusal by run, as of the last report. Only readers of a run's progress need it."""
 
     @property
     def spent_by_role(self) -> SpentByRole:
@@ -97,32 +90,43 @@ class BudgetAccount:
         return sum(lease.reserved for lease in self.leases.values())
 
     @property
+    def spent_usd(self) -> float:
+        return usd(sum(self.spent_by_role.values()))
+
+    @property
+    def uncertain_usd(self) -> float:
+        return usd(self.total_uncertain)
+
+    @property
+    def reserved_usd(self) -> float:
+        return usd(self.reserved)
+
+    @property
     def used(self) -> int:
-        """Spent for certain, or perhaps."""
         return sum(self.spent_by_role.values()) + self.total_uncertain
 
     def available(self, limit: int) -> int:
-        """What can still be granted. Negative after the limit was lowered below what is used and reserved, and when
-        calls have cost more than was reserved for them."""
+        """Return what can still be granted. It is negative after the limit was lowered below what is used and reserved,
+        and when calls have cost more than was reserved."""
         return limit - self.used - self.reserved
 
     def is_exhausted(self, limit: int, needed: int) -> bool:
-        """Whether there will not be enough: too little is available, and no worker has any to give back."""
+        """Return whether too little is available and no worker has anything to return."""
         return not self.reserved and self.available(limit) < needed
 
     def needed_by(self, run_id: str, now: float) -> int:
-        """What the calls of a run need that was refused lately; 0 if nothing was."""
+        """Return what recently refused calls of a run need; 0 if none was refused."""
         refusal = self.refusals.get(run_id)
         return refusal.needed if refusal is not None and now - refusal.at < REFUSAL_SECONDS else 0
 
     def is_awaited(self, limit: int, now: float) -> bool:
-        """Whether calls wait for what is reserved for others. For the account of a single run."""
+        """Return whether calls wait for an amount that is reserved for others, in the account of a single run."""
         current = after_expiry(self, now)
         return current.reserved > 0 and current.available(limit) < current.needed_by("", now)
 
 
 def after_report(account: BudgetAccount, limit: int, report: BudgetReport, now: float) -> BudgetAccount:
-    """The account after a worker's report. What its lease reserves beyond what it reported is granted."""
+    """Return the account after a worker's report; its new lease also has the grant."""
     account = _with_own_lease(after_expiry(account, now), report)
     grant = _grant(report, account.available(limit), len(account.leases))
     leases = {**account.leases, report.worker_id: report.lease(grant)}
@@ -130,14 +134,15 @@ def after_report(account: BudgetAccount, limit: int, report: BudgetReport, now: 
 
 
 def after_leave(account: BudgetAccount, report: BudgetReport, now: float) -> BudgetAccount:
-    """The account after a worker's last report, whose reservations are uncertain. One that has left changes nothing."""
+    """Return the account after a worker's last report, whose reservations become uncertain. A second last report
+    changes nothing."""
     if report.worker_id not in account.leases and report.worker_id not in account.expired:
         return account
     return _closed(_with_own_lease(after_expiry(account, now), report), report.worker_id)
 
 
 def after_expiry(account: BudgetAccount, now: float) -> BudgetAccount:
-    """The account once the leases that are over have expired."""
+    """Return the account after leases that have run out expired."""
     forgotten = now - EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS
     expired = {worker_id: lease for worker_id, lease in account.expired.items() if lease.until > forgotten}
     account = replace(account, expired=expired)
@@ -158,7 +163,7 @@ def _closed(account: BudgetAccount, worker_id: str) -> BudgetAccount:
 
 
 def _with_own_lease(account: BudgetAccount, report: BudgetReport) -> BudgetAccount:
-    """With the worker's figures in place of its earlier ones, also if its lease has expired."""
+    """Replace the worker's earlier figures by those it reported, even if its lease has expired."""
     if (lease := account.expired.get(report.worker_id)) is not None:
         account = replace(
             account,
@@ -179,7 +184,7 @@ def _refusals(account: BudgetAccount, report: BudgetReport, grant: int, now: flo
 
 
 def _grant(report: BudgetReport, available: int, workers: int) -> int:
-    """A fair share of what is available, but at least what is needed; nothing if there is not that much."""
+    """Return a fair share of what is available, but at least what is needed, and 0 if that is not available."""
     share = max(0, available) // (workers + MIN_DRAWS - 1)
     grant = min(max(report.wanted, report.needed), max(share, report.needed))
     return grant if report.needed <= grant <= available else 0

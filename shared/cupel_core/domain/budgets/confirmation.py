@@ -1,4 +1,4 @@
-"""Whether a run fits into what is left of its budgets, or somebody must agree to it."""
+"""Decides whether a run fits into the rest of its budgets, or needs somebody's confirmation."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -10,18 +10,18 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.estimates.intervals import EstimateInterval
 
 _DIGITS = 6
-"""To which estimates are shown: whoever agrees to the figure that was shown has agreed."""
+"""Estimates are shown, and must be confirmed, to this many decimal places."""
 
 
 class BudgetGuarantee(StrEnum):
-    """How far a budget can be exceeded."""
+    """The guarantee says how far a budget can be exceeded."""
 
     NEVER_EXCEEDED = "never_exceeded"
     """The cost of each call has an upper bound, which is set aside before it."""
     CALLS_IN_FLIGHT = "calls_in_flight"
-    """Some answers have no limit: by what calls in flight cost beyond what was set aside for them."""
+    """Some answers have no limit, so calls in flight may cost more than was set aside for them."""
     UNPRICED_CALLS = "unpriced_calls"
-    """By calls whose price is unknown, which the budget does not limit."""
+    """Calls whose price is unknown are not limited by the budget."""
 
 
 def confirmable_usd(estimate: EstimateInterval) -> float:
@@ -31,21 +31,25 @@ def confirmable_usd(estimate: EstimateInterval) -> float:
 def needs_confirmation(
     estimate: EstimateInterval, max_usd: float, confirmed_usd: float | None, reserved_usd: float = 0.0
 ) -> bool:
-    """Only the expected cost counts: the upper bound of a run's first estimate exceeds most budgets. Its last call must
-    find `reserved_usd` left, or the run is paused before it."""
+    """Return whether the expected cost, plus `reserved_usd` for the last call, exceeds the budget without confirmation.
+
+    Only the expected cost counts, because the upper bound of a run's first estimate exceeds most budgets. The last call
+    needs `reserved_usd`, or the run is paused before it.
+    """
     expected = confirmable_usd(estimate)
     return expected + reserved_usd > max_usd and (confirmed_usd is None or confirmed_usd < expected)
 
 
 def sufficient_usd(estimate: EstimateInterval, reserved_usd: float) -> float:
-    """The least budget that needs no confirmation, in the digits that are shown."""
+    """Return the least budget that needs no confirmation, in the digits that are shown."""
     return ceil((confirmable_usd(estimate) + reserved_usd) * 1e6 - 1e-6) / 1e6
 
 
 def excess_reason(
     what: str, estimate: EstimateInterval, reserved_usd: float, max_usd: float, budget: str, runs_at_once: int = 1
 ) -> str:
-    """Why it must be confirmed; `budget` names what has `max_usd` left. `reserved_usd` is for a call of each run."""
+    """Return why the cost must be confirmed. `budget` names what has `max_usd` left; `reserved_usd` is for one call of
+    each run."""
     cost = f"{what} is expected to cost {amount_text(estimate.expected)} "
     cost += f"(from {amount_text(estimate.low)} to {amount_text(estimate.high)})"
     if confirmable_usd(estimate) > max_usd:
@@ -55,7 +59,7 @@ def excess_reason(
 
 
 def unpriced_message(models: Iterable[str]) -> str:
-    """Why `allowUnpriced` must be set; reads on after the field's name."""
+    """Return why `allowUnpriced` must be set, as a text that continues after the field's name."""
     return (
         f"must be true, or a price must be set: the price of {', '.join(models)} is unknown, so the budget would not "
         "limit its calls"
@@ -64,14 +68,13 @@ def unpriced_message(models: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class BudgetFit:
-    """A run beside what it may spend: of its own budget, and of what is left of the workspace's day and month."""
+    """Compares a run with its own budget and with the rest of the workspace's day and month."""
 
     left_usd: Mapping[BudgetScope, float]
-    """Of the budgets that there are."""
     exceeded: BudgetScope | None
-    """The scarcest budget, if the expected cost and what the last call needs in hand are more than is left of it."""
+    """It is the scarcest budget if less is left of it than the expected cost and the amount for the last call."""
     perhaps_exceeded: BudgetScope | None
-    """The same of the upper bound."""
+    """It is the same for the upper bound of the cost."""
     needs_confirmation: bool
 
 

@@ -1,4 +1,4 @@
-"""Amounts of money as whole billionths of a USD: integers add up to the same sum in any order."""
+"""Represents money as whole billionths of a USD, because integers add up to the same sum in any order."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from cupel_core.domain.conversations.roles import ModelRole
 NANO_PER_USD = 10**9
 
 type SpentByRole = Mapping[ModelRole, int]
-"""In billionths of a USD, by what models were called for."""
+"""Amounts are in billionths of a USD, by role of the called models."""
 
 
 def nano_usd(usd: float) -> int:
-    """Rounded up, so that what is set aside is never less than what it is for."""
+    """Round up, so that what is set aside is never less than what it is for."""
     return ceil(usd * NANO_PER_USD - 1e-6)
 
 
@@ -22,12 +22,12 @@ def usd(nano: int) -> float:
 
 
 def limit_text(usd: float) -> str:
-    """A limit that somebody has set, in full: $1,000,000 and $0.000001, without an exponent."""
+    """Return a user-set limit in full, without an exponent: $1,000,000 or $0.000001."""
     return f"${usd:,.6f}".rstrip("0").rstrip(".")
 
 
 def amount_text(usd: float) -> str:
-    """What something costs: to cents, or to four significant digits below a dollar; without an exponent."""
+    """Return a cost to cents, or to four significant digits below a dollar, without an exponent."""
     if usd >= 1:
         return f"${usd:,.2f}"
     if usd <= 0:

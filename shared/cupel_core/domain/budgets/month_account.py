@@ -1,6 +1,6 @@
-"""What is charged to the budgets of a workspace's calendar month and of its days.
+"""Accounts for what is charged to the budgets of a workspace's calendar month and of its days.
 
-Each day has an account, whose leases are those of workers. The month's figures are the sums of its days, so one write
+Each day has an account, whose leases belong to workers. The month's figures are the sums of its days, so one write
 changes both, and they can never disagree. Money belongs to the day in which it was drawn: a worker that draws on
 another day has another lease there.
 """
@@ -18,11 +18,11 @@ from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import due_percent
 
 UNLIMITED = 10**18
-"""For workers that still report after the limits were removed."""
+"""This limit is for workers that still report after the limits were removed."""
 
 
 class Announcement(NamedTuple):
-    """The greatest share of a period's limit for which there is an event."""
+    """Records the greatest share of a period's limit for which there is an event."""
 
     period: str
     limit: int
@@ -52,30 +52,29 @@ class MonthAccount:
         return sum(each.total_uncertain for each in self._accounts(scope, day))
 
     def used(self, scope: BudgetScope, day: date) -> int:
-        """Spent for certain, or perhaps."""
         return sum(each.used for each in self._accounts(scope, day))
 
     def reserved(self, scope: BudgetScope, day: date) -> int:
         return sum(each.reserved for each in self._accounts(scope, day))
 
     def available(self, scope: BudgetScope, limits: PeriodLimits, day: date) -> int | None:
-        """What can still be granted; None without a limit. Negative after the limit was lowered."""
+        """Return what can still be granted; None without a limit. It is negative after the limit was lowered."""
         limit = limits.limit_of(scope)
         return None if limit is None else limit - self.used(scope, day) - self.reserved(scope, day)
 
     def scarcest(self, limits: PeriodLimits, day: date) -> tuple[int, BudgetScope]:
-        """What both limits allow, and which of them allows no more."""
+        """Return the smaller of the amounts that both limits allow, and its scope."""
         left = [(amount, scope) for scope in PERIODS if (amount := self.available(scope, limits, day)) is not None]
         return min(left, default=(UNLIMITED, BudgetScope.DAY))
 
     def exhausted_scope(self, limits: PeriodLimits, day: date, needed: int) -> BudgetScope | None:
-        """The limit that will not allow so much until it is raised or its period ends: too little is available, and no
-        worker has any to give back. None if there is none."""
+        """Return the scope with too little available and nothing that workers could return; None if neither is
+        exhausted."""
         available, scope = self.scarcest(limits, day)
         return scope if available < needed and not self.reserved(scope, day) else None
 
     def awaited_scope(self, limits: PeriodLimits, day: date, run_id: str, now: float) -> BudgetScope | None:
-        """The limit for which calls of the run wait, because what is left of it is reserved for others."""
+        """Return the scope whose remaining amount is reserved for others while calls of the run wait for it."""
         current = after_expiry(self, now)
         available, scope = current.scarcest(limits, day)
         is_awaited = current.reserved(scope, day) and available < current.of_day(day).needed_by(run_id, now)
@@ -85,7 +84,7 @@ class MonthAccount:
 def after_report(
     account: MonthAccount, limits: PeriodLimits, day: date, report: BudgetReport, now: float
 ) -> MonthAccount:
-    """The account after a worker's report about what it has drawn on `day`; a grant is within both limits."""
+    """Return the account after a worker's report about what it has drawn on `day`; a grant is within both limits."""
     account = after_expiry(account, now)
     before = account.of_day(day)
     limit = account.scarcest(limits, day)[0] + before.used + before.reserved
@@ -93,20 +92,19 @@ def after_report(
 
 
 def after_leave(account: MonthAccount, day: date, report: BudgetReport, now: float) -> MonthAccount:
-    """The account after a worker's last report about this day."""
     account = after_expiry(account, now)
     return _with_day(account, day, day_account.after_leave(account.of_day(day), report, now))
 
 
 def after_expiry(account: MonthAccount, now: float) -> MonthAccount:
-    """The account once the leases that are over have expired, also those of earlier days."""
+    """Return the account after leases that have run out expired, also those of earlier days."""
     return replace(account, days={day: day_account.after_expiry(each, now) for day, each in account.days.items()})
 
 
 def after_announcement(
     account: MonthAccount, limits: PeriodLimits, day: date, exhausted: BudgetScope | None = None
 ) -> MonthAccount:
-    """The account with the shares that are used noted as announced; all of it for a period that is exhausted."""
+    """Return the account with the shares in use marked as announced, and the whole limit of an exhausted period."""
     announced = dict(account.announced)
     for scope in PERIODS:
         limit, period = limits.limit_of(scope), period_name(scope, day)

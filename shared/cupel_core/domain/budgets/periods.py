@@ -1,4 +1,4 @@
-"""What a workspace may spend per calendar day and month, in the time zone of its choice."""
+"""Defines what a workspace may spend per calendar day and month, in the time zone of its choice."""
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
@@ -12,7 +12,7 @@ DEFAULT_TIMEZONE = "UTC"
 
 
 class BudgetScope(StrEnum):
-    """What a budget limits."""
+    """A budget limits a run, or a workspace's day or month."""
 
     RUN = "run"
     DAY = "day"
@@ -20,7 +20,7 @@ class BudgetScope(StrEnum):
 
 
 class PeriodLimitChanges(TypedDict, total=False):
-    """An update of limits; omitted fields are unchanged, None unsets a field."""
+    """Changes limits: omitted fields are unchanged, and None unsets a field."""
 
     day_usd: float | None
     month_usd: float | None
@@ -32,7 +32,7 @@ PERIODS = (BudgetScope.DAY, BudgetScope.MONTH)
 
 @dataclass(frozen=True)
 class PeriodLimits:
-    """None for no limit."""
+    """A field that is None has no limit."""
 
     day_usd: float | None = None
     month_usd: float | None = None
@@ -46,16 +46,16 @@ class PeriodLimits:
         return {BudgetScope.DAY: self.day_usd, BudgetScope.MONTH: self.month_usd}.get(scope)
 
     def limit_of(self, scope: BudgetScope) -> int | None:
-        """In billionths of a USD."""
+        """Return the limit in billionths of a USD."""
         usd = self.usd_of(scope)
         return None if usd is None else nano_usd(usd)
 
     def day_at(self, seconds: float) -> date:
-        """The day to which a call belongs that is made at this time, in seconds since 1970."""
+        """Return the day of a call that is made at this time, in seconds since 1970."""
         return datetime.fromtimestamp(seconds, self._zone).date()
 
     def end_of(self, scope: BudgetScope, day: date) -> datetime:
-        """When the period ends that this day belongs to."""
+        """Return when the period that contains this day ends."""
         following = day + timedelta(days=1)
         if scope is BudgetScope.MONTH:
             following = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
@@ -67,5 +67,5 @@ class PeriodLimits:
 
 
 def period_name(scope: BudgetScope, day: date) -> str:
-    """`2026-11-23`, or `2026-11`."""
+    """Return `2026-11-23` for a day, or `2026-11` for a month."""
     return f"{day:%Y-%m}" if scope is BudgetScope.MONTH else day.isoformat()

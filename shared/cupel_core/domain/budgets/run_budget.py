@@ -1,4 +1,4 @@
-"""The budget of a run."""
+"""Describes the budget of a run."""
 
 from dataclasses import field, replace
 
@@ -8,44 +8,41 @@ from cupel_core.domain.budgets.confirmation import BudgetGuarantee
 from cupel_core.domain.budgets.money import limit_text, nano_usd, usd
 
 SHARES = (80, 100)
-"""Percent of a budget, from which an event says that so much is used."""
+"""An event is sent when these percentages of a budget are used."""
 
 
 @dataclass(frozen=True)
 class RunBudget:
     max_usd: float
     finish_usd: float = 0.0
-    """Set aside for summaries, selections and the report; probes may not use it."""
+    """The amount is set aside for summaries, selections and the report; probes may not use it."""
     allows_unpriced: bool = False
-    """Whether models may be called whose price is unknown; such calls are not limited."""
+    """Models whose price is unknown may be called; such calls are not limited."""
     announced_percent: int = 0
-    """The greatest of SHARES for which there is an event since the limit was last changed."""
+    """It is the greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
-    """What the cheapest call needed for which the run was paused."""
     guarantee: BudgetGuarantee = field(kw_only=True)
-    """How far the run can exceed it, as found at the start."""
+    """It states how far the run can exceed the budget, as determined at the start."""
     unlimited_targets: tuple[str, ...] = ()
-    """Those whose answers have no limit of tokens."""
 
     @property
     def limit(self) -> int:
-        """In billionths of a USD."""
+        """Return the limit in billionths of a USD."""
         return nano_usd(self.max_usd)
 
     @property
     def probe_limit(self) -> int:
-        """What probes may use. At least half of the budget, however much finishing is expected to cost."""
+        """Return what probes may use, which is at least half of the budget, however much finishing is expected to
+        cost."""
         return self.limit - min(nano_usd(self.finish_usd), self.limit // 2)
 
     def with_limit(self, max_usd: float) -> "RunBudget":
         return replace(self, max_usd=max_usd, announced_percent=0)
 
     def for_more_probes(self, factor: float) -> "RunBudget":
-        """Of a run that has so many times as many probes."""
         return replace(self, finish_usd=self.finish_usd * factor)
 
     def shortage(self, account: BudgetAccount, needed: int) -> str | None:
-        """Why a run cannot make a call that needs so much; None if it can."""
         missing = max(1, needed) - account.available(self.probe_limit)
         if missing <= 0:
             return None
@@ -56,11 +53,9 @@ class RunBudget:
 
 
 def used_percent(used: int, limit: int) -> float:
-    """For people and their programs."""
     return round(100 * used / limit, 1)
 
 
 def due_percent(used: int, limit: int, announced_percent: int) -> int | None:
-    """The share that an event must announce; None if there is none."""
     reached = [percent for percent in SHARES if 100 * used >= percent * limit]
     return max(reached) if reached and max(reached) > announced_percent else None

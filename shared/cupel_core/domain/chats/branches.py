@@ -1,7 +1,7 @@
-"""Branches: lines of exchanges, as pages of pointers.
+"""Stores branches, which are lines of exchanges, as pages of pointers.
 
-A fork shares the pages of its parent. Whoever changes a shared page writes a copy of its own, so a branch costs one
-item and at most one page, however long it is, and no change shows in another branch.
+A fork shares the pages of its parent. A branch that changes a shared page writes a copy of its own, so a branch costs
+one item and at most one page, however long it is, and no change shows in another branch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,31 +14,27 @@ from cupel_core.base.deferred import dataclass
 
 POINTERS_PER_PAGE = 50
 MAX_SESSIONS = 8
-"""Of a pointer: who talks with ever other profiles must not make a page too large."""
+"""A pointer has at most this many sessions, so that talking with ever other profiles cannot make a page too large."""
 
 
 class MessageSide(StrEnum):
-    """The two messages of an exchange."""
-
     USER = "user"
     ANSWER = "answer"
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """An exchange in a branch, and which variant of each side the branch has selected."""
+    """Points to an exchange in a branch, with the variant of each side that the branch has selected."""
 
     exchange_id: str
     user: int = 1
     answer: int | None = None
-    """None while there is no answer."""
     hidden: frozenset[MessageSide] = frozenset()
     deleted: frozenset[MessageSide] = frozenset()
     turn_id: str | None = None
-    """The last turn here."""
     sessions: Mapping[str, str] = field(default_factory=dict)
-    """By profile session, the turn that last stored its artifacts here or before: each pointer begins with those of
-    the one before it, so that one pointer says all."""
+    """For each profile session, this is the turn that last stored its artifacts here or earlier. Each pointer copies
+    those of the one before, so that one pointer has them all."""
 
     def selected(self, side: MessageSide) -> int | None:
         return self.user if side is MessageSide.USER else self.answer
@@ -53,11 +49,10 @@ class Pointer:
         return replace(self, deleted=self.deleted | {side})
 
     def shows(self, side: MessageSide) -> bool:
-        """Whether the message is part of later prompts."""
         return side not in self.hidden and side not in self.deleted and self.selected(side) is not None
 
     def storing(self, session: str, turn_id: str) -> Self:
-        """With the artifacts of a profile session; those of the last few sessions stay."""
+        """Return the pointer with the artifacts of a profile session; those of the last few sessions remain."""
         others = [each for each in self.sessions.items() if each[0] != session]
         return replace(self, sessions=dict([*others[1 - MAX_SESSIONS :], (session, turn_id)]))
 
@@ -80,19 +75,16 @@ class Pointer:
 
 
 class PointerPage(NamedTuple):
-    """A page of a branch. Only one that no other branch has may be changed in place."""
+    """Describes a page of a branch; only a page that no other branch has may be changed in place."""
 
     id: str
     is_own: bool
 
 
 type Pointers = tuple[Pointer, ...]
-"""Those of one page."""
 
 
 class ChangedBranch(NamedTuple):
-    """A branch with a page that is to be written with it."""
-
     branch: "ChatBranch"
     page_id: str
     pointers: Pointers
@@ -105,14 +97,13 @@ class ChatBranch:
     created_at: datetime
     parent_id: str | None = None
     forked_after: str | None = None
-    """The last exchange that it has in common with its parent; None if there is none."""
+    """It is the last exchange that the branch has in common with its parent; None if there is none."""
     length: int = 0
-    """In exchanges."""
     pages: tuple[PointerPage, ...] = ()
     open_turn: str | None = None
-    """The turn in progress. The branch is not changed meanwhile."""
+    """It is the turn in progress, during which the branch does not change."""
     session_salt: str = ""
-    """Part of the names of profile sessions: another one begins them afresh."""
+    """The names of profile sessions contain it, so another salt starts new sessions."""
     revision: int = 1
 
     def page_of(self, position: int) -> PointerPage:
@@ -120,11 +111,11 @@ class ChatBranch:
 
     @property
     def last_page(self) -> PointerPage | None:
-        """None if the next pointer begins a page."""
+        """Return None if the next pointer begins a page."""
         return self.pages[-1] if self.length % POINTERS_PER_PAGE else None
 
     def appending(self, last_page: Pointers, pointer: Pointer, new_page_id: str) -> ChangedBranch:
-        """`last_page` are the pointers of the page that it goes to."""
+        """Append the pointer; `last_page` has the pointers of the page that it goes to."""
         longer = replace(self, length=self.length + 1)
         if self.last_page is not None:
             return longer._writing(len(self.pages) - 1, (*last_page, pointer), new_page_id)
@@ -143,7 +134,6 @@ class ChatBranch:
         return ChangedBranch(replace(self, pages=pages), page_id, pointers)
 
     def shared(self) -> Self:
-        """Once another branch has its pages too."""
         return replace(self, pages=tuple(PointerPage(page.id, False) for page in self.pages))
 
 
@@ -151,7 +141,6 @@ class Fork(NamedTuple):
     parent: ChatBranch
     child: ChatBranch
     page: tuple[str, Pointers] | None
-    """The child's own page, if the fork is within one of its parent's."""
 
 
 def fork(
@@ -164,9 +153,9 @@ def fork(
     include_answer: bool,
     sessions_before: Mapping[str, str],
 ) -> Fork:
-    """A branch with the first `length` exchanges of its parent, the last of them perhaps without its answer.
+    """Return a branch with the first `length` exchanges of its parent, the last of them perhaps without its answer.
 
-    `cut_page` are the pointers of the page of that last one, `child` makes the branch of its length and pages, and
+    `cut_page` has the pointers of the page of that last one, `child` makes the branch from its length and pages, and
     `sessions_before` are those of the exchange before the last.
     """
     full, rest = divmod(length, POINTERS_PER_PAGE)

@@ -1,4 +1,4 @@
-"""What lasts of a turn: the answer, rewritten texts, annotations and artifacts; and the report of it."""
+"""Determines what a turn stores: the answer, rewritten texts, annotations, artifacts, and the turn's report."""
 
 import hashlib
 import json
@@ -19,17 +19,14 @@ from cupel_core.domain.pipeline.turns import Artifacts, OpenTurn, StoredArtifact
 
 @dataclass(frozen=True)
 class TurnCommit:
-    """What a turn with an answer changes besides storing it."""
-
     user: str | None
-    """The user's message, as operations have rewritten it."""
     answer: str | None
     annotations: tuple[str, ...]
     artifacts: Mapping[str, StoredArtifact]
 
 
 def commit_of(plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts) -> TurnCommit:
-    """Only operations that are done have effects; of several rewrites, the last in commit order stays."""
+    """Collect the effects of operations that are done; of several rewrites, the last in commit order counts."""
     before, after = plan.steps[Hook.BEFORE], plan.steps[Hook.AFTER]
     user = rewritten_text(after, turn.after, EffectType.REWRITE_USER)
     return TurnCommit(
@@ -41,7 +38,7 @@ def commit_of(plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts) -> TurnC
 
 
 def artifact_summary(plan: PipelinePlan, turn: OpenTurn, commit: TurnCommit) -> dict[str, Any]:
-    """Which artifacts a turn has written: the versions of those that last, and the sizes of those that do not."""
+    """Summarize the artifacts that a turn has written: versions of persisted ones, and sizes of the others."""
     done = [
         (step.artifact, result.value)
         for hook, steps in plan.steps.items()
@@ -64,7 +61,6 @@ def artifact_summary(plan: PipelinePlan, turn: OpenTurn, commit: TurnCommit) -> 
 
 
 def printed_bytes(value: Any) -> bytes:
-    """A text as it is, anything else as JSON."""
     return value.encode() if isinstance(value, str) else json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -80,7 +76,8 @@ def _annotations(steps: Collection[ProfileOperation], turn: OpenTurn) -> Iterato
 def operation_records(
     plan: PipelinePlan, turn: OpenTurn, started: Collection[tuple[Hook, str]], reason: AbortReason | None
 ) -> list[dict[str, Any]]:
-    """Of every planned operation. One without a result was running when the turn was stopped, or had not begun."""
+    """Return a record for every planned operation. One without a result was running when the turn was stopped, or had
+    not begun."""
     records = []
     for hook, steps in plan.steps.items():
         for step in steps:

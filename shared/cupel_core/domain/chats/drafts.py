@@ -1,7 +1,7 @@
-"""The text of a main call while it is written: pieces of a draft, and where a reader is in them.
+"""Streams the text of a main call while it is written, as pieces of a draft and positions of readers.
 
-The answer replaces it, and the text of an attempt is void once a later one has begun. If the call ends without an
-answer, what it had written becomes a message that says so.
+The final answer replaces the draft, and the text of an attempt is void once a later one has begun. If the call ends
+without an answer, the draft becomes a message with a status that says so.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,29 +10,26 @@ from typing import NamedTuple, Self
 from cupel_core.domain.chats.turns import ChatTurn, TurnEvent, TurnEventType, TurnPhase
 
 MAX_PIECE_LENGTH = 50_000
-"""Characters of one piece, of up to four bytes each: an item of the table has 400 KB."""
+"""A piece has at most this many characters of up to four bytes each, because an item of the table has 400 KB."""
 MAX_DELTA_LENGTH = 100_000
-"""Characters that a reader gets at a time; one more piece is not divided."""
+"""A reader gets at most this many characters at a time, plus the rest of a piece."""
 MAX_REPLY_LENGTH = 4_000_000
-"""Characters of a draft that are stored as a message: a reply has at most as many bytes."""
+"""At most this many characters of a draft are stored as a message, because a reply has at most as many bytes."""
 POSITION_PATTERN = r"^\d{1,8}(\.\d{1,6}\.\d{1,8})?$"
 TEXT_PATTERN = r"^\d{1,6}\.\d{1,8}$"
 
 
 class TextPosition(NamedTuple):
-    """How much of which attempt's text a reader has."""
-
     attempt: int = 0
     offset: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Of a string that matches TEXT_PATTERN."""
         return cls(*map(int, text.split(".")))
 
 
 class FeedPosition(NamedTuple):
-    """The last event and the text that a reader has. Its string is the id of a server-sent event."""
+    """Contains the last event and the text that a reader has; its string is the id of a server-sent event."""
 
     seq: int = 0
     text: TextPosition = TextPosition()
@@ -42,7 +39,6 @@ class FeedPosition(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Of a string that matches POSITION_PATTERN."""
         seq, _, position = text.partition(".")
         return cls(int(seq), TextPosition.parse(position) if position else TextPosition())
 
@@ -58,16 +54,13 @@ class TextPiece(NamedTuple):
 
 
 class TextDelta(NamedTuple):
-    """What a reader gets next."""
-
     piece: TextPiece
     is_all: bool
-    """Whether nothing of what was stored is left."""
 
 
 def joined(pieces: Iterable[TextPiece], after: TextPosition, max_length: int = MAX_DELTA_LENGTH) -> TextDelta | None:
-    """The text that follows a position: that of the latest attempt among the pieces, which are in order and come after
-    the position. None if there is none."""
+    """Return the text that follows a position, from the latest attempt; None if there is none. The pieces are in order
+    and come after the position."""
     attempt, offset, texts, length = after.attempt, after.offset, list[str](), 0
     is_all = True
     for piece in pieces:
@@ -84,14 +77,12 @@ def joined(pieces: Iterable[TextPiece], after: TextPosition, max_length: int = M
 
 
 class Feed(NamedTuple):
-    """What a reader gets, in this order."""
+    """Contains what a reader gets, in the order of its fields."""
 
     events: Sequence[TurnEvent]
     delta: TextPiece | None = None
     later: Sequence[TurnEvent] = ()
-    """The end of the main call, and what follows it."""
     is_all: bool = True
-    """Whether nothing is left of what was stored."""
 
     @property
     def is_empty(self) -> bool:
@@ -99,15 +90,15 @@ class Feed(NamedTuple):
 
 
 def wants_text(turn: ChatTurn, events: Sequence[TurnEvent], position: TextPosition) -> bool:
-    """Whether the reader of these events is to get text: while the call is in progress, and up to its end. Of a turn
-    that is over, only a reader that has begun with its text gets the rest: the others read the message."""
+    """Return whether the reader of these events gets text: during the call, and up to its end. After the turn, only
+    readers that have begun with its text get the rest; the others read the message."""
     if turn.status.is_over and not position.attempt:
         return False
     return turn.phase is TurnPhase.MAIN_LLM or _end_of_call(events) < len(events)
 
 
 def feed_of(events: Sequence[TurnEvent], delta: TextDelta | None) -> Feed:
-    """Text comes before the end of its call; while some is left, that end is not reported."""
+    """Put text before the end of its call, which is not reported while text is left."""
     if delta is None:
         return Feed(events)
     end = _end_of_call(events)

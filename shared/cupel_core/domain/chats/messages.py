@@ -1,45 +1,44 @@
-"""The messages of a chat: each has variants, which are never changed, and each branch selects one."""
+"""Describes the messages of a chat: each has immutable variants, and each branch selects one of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.chats.branches import MessageSide, Pointer
+from cupel_core.domain.codec import decode
+from cupel_core.domain.conversations.model_request import MessageRole, Usage
 
 
 class VariantKind(StrEnum):
     MAIN = "main"
-    """As it was sent or answered."""
     EDIT = "edit"
-    """A person's."""
     REWRITE = "rewrite"
-    """An operation's."""
 
 
 class VariantStatus(StrEnum):
-    """Whether a message is complete."""
+    """The status says whether a message is complete."""
 
     DONE = "done"
     ABORTED = "aborted"
-    """What the call had written when its turn was stopped."""
+    """The message has what the call had written when its turn was stopped."""
     ERROR = "error"
-    """What it had written when it failed."""
+    """The message has what the call had written when it failed."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A user's message and the answers to it: the numbers of their variants, in the order in which they were made."""
+    """Lists the variants of a user's message and of the answers to it, in order of creation."""
 
     id: str
     position: int
-    """The same in every branch that has it."""
+    """The position is the same in every branch that has the exchange."""
     user: tuple[int, ...] = (1,)
     answer: tuple[int, ...] = ()
     last_answer: int = 0
-    """The highest number that was given to an answer, also to one that no turn has stored."""
+    """It is the highest number that was assigned to an answer, even if no turn has stored that answer."""
     revision: int = 1
 
     def numbers(self, side: MessageSide) -> tuple[int, ...]:
@@ -51,8 +50,6 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Variant:
-    """One wording of a message."""
-
     exchange_id: str
     side: MessageSide
     number: int
@@ -60,17 +57,37 @@ class Variant:
     content: str
     created_at: datetime
     branch_id: str
-    """The branch in which it was made."""
     turn_id: str | None = None
     based_on: int | None = None
-    """The variant that was edited or rewritten."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Of answers: `modelId`, `usage`, `costUsd`, `annotations`."""
+    """Answers have `modelId`, `usage`, `costUsd` and `annotations`."""
     status: VariantStatus = VariantStatus.DONE
 
     @property
     def message_id(self) -> str:
         return message_id(self.exchange_id, self.side)
+
+    @property
+    def role(self) -> MessageRole:
+        return MessageRole.USER if self.side is MessageSide.USER else MessageRole.ASSISTANT
+
+    @property
+    def model_id(self) -> str | None:
+        return self.details.get("modelId")
+
+    @property
+    def usage(self) -> Usage | None:
+        usage = self.details.get("usage")
+        return decode(Usage, usage) if usage else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        return self.details.get("costUsd")
+
+    @property
+    def annotations(self) -> Sequence[Any]:
+        """Return what operations have stored beside it."""
+        return cast("Sequence[Any]", self.details.get("annotations", ()))
 
 
 class MessageRef(NamedTuple):
@@ -79,7 +96,7 @@ class MessageRef(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Of `<exchange>.user` or `<exchange>.answer`; None for any other text."""
+        """Parse `<exchange>.user` or `<exchange>.answer`; return None for any other text."""
         exchange_id, _, side = text.rpartition(".")
         return cls(exchange_id, MessageSide(side)) if exchange_id and side in list(MessageSide) else None
 
@@ -89,8 +106,6 @@ def message_id(exchange_id: str, side: MessageSide) -> str:
 
 
 class ShownMessage(NamedTuple):
-    """A message as a branch has it."""
-
     variant: Variant
     variant_count: int
     hidden: bool
@@ -111,7 +126,7 @@ def shown_exchange(
     variants: Mapping[tuple[MessageSide, int], Variant],
     included: frozenset[str],
 ) -> ShownExchange:
-    """Without messages that are hidden or deleted, unless `included` has `hidden` or `deleted`."""
+    """Leave out messages that are hidden or deleted, unless `included` has `hidden` or `deleted`."""
     shown = {side: _shown(pointer, exchange, side, variants, included) for side in MessageSide}
     return ShownExchange(
         exchange.id, exchange.position, shown[MessageSide.USER], shown[MessageSide.ANSWER], pointer.turn_id

@@ -1,4 +1,4 @@
-"""Profile sessions: what the operations of a profile have stored on a branch for later turns."""
+"""Describes profile sessions: what operations of a profile have stored on a branch for later turns."""
 
 from datetime import datetime
 
@@ -12,16 +12,20 @@ class ProfileSession:
     id: str
     profile_id: str
     profile_session_id: str
-    """The profile's own: with another one, all sessions of the profile begin afresh."""
+    """The profile chooses this id; another id starts all sessions of the profile anew."""
     artifacts: Artifacts
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags of its artifacts."""
+        return tuple(self.artifacts)
+
+    @property
     def shown_artifacts(self) -> Artifacts:
-        """Without those that are meant for operations alone."""
+        """Return the artifacts without those that only operations use."""
         return {tag: each for tag, each in self.artifacts.items() if each.writer["usage"] != ArtifactUsage.INTERNAL}
 
     @property
     def created_at(self) -> datetime | None:
-        """When its first value was written; None without one."""
         times = [artifact.first_at for artifact in self.artifacts.values()]
         return datetime.fromisoformat(min(times)) if times else None

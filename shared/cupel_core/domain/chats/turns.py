@@ -1,4 +1,4 @@
-"""Turns of chats: what is fixed when one is accepted, where it stands, and how it ended."""
+"""Describes turns of chats: their fixed inputs, their progress, and their end."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from cupel_core.domain.chats.chats import ChatSettings
 from cupel_core.domain.pipeline.operations import Trigger
 
 CLAIM = timedelta(seconds=20)
-"""How long a worker has a turn, unless it renews its claim."""
+"""A worker's claim of a turn ends after this time unless it is renewed."""
 MIN_DEADLINE_MS = 1_000
 MAX_DEADLINE_MS = 240_000
 DEFAULT_DEADLINE_MS = 120_000
@@ -46,7 +46,7 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
-    """Where a turn failed."""
+    """A turn failed in this part of it."""
 
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
@@ -54,8 +54,6 @@ class FailedType(StrEnum):
 
 
 class FinishReason(StrEnum):
-    """How a main call ended."""
-
     COMPLETED = "completed"
     USER_ABORT = "user_abort"
     DEADLINE = "deadline"
@@ -88,8 +86,6 @@ class TurnFailure(NamedTuple):
 
 
 class TurnProfile(NamedTuple):
-    """The version of a profile that a turn runs."""
-
     id: str
     version: int
     enabled: bool
@@ -98,7 +94,7 @@ class TurnProfile(NamedTuple):
 
 @dataclass(frozen=True)
 class TurnHead:
-    """What is fixed when a turn is accepted: whoever continues it sees the same."""
+    """Contains what is fixed when a turn is accepted, so that any worker that continues it sees the same."""
 
     id: str
     branch_id: str
@@ -106,17 +102,14 @@ class TurnHead:
     position: int
     trigger: Trigger
     initiator: str
-    """The id of the token that asked for it."""
     settings: ChatSettings
     user_variant: int
-    """That the turn begins with: what the person wrote, if its operations may rewrite it."""
+    """The turn begins with this variant, the person's own text if its operations may rewrite it."""
     answer_variant: int
-    """The number that its answer will have."""
     created_at: datetime
     deadline_at: datetime
     profile: TurnProfile | None = None
     session: str = ""
-    """The name of the profile session, whose artifacts it reads and writes."""
     client_request_id: str | None = None
 
     @property
@@ -125,14 +118,11 @@ class TurnHead:
 
     @property
     def answer_id(self) -> str:
-        """The id of the variant that its answer will be."""
         return f"{self.exchange_id}.answer.{self.answer_variant}"
 
 
 @dataclass(frozen=True)
 class ChatTurn:
-    """A turn as it stands."""
-
     head: TurnHead
     status: TurnStatus = TurnStatus.QUEUED
     phase: TurnPhase = TurnPhase.PLANNING
@@ -142,17 +132,27 @@ class ChatTurn:
     abort_reason: AbortReason | None = None
     abort_requested_at: datetime | None = None
     claimed_until: datetime | None = None
-    """Until when a worker has it; None before the first."""
+    """A worker has claimed the turn until then; None before the first claim."""
     last_seq: int = 0
-    """Of its events, which are numbered from 1."""
+    """It is the number of the last event; events are numbered from 1."""
     attempts: int = 0
-    """How many workers have taken it."""
     result: Mapping[str, Any] | None = None
-    """What it ran, once it is over."""
+    """It describes what the turn ran, and is set when the turn is over."""
 
     @property
     def id(self) -> str:
         return self.head.id
+
+    @property
+    def failed_type(self) -> FailedType | None:
+        return self.failure.type if self.failure else None
+
+    @property
+    def duration_ms(self) -> int | None:
+        """Return the time from its acceptance to its end; None until it has ended."""
+        if self.finished_at is None:
+            return None
+        return round((self.finished_at - self.head.created_at).total_seconds() * 1000)
 
     def is_claimed(self, now: datetime) -> bool:
         return self.claimed_until is not None and self.claimed_until > now
@@ -178,11 +178,9 @@ class ChatTurn:
 
 
 class TurnPrompt(NamedTuple):
-    """What the model of a turn got."""
-
     hash: str
     messages: Sequence[Mapping[str, Any]]
-    """`{role, content, operationId}`."""
+    """Messages have the fields `{role, content, operationId}`."""
 
 
 class TurnEvent(NamedTuple):

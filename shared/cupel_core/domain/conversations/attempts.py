@@ -1,5 +1,5 @@
-"""Attempts of a call: those that failed although they may have been billed, which travel with the conversation, and the
-one in flight."""
+"""Counts attempts of a call: failed ones that may have been billed, which are stored with the conversation, and the one
+in flight."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,8 @@ class FailedAttempts(NamedTuple):
 
 
 class AttemptInFlight(NamedTuple):
-    """One attempt of a call in flight."""
-
     attempt: int
-    """Its number; the first is 1."""
+    """The first attempt is 1."""
     max_attempts: int
     since: float
-    """Unix time."""
+    """It is a Unix time."""

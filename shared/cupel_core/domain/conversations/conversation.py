@@ -1,8 +1,9 @@
-"""The state of a conversation with a target: which step is next, and whether the conversation has passed.
+"""Models the state of a conversation with a target: which step is next, and whether the conversation has passed.
 
-Send, judge, stop on success; on failure stop at once or only at the last message; otherwise send the next user
-message. A judge whose replies are unusable has not decided by then, so the conversation continues; without a verdict on
-its last answer it is not scored. This module is pure: everything that calls a model is in `cupel_core/conversations`.
+The target answers, a judge evaluates the answer, and a success ends the conversation. A failure ends it at once or only
+at the last message; otherwise the next user message follows. If the judge's replies are unusable, the conversation
+continues; without a verdict on its last answer it is not scored. This module is pure: everything that calls a model is
+in `cupel_core/conversations`.
 
 The next step is a function of the conversation alone, so a conversation resumes after a crash as if nothing had
 happened:
@@ -68,38 +69,32 @@ class Verdict:
 
     @property
     def of_reply(self) -> ReplyVerdict:
-        """Return the verdict without what the judge replied word for word."""
         return ReplyVerdict(self.success_met, self.failure_met, self.confidence, self.reasoning)
 
 
 @dataclass(frozen=True)
 class AssertionGrade:
-    """The result of an assertion that a model has graded, and what that cost."""
-
     result: AssertionResult
     spend: Spend
 
 
 @dataclass(frozen=True)
 class ConversationRules:
-    """Limits of a conversation. `scripted` are user messages that are sent before any is generated."""
+    """`scripted` are user messages that are sent before any is generated."""
 
     criteria: Criteria = field(default_factory=Criteria)
     has_judge: bool = False
     has_user_model: bool = False
-    """If true, a model is configured that writes the user's messages; if no other model is, a judge writes them."""
+    """A model is configured that writes the user's messages; otherwise a judge writes them."""
     has_user_role: bool = False
-    """If true, a persona or instructions say how the simulated user continues, even without criteria."""
+    """A persona or instructions tell the simulated user how to continue, even without criteria."""
     max_messages: int = DEFAULT_MAX_MESSAGES
-    """It limits user and assistant messages together, including the scenario's own. At least one answer is
-    always requested."""
+    """It limits user and assistant messages together, including the scenario's own; one answer is always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
     has_profile: bool = False
-    """If true, operations run before and after the target's calls."""
     max_tool_rounds: int = 0
-    """It limits how often, in one answer, calls are executed and the target goes on; with 0 its first calls are the
-    answer."""
+    """The calls of one answer are executed at most this often; with 0, the target's first calls are its answer."""
 
     @property
     def is_judged(self) -> bool:
@@ -107,20 +102,17 @@ class ConversationRules:
 
     @property
     def simulates_user(self) -> bool:
-        """Return whether a model continues for the user once the script is used up."""
         return self.is_judged or (self.has_user_model and self.has_user_role)
 
 
 class StopReason(StrEnum):
-    """It says why an answer ended although its model would have gone on."""
+    """An answer ended for this reason although its model would have continued."""
 
     MAX_TOOL_ROUNDS = "max_tool_rounds"
     """The answer's last calls of tools were not executed, because it already had the maximum of tool rounds."""
 
 
 class ReplyCount(NamedTuple):
-    """The fields of a conversation's state that say where in its answers it is."""
-
     turns: int
     tool_rounds: int
     open_rounds: int
@@ -129,7 +121,7 @@ class ReplyCount(NamedTuple):
 
 @dataclass(frozen=True)
 class ConversationState:
-    """A conversation so far: its messages and their cost. Checkpointed after each step that further calls follow."""
+    """Contains a conversation so far. A checkpoint stores it after each step that further calls follow."""
 
     messages: tuple[Message, ...]
     turns: int = 0
@@ -140,21 +132,19 @@ class ConversationState:
     model_version: str | None = None
     finish_reason: str | None = None
     verdict: Verdict | None = None
-    """The judge gave this verdict on the last answer; None until it is judged."""
+    """It is the judge's verdict on the last answer; None until that answer is judged."""
     unjudged: AssertionResult | None = None
-    """It takes the place of the verdict on the last answer if the judge's replies were unusable."""
+    """It replaces the verdict on the last answer if the judge's replies were unusable."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
     unusable: Spend = field(default_factory=Spend)
-    """It sums up the calls of the target that were, or may have been, billed and gave no usable answer."""
+    """It sums calls of the target without a usable answer that were, or may have been, billed."""
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """It maps the paths of the assertions that a model has graded so far to their grades (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
-    """The conversation's first call began at this time; None before it."""
+    """The first call began at this time; None before it."""
     thread_id: str | None = None
-    """The agent identifies this conversation by this id."""
     output: Mapping[str, Any] | None = field(default=None, compare=False)
-    """An agent returned this structured output with its text."""
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """Some request to the target left these out because the target rejects them; they are sorted."""
     cached_turns: int = 0
@@ -168,34 +158,31 @@ class ConversationState:
     """This many of these replies belong to the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
     pipeline: PipelineState | None = None
-    """It is the state of the run's operation profile; None without one."""
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
-    """They record the target's calls, in order, without the verdict on the last answer."""
+    """They record the target's calls in order, without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
     """It maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 
     @property
     def full_cost_usd(self) -> float | None:
-        """Return what the target's answers cost, whether or not they came from a cache. Assertions compare this
-        cost."""
+        """Return what the target's answers cost, from a cache or not. Assertions compare this cost."""
         return added_costs(self.cost_usd, self.cached_cost_usd)
 
     @property
     def target_calls(self) -> int:
-        """Return the number of the target's replies; they are the conversation's last assistant messages."""
+        """Return the number of the target's replies, which are the conversation's last assistant messages."""
         return self.turns + self.tool_rounds
 
     @property
     def message_count(self) -> int:
-        """Return the number of messages of the user and the assistant; several replies that make one answer are one
-        message."""
+        """Return the number of user and assistant messages; several replies that form one answer count once."""
         spoken = sum(message.role in (MessageRole.USER, MessageRole.ASSISTANT) for message in self.messages)
         return spoken - self.tool_rounds
 
     @property
     def answer_word_count(self) -> int:
-        """Return the number of words in the target's answers, separated by white space. An opening's assistant messages
-        are not answers of the target."""
+        """Return the number of words, separated by white space, in the target's answers. Assistant messages of the
+        opening are not answers of the target."""
         answers = [message.content for message in self.messages if message.role is MessageRole.ASSISTANT]
         return sum(len(answer.split()) for answer in answers[max(0, len(answers) - self.target_calls) :])
 
@@ -218,8 +205,8 @@ class ConversationState:
 
     @property
     def reply_records(self) -> Mapping[int, ReplyRecord]:
-        """Return the records of the target's replies by the positions of their messages; empty if the content is
-        gone."""
+        """Return the records of the target's replies by position of their messages; empty if the content was
+        deleted."""
         positions = [n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT]
         replies = self.judged_replies
         if not replies or len(replies) != self.target_calls or len(positions) < len(replies):
@@ -228,8 +215,7 @@ class ConversationState:
 
     @property
     def judged_replies(self) -> tuple[ReplyRecord, ...]:
-        """Return `replies` with the verdict on the last answer. The figures of a single reply are the conversation's
-        own."""
+        """Return `replies` with the verdict on the last answer. A single reply has the figures of the conversation."""
         replies = self.replies
         if not replies and self.target_calls == 1:
             replies = (ReplyRecord(self.usage, self.duration_ms, self.cost_usd),)
@@ -239,8 +225,8 @@ class ConversationState:
 
     @property
     def turn_durations_ms(self) -> tuple[int, ...]:
-        """Return how long each answer of the target took, in all calls that made it; empty if the content of several is
-        gone."""
+        """Return how long each answer of the target took, over all of its calls. It is empty if there are several and
+        the content was deleted."""
         if self.turns == 1:
             return (self.duration_ms,)
         records, durations, is_first = self.reply_records, list[int](), True
@@ -261,12 +247,10 @@ class ConversationState:
 
     @property
     def _last_reply(self) -> int:
-        """Return the position of the last reply among the messages."""
         return max(n for n, message in enumerate(self.messages) if message.role is MessageRole.ASSISTANT)
 
     def count_reply(self, message: Message, rules: ConversationRules) -> ReplyCount:
-        """Return the counts with the target's reply, which completes its answer unless it has calls that are to be
-        executed."""
+        """Return the counts after the target's reply, which completes the answer unless its calls will be executed."""
         if message.tool_calls and self.open_rounds < rules.max_tool_rounds:
             return ReplyCount(self.turns, self.tool_rounds + 1, self.open_rounds + 1, self.stop_reason)
         is_stopped = bool(message.tool_calls) and self.open_rounds > 0
@@ -318,14 +302,15 @@ def _next_step(state: ConversationState, rules: ConversationRules) -> NextStep:
 
 
 def outcome_of(state: ConversationState, rules: ConversationRules) -> ConversationOutcome:
-    """Return the outcome that the last verdict implies. Raises ValueError when the last answer has not been judged."""
+    """Return the outcome that the last verdict implies. Raises ValueError if the last answer has no verdict."""
     if state.verdict is None:
         raise ValueError("the last answer has no verdict")
     return apply_verdict(state.verdict, rules.criteria, is_last=not _can_continue(state, rules))
 
 
 def apply_verdict(verdict: Verdict, criteria: Criteria, *, is_last: bool) -> ConversationOutcome:
-    """Success takes precedence. With failure criteria only, a conversation passes if it ends without meeting them."""
+    """Return the outcome; success takes precedence. With failure criteria only, a conversation passes if it ends
+    without meeting them."""
     if criteria.success and verdict.success_met:
         return ConversationOutcome.PASSED
     failed = bool(criteria.failure) and verdict.failure_met
@@ -337,8 +322,7 @@ def apply_verdict(verdict: Verdict, criteria: Criteria, *, is_last: bool) -> Con
 
 
 def _can_continue(state: ConversationState, rules: ConversationRules) -> bool:
-    """Return whether the limits allow another exchange and there is a user message, scripted or generated, to start
-    it."""
+    """Return whether the limits allow another exchange and there is a scripted or generated user message for it."""
     if rules.max_turns is not None and state.turns >= rules.max_turns:
         return False
     has_room = state.message_count + 2 <= rules.max_messages

@@ -1,5 +1,5 @@
-"""Simulated models describe a file by its format, its size and, if it is a small PNG, its average color. All of it can
-be checked."""
+"""Describes files for simulated models by facts that can be checked: format, size and, for small PNGs, average
+color."""
 
 import zlib
 from math import dist
@@ -9,13 +9,13 @@ from cupel_core.domain.files.formats import FileFormat, FileInfo
 
 _MAX_REMEMBERED = 1_000
 _colors: dict[str, str] = {}
-"""It maps ids of files, which follow from the content, to colors, so that each image is decoded once."""
+"""Colors are cached by file id, which follows from the content, so that each image is decoded once."""
 
 
 MAX_PIXELS = 65_536
-"""Larger images are not decoded: it would hold up the other conversations of a worker."""
+"""Larger images are not decoded, because decoding would block the other conversations of a worker."""
 _SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""Per pixel, by color type: gray, RGB, palette, gray with alpha, RGB with alpha."""
+"""It is the number of samples per pixel by color type: gray, RGB, palette, gray with alpha, RGB with alpha."""
 _PALETTE, _GRAY = 3, (0, 4)
 _NAMES = {
     "black": (0, 0, 0),
@@ -66,16 +66,15 @@ def _decoded_color(content: bytes) -> str:
 
 
 class Undecodable(ValueError):
-    """It says why the color is not known; its text reads on after "because"."""
+    """The message says why the color is unknown and continues after "because"."""
 
 
 def color_name(color: Color) -> str:
-    """The nearest of a dozen names."""
     return min(_NAMES, key=lambda name: dist(_NAMES[name], color))
 
 
 def average_color(data: bytes) -> Color:
-    """The mean of all pixels, without regard to transparency. Raises Undecodable."""
+    """Return the mean of all pixels without regard to transparency. Raises Undecodable."""
     width, height = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
     depth, kind, interlaced = data[24], data[25], data[28]
     if width * height > MAX_PIXELS:
@@ -94,7 +93,6 @@ def average_color(data: bytes) -> Color:
 
 
 def _chunks(data: bytes) -> dict[bytes, bytes]:
-    """By type, with the parts of one type joined."""
     found: dict[bytes, bytes] = {}
     position = 8
     while position + 12 <= len(data):
@@ -105,7 +103,7 @@ def _chunks(data: bytes) -> dict[bytes, bytes]:
 
 
 def _inflated(compressed: bytes, size: int) -> bytes:
-    """Exactly `size` bytes, whatever the data expands to."""
+    """Return exactly `size` bytes, whatever the data expands to."""
     try:
         rows = zlib.decompressobj().decompress(compressed, size)
     except zlib.error:
@@ -116,7 +114,7 @@ def _inflated(compressed: bytes, size: int) -> bytes:
 
 
 def _unfiltered(rows: bytes, width: int, step: int) -> bytes:
-    """The samples of all rows, each of which begins with its filter (PNG specification, section 9)."""
+    """Return the samples of all rows, each of which begins with its filter (PNG specification, section 9)."""
     result, above = bytearray(), bytes(width)
     for start in range(0, len(rows), width + 1):
         row = bytearray(rows[start + 1 : start + 1 + width])
@@ -127,7 +125,6 @@ def _unfiltered(rows: bytes, width: int, step: int) -> bytes:
 
 
 def _undo_filter(kind: int, row: bytearray, above: bytes, step: int) -> None:
-    """Change the row from the differences to a prediction into the samples."""
     match kind:
         case 0:
             return
@@ -150,7 +147,6 @@ def _undo_filter(kind: int, row: bytearray, above: bytes, step: int) -> None:
 
 
 def _paeth(left: int, up: int, corner: int) -> int:
-    """Whichever of the three is nearest to left + up - corner."""
     to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
     if to_left <= to_up and to_left <= to_corner:
         return left

@@ -1,7 +1,5 @@
-"""Parameters of a model request, independent of the provider, and fields of its body that Cupel does not know.
-
-Such fields are for servers of the user's own.
-"""
+"""Defines the parameters of a model request independently of the provider, and extra fields for servers of the user's
+own."""
 
 import json
 from collections.abc import Mapping
@@ -14,11 +12,11 @@ from cupel_core.domain.conversations.tools import Tool, ToolChoice
 from cupel_core.domain.text.json_limits import json_limit_error
 
 type ParameterFields = Mapping[str, Any]
-"""It has parameters by their names in the HTTP contract (`topP`), which validates them; null removes a default."""
+"""Parameters are keyed by their names in the HTTP contract (`topP`), which validates them; null removes a default."""
 
 
 class ReasoningEffort(StrEnum):
-    """It says how much a reasoning model thinks before it answers."""
+    """The effort controls how much a reasoning model thinks before it answers."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -31,7 +29,6 @@ class ReasoningEffort(StrEnum):
 class FormatType(StrEnum):
     TEXT = "text"
     JSON = "json"
-    """The answer may be any JSON object."""
     JSON_SCHEMA = "json_schema"
 
 
@@ -64,13 +61,13 @@ class ModelParameters:
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice | None = None
     keep_reasoning: bool | None = None
-    """If true, reasoning in the text stays part of the answer. It is not sent: it says how the answer is read."""
+    """Reasoning in the text stays part of the answer. The parameter is not sent, but controls how the answer is
+    read."""
     extra_body: Mapping[str, object] | None = None
-    """The request's body has these further fields, for servers of the user's own."""
+    """These fields are added to the request's body, for servers of the user's own."""
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of the parameters that are set, as in the HTTP contract."""
         return frozenset(
             PARAMETER_NAMES[each.name] for each in fields(self) if getattr(self, each.name) not in (None, ())
         )
@@ -92,16 +89,15 @@ PARAMETER_NAMES = {
     "keep_reasoning": "keepReasoning",
     "extra_body": "extraBody",
 }
-"""It maps each field to its name in the HTTP contract and in stored items."""
+"""The names are those of the HTTP contract and of stored items."""
 
 
 LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
-"""They are set like parameters, but not sent: they say who executes what the model calls, and how often it goes on
-then."""
+"""These are set like parameters, but not sent: they define who executes the model's calls, and how often."""
 
 
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:
-    """Later layers take precedence; null removes what earlier ones set."""
+    """Merge layers, of which later ones take precedence; null removes what earlier ones set."""
     merged: dict[str, Any] = {}
     for layer in layers:
         merged |= layer
@@ -109,7 +105,6 @@ def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:
 
 
 MAX_EXTRA_BODY_BYTES = 16_000
-"""An extra body has at most this size as JSON."""
 MAX_EXTRA_BODY_DEPTH = 10
 
 _PARAMETERS = PARAMETER_NAMES | {
@@ -118,13 +113,12 @@ _PARAMETERS = PARAMETER_NAMES | {
     "reasoning": "reasoningEffort",
     "text": "responseFormat",
 }
-"""The parameter that sets each of these fields."""
 _OWN = frozenset({"model", "messages", "input", "instructions", "stream", "stream_options", "store", "background", "n"})
-"""Cupel decides about these fields itself: the answer is read accordingly."""
+"""Cupel sets these fields itself, because it reads the answer accordingly."""
 
 
 def extra_body_error(body: Mapping[str, object]) -> str | None:
-    """Say why the fields cannot be added to a request; None if they can."""
+    """Return why the fields cannot be added to a request; None if they can."""
     for name in body:
         if parameter := _PARAMETERS.get(name):
             return f"must not have {name}: the parameter {parameter} sets it"

@@ -1,4 +1,4 @@
-"""Requests to models and their replies, independent of the provider."""
+"""Defines requests to models and their replies, independently of the provider."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -27,24 +27,19 @@ class MessageRole(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
-    """The message is the result of a tool call."""
 
 
 @dataclass(frozen=True)
 class Message:
     role: MessageRole
     content: str
-    """It is the text of the message; a message with files has a note in place of each file."""
+    """A message with files has a note in place of each file."""
     tool_calls: tuple[ToolCall, ...] = ()
-    """An assistant called these functions, besides what it said."""
     tool_call_id: str | None = None
-    """A tool's result answers the call with this id."""
     is_error: bool = False
-    """If true, the message is a tool's result that says why the call failed."""
     parts: tuple[MessagePart, ...] = ()
-    """A user's message with files has all of its parts here, in order."""
     reasoning: str = ""
-    """An assistant wrote it to itself. It is stored and shown, but neither graded nor sent back."""
+    """The reasoning is stored and shown, but neither graded nor sent back."""
 
     @classmethod
     def of_parts(cls, role: MessageRole, parts: Iterable[MessagePart]) -> "Message":
@@ -58,11 +53,9 @@ class Message:
 
     @property
     def spoken_text(self) -> str:
-        """Return the texts of the message without notes of files."""
         return as_text(part for part in self.parts if isinstance(part, TextPart)) if self.parts else self.content
 
     def with_texts(self, change: Callable[[str], str]) -> "Message":
-        """Return the message with each text changed."""
         if self.parts:
             return Message.of_parts(self.role, map_texts(self.parts, change))
         return replace(self, content=change(self.content))
@@ -73,14 +66,13 @@ class Message:
 
     @property
     def text(self) -> str:
-        """Return the content and the functions that the message calls, as assertions and counts of tokens read it."""
+        """Return the content followed by the called functions, as assertions and token counts read it."""
         if not self.tool_calls:
             return self.content
         return f"{self.content}\n\n{self.calls_text}" if self.content else self.calls_text
 
     @property
     def calls_text(self) -> str:
-        """Return the JSON of the functions that the message calls."""
         calls = [
             {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in self.tool_calls
@@ -88,8 +80,7 @@ class Message:
         return json.dumps(calls, ensure_ascii=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the message as stored items have it; fields besides role and content are left out if they are
-        empty."""
+        """Return the message as it is stored; empty fields besides role and content are left out."""
         calls = {"toolCalls": [encode(call) for call in self.tool_calls]} if self.tool_calls else {}
         answered = {"toolCallId": self.tool_call_id} if self.tool_call_id else {}
         failed = {"isError": True} if self.is_error else {}
@@ -109,34 +100,30 @@ class Message:
 
 @dataclass(frozen=True)
 class SimulationKey:
-    """It identifies the probe. Only simulated models read it: their answer is a function of it."""
+    """Identifies the probe for simulated models, whose answer is a function of it."""
 
     scenario_id: str = ""
     dimensions: dict[str, float] = field(default_factory=dict)
     repeat: int = 0
     seed: int = 0
     variant: str = ""
-    """It has the target's label and the prompt, where there are several: the same model answers differently under
-    each."""
+    """It has the target's label and the prompt if there are several, so that a model answers differently under each."""
 
 
 @dataclass(frozen=True)
 class AgentThread:
-    """It identifies a conversation to an agent. The id is a UUID made by Cupel until the agent assigns its own."""
+    """Identifies a conversation to an agent. The id is a UUID made by Cupel until the agent assigns its own."""
 
     id: str
     turn: int = 0
-    """The agent has given this many answers in the conversation so far."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """They are the headers of the current persona, and secret."""
+    """The headers of the current persona are secret."""
     persona: str | None = None
-    """The current persona has this name."""
     variables: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """They are the variables of the scenario."""
 
 
 class RequestParameter(StrEnum):
-    """Parts of a request that may have to be left out; the values are the same in stored items and the API."""
+    """These parts of a request may have to be left out; the values are the same in stored items and the API."""
 
     TEMPERATURE = "temperature"
     TOP_P = "topP"
@@ -150,30 +137,28 @@ class RequestParameter(StrEnum):
     TOOLS = "tools"
     TOOL_CHOICE = "toolChoice"
     EXTRA_BODY = "extraBody"
-    """A default of the definition or the run was left out, because only servers of the user's own take it."""
+    """A default of the definition or the run was left out because only servers of the user's own accept it."""
     SYSTEM_ROLE = "systemRole"
     """The system prompt was put before the first user message instead."""
     JSON_SCHEMA = "jsonSchema"
     """The schema, or the request for any JSON object, was put into the prompt instead."""
     PERSONA_HEADERS = "personaHeaders"
-    """The headers of a persona were left out, because they were made for other connectors."""
+    """The headers of a persona were left out because they belong to other connectors."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """It has the messages so far (a system message, if any, comes first) and says how the next one is sampled."""
+    """Contains the messages so far (a system message, if any, comes first) and the parameters of the next one."""
 
     messages: tuple[Message, ...]
     parameters: ModelParameters = field(default_factory=ModelParameters)
     simulation_key: SimulationKey = SimulationKey()
     thread: AgentThread | None = None
-    """It is used only by agents behind a connector; models receive every message each time."""
+    """Agents behind a connector use it; models receive every message each time."""
     role: ModelRole = ModelRole.TARGET
-    """The model is called in this role."""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """It maps the ids of the files in the messages to their content."""
     renames_limit: bool = False
-    """If true, the limit of tokens is sent under its other name, because the model refused the first."""
+    """The token limit is sent under its other name, because the model refused the first."""
 
     @property
     def is_graders(self) -> bool:
@@ -182,14 +167,13 @@ class ModelRequest:
 
     @property
     def wants_json(self) -> bool:
-        """Return whether the answer is to be one JSON object, through the provider's native support where there is
-        any."""
+        """Return whether the answer must be one JSON object, through the provider's native support if it has any."""
         reply_format = self.parameters.response_format
         return reply_format is not None and reply_format.type is not FormatType.TEXT
 
     @property
     def json_schema(self) -> dict[str, object] | None:
-        """Return the schema of the JSON object that the answer is to be; None if it may be any object, or text."""
+        """Return the schema of the answer's JSON object; None if the answer may be any object, or text."""
         reply_format = self.parameters.response_format
         return None if reply_format is None else reply_format.schema
 
@@ -198,16 +182,12 @@ class ModelRequest:
 
     @property
     def system(self) -> str | None:
-        """Return the text of the leading system messages, or None if there are none."""
         return "\n\n".join(m.content for m in self.messages[: self._leading_count]) or None
 
     @property
     def exchanges(self) -> tuple[Message, ...]:
-        """Return what follows the system prompt, for formats that have one in a field of its own and no other system
-        message.
-
-        A system message that does not lead becomes the user's, and joins the user's message beside it.
-        """
+        """Return what follows the system prompt, for formats with a separate field for the only system message. A later
+        system message becomes the user's, and is joined with an adjacent user message."""
         rest = self.messages[self._leading_count :]
         if all(message.role is not MessageRole.SYSTEM for message in rest):
             return rest
@@ -231,7 +211,6 @@ class ModelRequest:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Return two messages of a role as one, with the files of both."""
     parts = [part for each in (first, second) for part in (each.parts or (TextPart(each.content),))]
     if first.parts or second.parts:
         return Message.of_parts(first.role, parts)
@@ -240,16 +219,16 @@ def _joined(first: Message, second: Message) -> Message:
 
 @dataclass(frozen=True)
 class Usage:
-    """`input_tokens` are all tokens of the prompt; those that its provider's cache had, or stored, are among them."""
+    """`input_tokens` counts all tokens of the prompt, including those read from and written to the provider's cache."""
 
     input_tokens: Annotated[int, WRITTEN] = 0
     output_tokens: Annotated[int, WRITTEN] = 0
     cached_input_tokens: int = 0
-    """This many tokens were read from the cache, which costs less."""
+    """These tokens were read from the cache, which costs less."""
     cache_write_tokens: int = 0
-    """This many tokens were written to the cache, which may cost more."""
+    """These tokens were written to the cache, which may cost more."""
     unreported_calls: int = 0
-    """Nobody has reported the usage of this many calls, so their tokens are in none of the counts."""
+    """The usage of these calls was not reported, so their tokens are in none of the counts."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -270,45 +249,42 @@ class Usage:
 
 
 UNKNOWN_USAGE = Usage(unreported_calls=1)
-"""It represents one call whose usage is unknown."""
 
 
 @dataclass(frozen=True)
 class ExhaustedAllowance:
-    """The account's allowance is exhausted, as the rate limit headers of a successful reply say."""
+    """The rate limit headers of a successful reply report that the account's allowance is exhausted."""
 
     wait_seconds: float
-    """Enough of the allowance is restored for another call after this many seconds."""
+    """Another call is possible after this time."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply of a model. `model_version` is the version the provider reports, e.g. `gpt-5-mini-2025-08-07`."""
+    """`model_version` is the version the provider reports, e.g. `gpt-5-mini-2025-08-07`."""
 
     text: str
     model_version: str | None = None
     usage: Usage | None = None
-    """It is None if it was not reported; what the call has used and cost is unknown then."""
+    """It is None if it was not reported; then the usage and the cost of the call are unknown."""
     finish_reason: str | None = None
     exhausted_allowance: ExhaustedAllowance | None = None
-    """It is None while the account has some allowance left."""
+    """It is None while the account has allowance left."""
     thread_id: str | None = None
-    """The agent assigned this id to the conversation; None if it assigned none."""
+    """It is the id that the agent assigned to the conversation; None if it assigned none."""
     output: Mapping[str, object] | None = None
-    """An agent returned this structured output with its text."""
     tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
-    """They were left out of the request because the model rejects them."""
+    """These were left out of the request because the model rejects them."""
     cost_usd: float | None = None
-    """The call cost this much according to the provider; None if it does not report a cost."""
+    """It is the cost according to the provider; None if the provider does not report it."""
     cached_duration_ms: int | None = None
-    """The call whose answer was cached took this long; None if the reply is not from a cache."""
+    """It is the duration of the call whose answer was cached; None if the reply is not from a cache."""
     reasoning: str = ""
-    """The model wrote it to itself; it is not part of `text`."""
+    """The reasoning is not part of `text`."""
 
     @property
     def counted_usage(self) -> Usage:
-        """Return the usage, or `UNKNOWN_USAGE` if it was not reported."""
         return UNKNOWN_USAGE if self.usage is None else self.usage
 
     @property
@@ -317,7 +293,7 @@ class Reply:
 
 
 class ProbeErrorCode(StrEnum):
-    """It says why a probe has no transcript. The values are the same in stored items, metrics, API and UI."""
+    """The code says why a probe has no transcript. It is the same in stored items, metrics, API and UI."""
 
     RATE_LIMITED = "rate_limited"
     TIMEOUT = "timeout"
@@ -335,12 +311,10 @@ class ProbeErrorCode(StrEnum):
     OPERATION_ERROR = "operation_error"
     """A required operation of the run's profile was not done; this says nothing about the target."""
     EXPRESSION_LIMIT = "expression_limit"
-    """An expression of the connector exceeds the limits of one."""
     FILE_NOT_FOUND = "file_not_found"
-    """A file in the messages was deleted."""
     BUDGET = "budget"
-    """No call was made, because the budget is used up. Summaries and selections end with this error; on a
-    stack, probes wait instead."""
+    """No call was made because the budget is used up. Summaries and selections end with this error; on a stack, probes
+    wait instead."""
     DEAD_LETTER = "dead_letter"
     INTERNAL = "internal"
 
@@ -350,7 +324,7 @@ class ProbeErrorCode(StrEnum):
 
     @property
     def is_repeated_by_retry(self) -> bool:
-        """Return whether the same conversation ends with the same error again, whenever the run is retried."""
+        """Return whether the same conversation ends with the same error at every retry of the run."""
         return self in _REPEATED_BY_RETRY
 
 

@@ -1,4 +1,4 @@
-"""Parts of a user's message: texts, images and files. Messages of text alone have none.
+"""Defines the parts of a user's message: texts, images and PDFs; messages of text alone have none.
 
 A message refers to its files; their bytes are read when a request to a model is made.
 """
@@ -20,7 +20,7 @@ class PartType(StrEnum):
 
 
 class ImageDetail(StrEnum):
-    """It says how closely OpenAI's models look at an image; other providers have no such choice."""
+    """The detail controls how closely OpenAI's models look at an image; other providers have no such choice."""
 
     AUTO = "auto"
     LOW = "low"
@@ -37,7 +37,8 @@ class TextPart:
 
 @dataclass(frozen=True)
 class FilePart:
-    """An image or a PDF. As written, it has a file's id or a data URL; as stored, the id and what the file is."""
+    """Contains an image or a PDF. As written, it has a file's id or a data URL; as stored, it has the id and the file's
+    info."""
 
     type: PartType
     file_id: str | None = None
@@ -83,7 +84,6 @@ def part_from_json(data: Mapping[str, Any]) -> MessagePart:
 
 
 def as_text(parts: Iterable[MessagePart]) -> str:
-    """Return the texts, with a note in place of each file."""
     return "\n".join(part.text if isinstance(part, TextPart) else part.note for part in parts)
 
 
@@ -96,7 +96,6 @@ def map_texts(parts: Iterable[MessagePart], change: Callable[[str], str]) -> tup
 
 
 type LargestFiles = Mapping[FileFormat, int]
-"""It maps each format to the size in bytes of the largest file of that format."""
 
 
 def largest_files(parts: Iterable[MessagePart]) -> dict[FileFormat, int]:

@@ -1,4 +1,4 @@
-"""A `ReplyRecord` says what a single reply of a target used and took, and what a judge decided on it."""
+"""Records the usage, duration and verdict of single replies of a target."""
 
 from dataclasses import replace
 from typing import Annotated, NamedTuple

@@ -1,4 +1,4 @@
-"""How a model's reply ended, by the reason that its server names."""
+"""Interprets the reasons with which servers say that a model's reply ended."""
 
 from enum import StrEnum
 
@@ -6,11 +6,8 @@ from enum import StrEnum
 class ReplyEnd(StrEnum):
     COMPLETE = "complete"
     CUT = "cut"
-    """A limit of tokens cut the answer."""
     FILTERED = "filtered"
-    """The API withheld the answer."""
     FAILED = "failed"
-    """The server could not finish it."""
     UNKNOWN = "unknown"
 
 

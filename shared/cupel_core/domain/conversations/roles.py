@@ -1,15 +1,14 @@
-"""Models are called in different roles, such as target and judge."""
+"""Names the roles in which models are called, such as target and judge."""
 
 from enum import StrEnum
 
 
 class ModelRole(StrEnum):
-    """A model is called in one of these roles. The values are the same in stored items and the API."""
+    """A model is called in one of these roles; the values are the same in stored items and the API."""
 
     TARGET = "target"
     JUDGE = "judge"
     PERSONA = "persona"
     SUMMARY = "summary"
     REPORT = "report"
-    """The model writes the summary of a run's report."""
     OPERATION = "operation"

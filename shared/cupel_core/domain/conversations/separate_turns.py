@@ -1,5 +1,4 @@
-"""Separate turns are requests of their own: each leaves out the earlier turns, but their answers may be part of its
-message."""
+"""Builds separate turns: each is a request without the earlier turns, whose answers its message may quote."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ type Messages = tuple[Message, ...]
 
 
 def placeholder(turn: int) -> str:
-    """Return what stands for the answer of this turn in a later message. The first turn is 1."""
+    """Return the placeholder for the answer of this turn in a later message; the first turn is 1."""
     return f"[answer {turn}]"
 
 
@@ -33,7 +32,6 @@ def with_answers(text: str, opening: Messages, messages: Messages, max_length: i
 
 
 def request_messages(opening: Messages, messages: Messages) -> Messages:
-    """Return the opening without its question, then the messages of the present turn."""
     begins = [number for number, message in enumerate(messages) if message.role is MessageRole.USER]
     if not begins:
         return messages
@@ -46,7 +44,6 @@ def _turns_in(text: str) -> list[int]:
 
 
 def _answers(opening: Messages, messages: Messages) -> list[str]:
-    """Return the last text of each turn after the opening."""
     answers = [""]
     for message in messages[len(opening) :]:
         if message.role is MessageRole.USER:

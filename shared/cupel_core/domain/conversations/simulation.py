@@ -28,7 +28,7 @@ DEFAULT_LABEL = "Rating"
 
 
 def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") -> Random:
-    """Return the random generator of one turn of one probe: the same in every process and on every redelivery."""
+    """Return the random generator of one turn of one probe, which is the same in every process and redelivery."""
     answers = sum(message.role is MessageRole.ASSISTANT for message in request.messages)
     name = "steady" if model_name == "flaky" else model_name
     key = request.simulation_key
@@ -37,7 +37,6 @@ def turn_rng(model_name: str, request: ModelRequest, purpose: str = "answer") ->
 
 
 def should_fail(model_name: str, request: ModelRequest) -> bool:
-    """Return whether the model fails this probe. It depends on the probe, not the turn: a probe fails as a whole."""
     key = request.simulation_key
     rng = _seeded("failure", _scenario(request), key.repeat, key.seed)
     return model_name == "flaky" and rng.random() < FAILURE_RATE
@@ -54,10 +53,10 @@ def _seeded(*parts: str | int) -> Random:
 
 
 def tool_calls(model_name: str, request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Return the next of the calls that the user's last message asks for, one in each reply.
+    """Return the next of the calls that the user's last message requests, one in each reply.
 
-    `find_order {"number": "A-17"}` asks for this call, and `find_order` alone for one with arguments that satisfy its
-    schema. Without any, it is one call: of the function that must be called, or one that the model chooses at random.
+    `find_order {"number": "A-17"}` requests this call, and `find_order` alone one with arguments that satisfy its
+    schema. Without any, there is one call: of the function that must be called, or of a random one.
     """
     tools, choice = request.parameters.tools, request.parameters.tool_choice
     if not tools or (choice and choice.mode is ToolMode.NONE):
@@ -89,7 +88,6 @@ def _requested_calls(text: str, tools: Sequence[Tool]) -> list[tuple[Tool, str |
 
 
 def _object_at(text: str, start: int) -> str | None:
-    """Return the JSON object that begins here as it is written, or None if none does."""
     if not text.startswith("{", start):
         return None
     try:
@@ -99,7 +97,7 @@ def _object_at(text: str, start: int) -> str | None:
 
 
 def _results_note(request: ModelRequest) -> str:
-    """Return a text that says what the functions returned that were called since the user's last message."""
+    """Return a text with the results of functions that were called since the user's last message."""
     results = [message for message in request.messages[(_last_question(request) or 0) :] if message.tool_call_id]
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     lines = (f"{names.get(message.tool_call_id or '')} returned: {message.content}" for message in results)
@@ -124,7 +122,7 @@ def simulated_answer(model_name: str, request: ModelRequest) -> str:
 
 
 def echo_answer(request: ModelRequest) -> str:
-    """A single user message is returned as it is, a chat as the JSON of its messages."""
+    """Return a single user message as it is, and a chat as the JSON of its messages."""
     first, *more = request.messages
     if first.role is MessageRole.USER and not more:
         return first.content
@@ -133,7 +131,7 @@ def echo_answer(request: ModelRequest) -> str:
 
 
 def mean_score(request: ModelRequest) -> float:
-    """Return the mean dimension score, clamped to 1-5; without dimensions, a number that depends only on the
+    """Return the mean dimension score, clamped to 1-5; without dimensions, return a number that depends only on the
     scenario."""
     scores = request.simulation_key.dimensions
     if not scores:
@@ -176,7 +174,7 @@ _REQUEST = re.compile(rf"\b([A-Z]\w*(?: [a-z]\w*)?|\w+):[ \t]*(?:{_BLANK})")
 
 
 def requested_label(request: ModelRequest) -> str:
-    """Return the label of the requested last line (`Rating: N`), from the newest user message with one, else the
+    """Return the label of the requested last line (`Rating: N`) from the newest user message with one, else from the
     system."""
     user_messages = [m.content for m in reversed(request.messages) if m.role is MessageRole.USER]
     for text in (*user_messages, request.system or ""):

@@ -1,4 +1,4 @@
-"""`Spend` says what calls of models have used and cost."""
+"""Adds up what calls of models have used and cost."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,13 +10,11 @@ from cupel_core.domain.conversations.model_request import Usage
 
 
 def added_costs(first: float | None, second: float | None) -> float | None:
-    """Return the sum of two costs, or None if either is unknown."""
+    """Return None if either cost is unknown."""
     return None if first is None or second is None else first + second
 
 
 class ModelCalls(NamedTuple):
-    """It counts the calls of one model and their tokens."""
-
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -26,7 +24,6 @@ class ModelCalls(NamedTuple):
 
 
 def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]) -> Mapping[str, ModelCalls]:
-    """Return the calls of both mappings, added up for each model."""
     if not first or not second:
         return first or second
     return {**first, **{model: use.plus(first.get(model, ModelCalls())) for model, use in second.items()}}
@@ -34,22 +31,21 @@ def added_uses(first: Mapping[str, ModelCalls], second: Mapping[str, ModelCalls]
 
 @dataclass(frozen=True)
 class Spend:
-    """It sums up the use of models other than the target (judge, simulated user); `cost_usd` is None once any price is
+    """Sums the use of models other than the target (judge, simulated user); `cost_usd` is None once any price is
     unknown."""
 
     calls: Annotated[int, WRITTEN] = 0
     usage: Annotated[Usage, INLINE] = field(default_factory=Usage)
     cost_usd: Annotated[float | None, WRITTEN] = 0.0
     cached_calls: int = 0
-    """This many of the calls were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in
-    process use such a cache."""
+    """These calls were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in process use a
+    cache."""
     cached_cost_usd: float | None = 0.0
     """The cached answers cost this much when they were made."""
     models: Mapping[str, Annotated[ModelCalls, ROW]] = field(default_factory=dict, compare=False)
-    """It maps each model to what was used of it."""
     uncertain_usd: float = 0.0
-    """Calls that ended without an answer may have cost this much in addition: nobody knows what their providers
-    bill. They are not among `calls`."""
+    """Calls that ended without an answer may have cost this much more, as their billing is unknown; `calls` omits
+    them."""
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -69,7 +65,7 @@ class Spend:
 
     @classmethod
     def of_call(cls, model: str, usage: Usage, cost_usd: float | None, *, cached: bool = False) -> "Spend":
-        """Return the spend of one answered call; an answer from a cache costs nothing again."""
+        """Return the spend of one answered call; an answer from a cache costs nothing."""
         models = {model: ModelCalls(1, usage.input_tokens, usage.output_tokens)}
         if cached:
             return cls(1, usage, 0.0, cached_calls=1, cached_cost_usd=cost_usd, models=models)

@@ -1,4 +1,4 @@
-"""The tools that a model calls return scripted results, and the model gets errors for invalid calls."""
+"""Answers a model's tool calls with scripted results, or with errors if they are invalid."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,33 +13,29 @@ from cupel_core.domain.text.json_equality import is_same_json
 from cupel_core.domain.text.json_limits import json_limit_error
 
 NOT_EXECUTED = "The call was recorded and not executed."
-"""A call that was the answer gets this result, before the user goes on."""
+"""A call that was the answer gets this result before the user continues."""
 MAX_TOOL_ROUNDS = 100
 DEFAULT_TOOL_ROUNDS = 10
 MAX_RESULT_LENGTH = 100_000
-"""The result of one call has at most this many characters."""
 
 
 class ToolOutcome(NamedTuple):
-    """A model gets this for a call."""
-
     content: str
     is_error: bool = False
 
 
 @dataclass(frozen=True)
 class ScriptedResult:
-    """Calls of a function return this instead of being executed."""
+    """Scripts what calls of a function return instead of being executed."""
 
     name: str
     result: Any = None
-    """A text is returned as it is, anything else as JSON."""
+    """A text is returned as it is, and anything else as JSON."""
     error: str | None = None
-    """It is returned as an error, instead of a result."""
     arguments: Mapping[str, Any] | None = None
-    """The script answers only calls that have these arguments; they may have others besides."""
+    """Only calls with these arguments, and possibly others, are answered."""
     times: int | None = None
-    """The script answers at most this many calls of a conversation; all if None."""
+    """No more calls of a conversation than this are answered; all if None."""
 
     def answers(self, name: str, arguments: Mapping[str, Any]) -> bool:
         expected = self.arguments or {}
@@ -62,7 +58,6 @@ class ScriptedResult:
 
 
 def as_content(value: object) -> str:
-    """Return a result as the model reads it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -71,7 +66,7 @@ class ArgumentsError(ValueError):
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments; none if the model wrote nothing. Raises ArgumentsError."""
+    """Return the arguments, which are empty if the model wrote nothing. Raises ArgumentsError."""
     try:
         arguments = json.loads(call.arguments) if call.arguments.strip() else {}
     except (ValueError, RecursionError):
@@ -84,17 +79,16 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 
 def unknown_call_error(name: str, offered: Iterable[str]) -> str:
-    """Return the error that a model gets for a call that nothing answers."""
     if name in offered:
         return "No result is defined for this call."
     return "There is no function of this name."
 
 
 class ScriptedResults:
-    """It answers the calls of one conversation, in order: a script that has `times` answers so many of them."""
+    """Answers the calls of one conversation in order; a script with `times` answers only that many."""
 
     def __init__(self, scripts: Sequence[ScriptedResult], earlier: Iterable[ToolCall]) -> None:
-        """`earlier` are the calls of the conversation that were answered before."""
+        """Count the `earlier` calls of the conversation, which were answered before."""
         self._scripts = scripts
         self._names = {script.name for script in scripts}
         self._left = [script.times for script in scripts]
@@ -103,7 +97,7 @@ class ScriptedResults:
                 self.answer(call)
 
     def answer(self, call: ToolCall) -> ToolOutcome | None:
-        """Return what the first script that matches the call returns, or None if none matches."""
+        """Return what the first matching script returns; None if none matches."""
         if call.name not in self._names:
             return None
         try:
@@ -119,7 +113,7 @@ class ScriptedResults:
 
 
 def executed_calls(messages: Sequence[Message], target_calls: int) -> list[ToolCall]:
-    """Return the calls of the target's replies that have a result, in order. The replies are the last assistant
+    """Return the calls of the target's replies that have a result, in order; the replies are the last assistant
     messages."""
     replies = [n for n, message in enumerate(messages) if message.role is MessageRole.ASSISTANT]
     executed: list[ToolCall] = []
@@ -131,7 +125,7 @@ def executed_calls(messages: Sequence[Message], target_calls: int) -> list[ToolC
 
 
 def with_distinct_ids(message: Message, messages: Iterable[Message]) -> Message:
-    """Return the reply with ids of its calls that no other call of the conversation has, as results refer to them."""
+    """Return the reply with call ids that are unique in the conversation, because results refer to them."""
     if not message.tool_calls:
         return message
     used = {call.id for each in messages for call in each.tool_calls}
@@ -151,8 +145,7 @@ def _new_id(used: set[str]) -> str:
 
 
 def shown_to_user(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return what a user sees of a conversation: no system prompt, no results of tools, and no calls that have
-    results."""
+    """Return what a user sees of a conversation, without system prompt, tool results, and calls that have results."""
     shown: list[Message] = []
     for message in messages:
         if message.role is MessageRole.TOOL and shown and shown[-1].tool_calls and message.content != NOT_EXECUTED:

@@ -1,4 +1,4 @@
-"""Functions that a model may call, and its calls."""
+"""Describes functions that a model may call, and its calls."""
 
 import json
 import re
@@ -15,17 +15,16 @@ _MAX_NAME_LENGTH = 64
 
 @dataclass(frozen=True)
 class Tool:
-    """A function described to the model. `parameters` is a JSON Schema of its arguments."""
+    """`parameters` is a JSON Schema of the arguments."""
 
     name: str
     description: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     strict: bool | None = None
-    """If true, the provider enforces the schema, where it can."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """Return the schema of the function's arguments: an object without properties if none is given."""
+        """Return the schema of the arguments, which is an object without properties by default."""
         return self.parameters or {"type": "object", "properties": {}}
 
 
@@ -37,8 +36,6 @@ class ToolMode(StrEnum):
 
 @dataclass(frozen=True)
 class ToolChoice:
-    """It says whether the model may or must call a function, or which one it must call."""
-
     mode: ToolMode
     name: str | None = None
 
@@ -54,17 +51,18 @@ class ToolChoice:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A model's call of a function. `arguments` is the text that the model wrote, which need not be valid JSON."""
+    """`arguments` is the text that the model wrote, which need not be valid JSON."""
 
     id: str
     name: str
     arguments: str
     signature: str | None = None
-    """The provider wants this back with the call; an example is Gemini's thought signature."""
+    """The provider expects it back with the call, such as Gemini's thought signature."""
 
     @property
     def sendable_name(self) -> str:
-        """Return the name as every provider accepts it in a conversation: models invent names with other characters."""
+        """Return a name that every provider accepts in a conversation, because models invent names with other
+        characters."""
         return _NOT_IN_NAMES.sub("_", self.name)[:_MAX_NAME_LENGTH] or "_"
 
     @property

@@ -1,4 +1,4 @@
-"""The limits and the script of a scenario's conversations."""
+"""Derives the limits and the script of a scenario's conversations."""
 
 from cupel_core.domain.conversations.conversation import DEFAULT_MAX_MESSAGES, ConversationRules
 from cupel_core.domain.definitions.definitions import Content
@@ -9,7 +9,7 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 def conversation_rules(
     scenario: Scenario, content: Content, graders: GraderConfig, *, has_persona: bool, max_turns: int | None
 ) -> ConversationRules:
-    """`max_turns` is the run's limit; None for the definition's."""
+    """Return the rules; `max_turns` is the run's limit, and None means the definition's."""
     return ConversationRules(
         criteria=scenario.criteria,
         has_judge=graders.judge_model is not None,

@@ -45,15 +45,15 @@ class ColumnMapping:
 
 @dataclass(frozen=True)
 class DatasetOptions:
-    """It says which rows and columns of a file are read: at most `limit` rows after the first `offset` ones."""
+    """Selects rows and columns of a file: at most `limit` rows after the first `offset` ones."""
 
     columns: ColumnMapping = ColumnMapping()
     limit: int | None = None
     offset: int = 0
     assertions: tuple[Mapping[str, Any], ...] = ()
-    """The definition's own assertions replace the default comparison. They may use the columns as variables."""
+    """The definition's own assertions replace the default comparison and may use the columns as variables."""
     is_checked_elsewhere: bool = False
-    """It says whether the definition also has assertions that are not in these options."""
+    """The definition also has assertions that are not in these options."""
 
     @property
     def has_checks(self) -> bool:

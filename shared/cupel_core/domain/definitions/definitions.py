@@ -1,4 +1,4 @@
-"""Definitions: their content, its validation, and how a fork inherits from its parent."""
+"""Describes definitions: their content, its validation, and how a fork inherits from its parent."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
@@ -22,8 +22,6 @@ from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a dimension: its score, its label, and the phrases that express it in a text."""
-
     score: float
     label: str
     description: str | None = None
@@ -31,7 +29,7 @@ class Level:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What may replace the placeholder: the options, or the label if there are none."""
+        """Return what may replace the placeholder: the options, or the label if there are none."""
         return self.options or (self.label,)
 
 
@@ -43,16 +41,18 @@ class Dimension:
 
 @dataclass(frozen=True)
 class DecisionMethod:
-    """How a transcript's decision is read: the first group of a pattern, or a judge model with a rubric."""
+    """Defines how a transcript's decision is read: from the first group of a pattern, or by a judge model with a
+    rubric."""
 
     pattern: str | None = None
     rubric: str | None = None
     judge_model: str | None = None
     favors: Mapping[str, str] = field(default_factory=dict)
-    """The dimensions that the codes `1` and `5` decide for; win rates are computed from it."""
+    """Each of the codes `1` and `5` favors a dimension, from which win rates are computed."""
 
     def judged_by(self, run_judge: str | None) -> str | None:
-        """The model that writes decision texts and decides by the rubric: the definition's own, else the run's."""
+        """Return the model that writes decision texts and decides by the rubric: the definition's own, else the
+        run's."""
         return self.judge_model or run_judge
 
 
@@ -66,24 +66,23 @@ class Content:
     max_turns: int | None = None
     decision: DecisionMethod | None = None
     assertions: tuple[Assertion, ...] = ()
-    """Applied to every scenario, in addition to its own."""
+    """These apply to every scenario in addition to its own."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
-    """Computed per target from the metrics of its results."""
     prompts: tuple[Prompt, ...] = ()
-    """A run has each scenario with each of them; with the scenario's own messages if there are none."""
+    """A run combines each scenario with each of them; without any, it uses the scenario's own messages."""
     params: ParameterFields = field(default_factory=dict)
-    """Defaults of the targets' parameters."""
     tool_results: tuple[ScriptedResult, ...] = ()
-    """Of every scenario, after its own."""
+    """These apply to every scenario after its own."""
 
     @property
     def turns(self) -> int:
-        """Model calls per conversation: the first, and one per follow-up, up to the definition's own limit."""
+        """Return the target's answers per conversation: the first, and one per follow-up, up to the definition's
+        limit."""
         scripted = 1 + len(self.follow_ups)
         return scripted if self.max_turns is None else min(scripted, self.max_turns)
 
     def to_json(self) -> dict[str, Any]:
-        """In the shape of the HTTP contract; unset fields are omitted."""
+        """Return the content in the shape of the HTTP contract, without unset fields."""
         return _present(
             system=self.system,
             template=self.template,
@@ -128,12 +127,12 @@ class Content:
         return next((prompt for prompt in self.prompts if prompt.id == prompt_id), None)
 
     def opening_of(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
-        """What a conversation starts with. Raises MissingValue if the scenario lacks what the prompt needs."""
+        """Return the first messages of a conversation. Raises MissingValue if the scenario lacks what the prompt
+        needs."""
         labels = self.level_labels(scenario.dimensions) if prompt else {}
         return opening_messages(self.system, scenario, labels, prompt)
 
     def level_labels(self, scores: Mapping[str, float]) -> dict[str, str]:
-        """The first phrase of the level of each dimension that has a score."""
         return {
             dimension.name: level.phrases[0]
             for dimension in self.dimensions
@@ -143,70 +142,68 @@ class Content:
 
 
 class DefinitionVersion(NamedTuple):
-    """One immutable version of a definition's content."""
-
     definition_id: str
     number: int
 
 
 @dataclass(frozen=True)
 class DefinitionHead:
-    """A definition without its content. Name, folder and tags may change; versions are immutable."""
+    """Describes a definition without its content. Name, folder and tags may change; versions are immutable."""
 
     id: str
     name: str
     created_at: datetime
     updated_at: datetime
     version: int = 1
-    """The latest version."""
     folder: str | None = None
     tags: tuple[str, ...] = ()
-    """Distinct, in alphabetical order."""
+    """The tags are distinct and in alphabetical order."""
     parent: DefinitionVersion | None = None
-    """For a fork: the version it inherits from."""
     deleted_at: datetime | None = None
     version_label: str | None = None
-    """The name that its author gave the latest version."""
     revision: int = 0
-    """Number of changes, so that a concurrent change is not overwritten unread."""
+    """It counts changes, so that a concurrent change is not overwritten unread."""
+
+    @property
+    def parent_id(self) -> str | None:
+        return self.parent.definition_id if self.parent else None
+
+    @property
+    def parent_version(self) -> int | None:
+        return self.parent.number if self.parent else None
 
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """An immutable version of a definition: its content, and which scenarios it has.
-
-    A version without scenarios cannot be run; the first scenarios complete it. Any later change makes another version.
-    """
+    """Contains an immutable version of a definition: its content and its scenarios. A version without scenarios cannot
+    be run; the first scenarios complete it. Any later change makes another version."""
 
     number: int
     created_at: datetime
     content: Mapping[str, Any]
-    """What the version itself defines; of a fork, its overrides."""
+    """A fork has only its overrides here."""
     content_version: int
-    """The version whose item has the content: its own number, or an earlier one if only scenarios have changed since.
-    """
+    """It is the version whose item has the content: an earlier one if only scenarios have changed since."""
     scenarios_revision: int
-    """The revision of its manifest."""
     label: str | None = None
 
 
 def merge_overrides(parent: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """A fork's content as JSON: an overridden field replaces the parent's entirely; null leaves the field unset."""
+    """Return a fork's content as JSON: an overridden field replaces the parent's entirely; null leaves the field
+    unset."""
     return {name: value for name, value in {**parent, **overrides}.items() if value is not None}
 
 
 class ContentIssue(NamedTuple):
-    """An error or warning about a field of the content (`template`, `dimensions.0.levels.1.score`), for its author."""
+    """Describes an error or warning about a field of the content (`dimensions.0.levels.1.score`), for its author."""
 
     field: str
     message: str
 
 
 def content_errors(content: Content, *, has_scenarios: bool = False) -> tuple[ContentIssue, ...]:
-    """The errors in the content of a definition; empty if it is valid. The names of models are not checked.
-
-    A definition whose scenarios are given needs no content: an agent has its own prompt.
-    """
+    """Return the errors in the content of a definition; the names of models are not checked. A definition whose
+    scenarios are given needs no content, because an agent has its own prompt."""
     return (
         *_empty_content_issues(content, has_scenarios=has_scenarios),
         *_placeholder_issues(content),
@@ -220,7 +217,6 @@ def content_errors(content: Content, *, has_scenarios: bool = False) -> tuple[Co
 
 
 def content_warnings(content: Content) -> tuple[ContentIssue, ...]:
-    """Warnings about content that is valid but probably not intended."""
     used = {normalize_name(name) for name in placeholder_names(content.template or "")}
     return tuple(
         ContentIssue(f"dimensions.{number}", f"the template has no placeholder [{dimension.name}]")
@@ -339,8 +335,6 @@ def _present(**fields: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition at its latest version, or at the requested one."""
-
     head: DefinitionHead
     version: int
     content: Content
@@ -353,10 +347,8 @@ class Definition:
 
 @dataclass(frozen=True)
 class Labels:
-    """Name, folder and tags of a definition, and the label of a version.
-
-    In an update, None keeps a value; an empty folder or label removes it.
-    """
+    """Contains name, folder and tags of a definition, and the label of a version. In an update, None keeps a value; an
+    empty folder or label removes it."""
 
     name: str | None = None
     folder: str | None = None
@@ -364,7 +356,6 @@ class Labels:
     version_label: str | None = None
 
     def apply_to(self, head: DefinitionHead) -> DefinitionHead:
-        """All but the label of the version, which belongs to a version."""
         return replace(
             head,
             name=head.name if self.name is None else self.name,

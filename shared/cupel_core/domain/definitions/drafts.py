@@ -1,4 +1,4 @@
-"""The result of reading an import file, before anything is written: definition drafts with scenarios, and a report."""
+"""Contains the result of reading an import file before anything is written: definitions, scenarios, and a report."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import MissingModel, missing_models
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_CAUSES = 1_000
@@ -17,29 +18,29 @@ MAX_PLACES = 100
 """A report lists at most this many places for one cause and counts the others, because a mistake may be repeated
 often."""
 MAX_REASONS = 5
-"""In the message about a file from which nothing is imported."""
+"""The message about a file from which nothing is imported has at most this many reasons."""
 
 
 @dataclass(frozen=True)
 class ImportNote:
-    """Something that was changed or skipped: `where` in the file, `what` it is, and `why`."""
+    """Describes something that was changed or skipped: `where` in the file, `what` it is, and `why`."""
 
     where: str
     what: str
     why: str
     count: int = 1
-    """It counts the places that the note stands for; `where` is the first of them."""
+    """The note stands for this many places, of which `where` is the first."""
 
 
 @dataclass
 class ImportNotes:
-    """It has the notes of one kind in order, each once: a test yields the same note for every prompt."""
+    """Contains notes of one kind in order, each once, because a test yields the same note for every prompt."""
 
     listed: dict[ImportNote, None] = field(default_factory=dict)
     places: Counter[tuple[str, str]] = field(default_factory=Counter)
     """It counts the notes of each cause; a cause is what a note is about, and why."""
     further: dict[tuple[str, str], ImportNote] = field(default_factory=dict)
-    """It has the first note that is not listed for each cause; its `count` includes all further notes of the cause."""
+    """It has the first unlisted note of each cause; its `count` includes all further notes of the cause."""
     seen: set[int] = field(default_factory=set, compare=False)
     """These are the hashes of the notes that are only counted."""
 
@@ -82,14 +83,14 @@ class ImportNotes:
 
 @dataclass
 class ImportReport:
-    """The parts of a file that an import took over (counts by kind), changed or skipped."""
+    """Lists the parts of a file that an import took over (counts by kind), changed or skipped."""
 
     imported: Counter[str] = field(default_factory=Counter)
     changed: ImportNotes = field(default_factory=ImportNotes)
     skipped: ImportNotes = field(default_factory=ImportNotes)
 
     def reasons(self) -> str:
-        """Why something was skipped, in words for the author of a file from which nothing is left."""
+        """Return why parts were skipped, for the author of a file from which nothing is left."""
         notes = list(self.skipped)
         listed = "; ".join(f"{note.where}: {note.what}: {note.why}" for note in notes[:MAX_REASONS])
         return f"{listed}; and {len(notes) - MAX_REASONS} more" if len(notes) > MAX_REASONS else listed
@@ -106,37 +107,38 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class DefinitionDraft:
-    """A definition to be created by an import, and the models that its file runs it with."""
-
     name: str
     content: Mapping[str, Any]
     scenarios: tuple[Scenario, ...]
     models: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     targets: tuple[Mapping[str, Any], ...] = ()
-    """The same models with labels and parameters, as in a request that starts a run."""
+    """It has the same models with labels and parameters, as in a request that starts a run."""
 
     @property
     def missing_models(self) -> tuple[MissingModel, ...]:
-        """Return the models that its checks need and none of them names; a run must name these."""
         return missing_models(GraderConfig(), Content.from_json(self.content), self.scenarios)
 
 
 @dataclass(frozen=True)
 class ConnectorDraft:
-    """An agent that an imported file evaluates, of connector type `http`. The import does not create it."""
+    """Describes an agent of connector type `http` that an imported file evaluates. The import does not create it."""
 
     name: str
     base_url: str
     config: Mapping[str, Any]
     headers: Mapping[str, str]
-    """Headers to set; their values are only references to environment variables, such as `Bearer ${TOKEN}`."""
+    """The values are only references to environment variables, such as `Bearer ${TOKEN}`."""
+
+    @property
+    def type(self) -> ConnectorType:
+        return ConnectorType.HTTP
 
     def to_json(self) -> dict[str, Any]:
-        """Return the body of a request that creates it, which a definition file has, too."""
+        """Return the body of a request that creates the agent, which is also part of a definition file."""
         return {
             "name": self.name,
-            "type": "http",
+            "type": self.type.value,
             "baseUrl": self.base_url,
             "config": dict(self.config),
             "headers": dict(self.headers),
@@ -149,22 +151,20 @@ class ConnectorDraft:
 
 @dataclass(frozen=True)
 class ImportedSuite:
-    """Everything read from one import file."""
-
     drafts: tuple[DefinitionDraft, ...]
     report: ImportReport
     repeats: int = 1
     temperature: float | None = None
     connectors: tuple[ConnectorDraft, ...] = ()
     data_urls: Mapping[str, str] = field(default_factory=dict)
-    """Images and PDFs of the file's text, by the ids that messages name."""
+    """It has images and PDFs of the file's text, by the ids that messages name."""
     places: tuple[str, ...] = ()
-    """Where in a table the scenarios of its draft are, such as `row 3 (line 4)`. Only the reader of the file has it."""
+    """The scenarios are at these places of a table, such as `row 3 (line 4)`. Only the reader of the file has them."""
 
 
 @dataclass(frozen=True)
 class ImportedDefinition:
-    """A draft and the id of the definition created from it; None in a dry run."""
+    """Contains a draft and the id of the definition created from it; None in a dry run."""
 
     draft: DefinitionDraft
     definition_id: str | None
@@ -172,8 +172,6 @@ class ImportedDefinition:
 
 @dataclass(frozen=True)
 class ImportResult:
-    """The definitions of an import, with the suggested settings of a run and the report."""
-
     definitions: tuple[ImportedDefinition, ...]
     repeats: int
     temperature: float | None

@@ -1,5 +1,4 @@
-"""Whether the scenarios of a definition can be told apart, asked and scored, which is known before anything is
-called."""
+"""Checks, before anything is called, that the scenarios of a definition can be told apart, asked and scored."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from cupel_core.domain.scoring.assertion_values import missing_variables
 from cupel_core.domain.scoring.assertions import Assertion
 
 MAX_MISFITS = 20
-"""At most this many are reported: most have one cause."""
+"""No more misfits than this are reported, because most have one cause."""
 
 
 class RepeatedName(NamedTuple):
@@ -27,17 +26,15 @@ class RepeatedName(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """It is something that a scenario lacks."""
-
     field: str
-    """The field is below the scenario, or below the content if `is_shared`; it is empty for the scenario itself."""
+    """The field is relative to the scenario, or to the content if `is_shared`; it is empty for the scenario itself."""
     message: str
-    """What a prompt or an assertion needs, as a clause about the scenario."""
+    """It is a clause about the scenario that says what a prompt or an assertion needs."""
     is_shared: bool = False
 
 
 def repeated_names(names: Iterable[str | None]) -> Iterator[RepeatedName]:
-    """Find the scenarios whose name an earlier one has. Those without a name get one when they are stored."""
+    """Yield the scenarios whose name an earlier one has. Scenarios without a name get one when they are stored."""
     first_of_name: dict[str, int] = {}
     for position, name in enumerate(names):
         if name and (first := first_of_name.setdefault(name, position)) != position:
@@ -45,7 +42,7 @@ def repeated_names(names: Iterable[str | None]) -> Iterator[RepeatedName]:
 
 
 def misfits(content: Content, scenario: Scenario) -> Iterator[Misfit]:
-    """List the placeholders of prompts and the variables of assertions for which the scenario has no value."""
+    """Yield the placeholders of prompts and the variables of assertions for which the scenario has no value."""
     for prompt in content.prompts:
         try:
             content.opening_of(scenario, prompt)
@@ -58,7 +55,6 @@ def misfits(content: Content, scenario: Scenario) -> Iterator[Misfit]:
 
 
 def _missing_values(checks: Sequence[Assertion], scenario: Scenario, field: str) -> Iterator[tuple[str, str]]:
-    """Yield the field of each value with a variable that the scenario lacks, and the variable's name."""
     for number, check in enumerate(checks):
         for name in missing_variables(check.value, scenario.variables):
             yield f"{field}.{number}.value", name

@@ -1,4 +1,4 @@
-"""A generation creates scenarios for a definition: immediately from its template, or in the background by a model."""
+"""Describes generations, which create scenarios from a definition's template, or in the background by a model."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -41,20 +41,17 @@ class Generation:
     options: LevelOptionChoice = LevelOptionChoice.FIRST
     seed: int = 0
     model: str | None = None
-    """The model that writes the texts, `provider/name`."""
+    """The model, as `provider/name`, writes the texts."""
     replace: bool = False
-    """Whether the new scenarios replace the definition's other scenarios."""
     status: GenerationStatus = GenerationStatus.QUEUED
     parts: tuple[ScenarioPage, ...] = ()
     failed_attempts: int = 0
-    """Consecutive failed attempts of the model."""
     error: str | None = None
     max_budget_usd: float | None = None
-    """What its calls may cost together; no limit of its own if None."""
+    """It limits the cost of the calls; None means no limit of its own."""
 
     @property
     def completed(self) -> int:
-        """Number of combinations whose text has been written."""
         if self.status is GenerationStatus.COMPLETED:
             return self.total
         return sum(part.count for part in self.parts)
@@ -70,11 +67,11 @@ the answer, such as a line to end with. Answer with the text alone."""
 class GenerationView(NamedTuple):
     generation: Generation
     account: BudgetAccount = BudgetAccount()
-    """What is used of its own budget; empty without one."""
+    """It accounts for the generation's own budget; empty without one."""
 
 
 def request_for(matrix: Matrix, index: int, max_output_tokens: int | None = None) -> ModelRequest:
-    """The request for the text of one combination. A budget sets aside what so many tokens cost."""
+    """Return the request for the text of one combination; a budget sets aside the cost of `max_output_tokens`."""
     pairs = zip(matrix.content.dimensions, matrix.levels(index), strict=True)
     points = [
         f"- {dimension.name}: {level.label}" + (f" ({level.description})" if level.description else "")
@@ -89,7 +86,7 @@ def request_for(matrix: Matrix, index: int, max_output_tokens: int | None = None
 
 @dataclass(frozen=True)
 class GenerationSpec:
-    """A requested generation; `model` is for mode llm only. Without a seed, one is drawn."""
+    """Describes a requested generation; only mode llm uses `model`, and a missing seed is drawn."""
 
     mode: GenerationMode
     options: LevelOptionChoice = LevelOptionChoice.FIRST
@@ -97,5 +94,5 @@ class GenerationSpec:
     model: str | None = None
     replace: bool = False
     allow_unpriced: bool = False
-    """Whether its price may be unknown although it or the workspace has a budget."""
+    """A model with an unknown price may be called although there is a budget."""
     max_budget_usd: float | None = None

@@ -1,8 +1,8 @@
-"""Which combinations of dimension levels a definition's scenarios are generated from.
+"""Decides which combinations of dimension levels a definition's scenarios are generated from.
 
-A rule is `{"exclude": {"delay": 1, "mood": [4, 5]}}`, which leaves out combinations that match, or
-`{"when": {"delay": 1}, "only": {"mood": [1, 2]}}`, which leaves out combinations that match `when` but not `only`.
-A combination matches if it has, for each named dimension, the score or one of the scores.
+A rule is `{"exclude": {"delay": 1, "mood": [4, 5]}}`, which leaves out combinations that match, or `{"when": {"delay":
+1}, "only": {"mood": [1, 2]}}`, which leaves out combinations that match `when` but not `only`. A combination matches if
+it has, for each named dimension, the score or one of the scores.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ _FORMS = (frozenset({"exclude"}), frozenset({"only"}), frozenset({"when", "only"
 
 
 def allows(rules: Sequence[Mapping[str, Any]], scores: Mapping[str, float]) -> bool:
-    """Whether scenarios are generated from a combination; `scores` are by normalized name of the dimension."""
+    """Return whether scenarios are generated from a combination; `scores` are keyed by normalized dimension name."""
     return not any(_leaves_out(rule, scores) for rule in rules)
 
 
 def rule_errors(rules: Sequence[Mapping[str, Any]], levels: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, str]]:
-    """(field, message) of each error; `levels` are the scores of each dimension, by its normalized name."""
+    """Yield (field, message) of each error; `levels` are the scores of each dimension, by its normalized name."""
     for number, rule in enumerate(rules):
         field = f"matchingRules.{number}"
         if frozenset(rule) not in _FORMS:

@@ -1,7 +1,7 @@
-"""The combinations of the levels of a definition's dimensions, in a fixed order: the last dimension changes fastest.
+"""Lists the combinations of the levels of a definition's dimensions; the last dimension changes fastest.
 
-Combinations are computed from their index and not stored: a matrix of 100,000 needs no more memory than one of ten.
-Only if matching rules leave some out, the numbers of the others are listed.
+Combinations are computed from their index and not stored: a matrix of 100,000 needs no more memory than one of ten. If
+matching rules leave some out, the numbers of the others are listed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ from cupel_core.domain.text.templates import Template, normalize_name
 
 
 class LevelOptionChoice(StrEnum):
-    """Which of a level's phrases is used in the text."""
+    """The choice determines which of a level's phrases is used in the text."""
 
     FIRST = "first"
     RANDOM = "random"
-    """Drawn with the seed and the combination's index, so that the same seed always gives the same texts."""
+    """The phrase is drawn with the seed and the combination's index, so the same seed always gives the same texts."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """The number of combinations that the rules allow; 1 without dimensions."""
+        """Return the number of combinations that the rules allow; 1 without dimensions."""
         return len(self._combinations) if self.content.matching_rules else self._product
 
     @property
     def rule_checks(self) -> int:
-        """How many checks of a rule listing the combinations takes."""
+        """Return how many checks of a rule listing the combinations takes."""
         return self._product * len(self.content.matching_rules)
 
     @property
     def max_text_length(self) -> int:
-        """No combination has a longer text, whichever phrases are used."""
+        """Return an upper bound of the length of all texts, whichever phrases are used."""
         phrases = ([phrase for level in each.levels for phrase in level.phrases] for each in self.content.dimensions)
         longest = (max(map(len, texts), default=0) for texts in phrases)
         return self._template.max_length(dict(zip(self._names, longest, strict=True)))
@@ -54,24 +54,21 @@ class Matrix:
         return (self.scenario(index, self.text(index)) for index in range(self.size))
 
     def levels(self, index: int) -> tuple[Level, ...]:
-        """The level of each dimension in combination 0 … size-1."""
         if not 0 <= index < self.size:
             raise IndexError(index)
         return self._levels_of(self._combinations[index])
 
     def phrases(self, index: int) -> tuple[str, ...]:
-        """The phrase of each dimension in a combination's text."""
         if self.options is LevelOptionChoice.FIRST:
             return tuple(level.phrases[0] for level in self.levels(index))
         rng = Random(f"{self.seed}:{index}")  # noqa: S311 - reproducible, not secret
         return tuple(rng.choice(level.phrases) for level in self.levels(index))
 
     def text(self, index: int) -> str:
-        """The template, rendered for a combination."""
         return self._template.render(dict(zip(self._names, self.phrases(index), strict=True)))
 
     def scenario(self, index: int, text: str) -> Scenario:
-        """The scenario of a combination with the prompt `text`; its id is assigned when it is stored."""
+        """Return the scenario of a combination with the prompt `text`; its id is assigned when it is stored."""
         names = [dimension.name for dimension in self.content.dimensions]
         levels = self.levels(index)
         return Scenario(
@@ -95,7 +92,6 @@ class Matrix:
 
     @cached_property
     def _combinations(self) -> Sequence[int]:
-        """The numbers of the allowed combinations among all."""
         rules = self.content.matching_rules
         if not rules:
             return range(self._product)

@@ -1,4 +1,4 @@
-"""A definition's prompts: the ways in which it asks. Each scenario is run with each of them."""
+"""Describes a definition's prompts, with each of which every scenario is run."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.text.templates import normalize_name, placeholder_names, render
 
 MESSAGE = "message"
-"""The placeholder for the text of the scenario's own last user message."""
+"""The placeholder stands for the text of the scenario's own last user message."""
 _MAX_NAMED_LENGTH = 40
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -26,15 +26,12 @@ class MissingValue(ValueError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """Without `messages`, it asks with the scenario's own.
-
-    Placeholders in its texts are the scenario's variables, the labels of its dimensions' levels, and `[message]`.
-    """
+    """Without `messages`, the scenario's own are used. Placeholders in the texts are the scenario's variables, the
+    labels of its dimensions' levels, and `[message]`."""
 
     id: str
     label: str | None = None
     system: str | None = None
-    """Instead of the definition's."""
     messages: tuple[Message, ...] = ()
     params: ParameterFields = field(default_factory=dict)
     """They take precedence over those of the target."""
@@ -44,7 +41,7 @@ class Prompt:
         return self.label or self.id
 
     def to_json(self) -> dict[str, Any]:
-        """In the shape of the HTTP contract; a single user message is a template."""
+        """Return the prompt in the shape of the HTTP contract; a single user message is a template."""
         is_template = [(each.role, each.parts) for each in self.messages] == [(MessageRole.USER, ())]
         own = {
             "label": self.label,
@@ -69,7 +66,6 @@ class Prompt:
 
 
 def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
-    """(field, message) of what is wrong with a definition's prompts."""
     seen: set[str] = set()
     for number, prompt in enumerate(prompts):
         if prompt.id in seen:
@@ -80,12 +76,11 @@ def prompt_errors(prompts: tuple[Prompt, ...]) -> Iterator[tuple[str, str]]:
 
 
 def prompt_labels(prompts: Iterable[Prompt]) -> dict[str, str]:
-    """Return the labels by the prompts' ids, of those that have one."""
     return {prompt.id: prompt.label for prompt in prompts if prompt.label}
 
 
 def prompt_ids(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
-    """Ids of prompts with these names: what is legal of the beginning of each, numbered if it is taken."""
+    """Yield ids for prompts with these names: the legal characters of each beginning, numbered if the id is taken."""
     used = set(taken)
     for number, name in enumerate(names, 1):
         base = _NOT_IN_IDS.sub("-", name[:_MAX_NAMED_LENGTH]).strip("-._") or f"prompt-{number}"
@@ -101,14 +96,12 @@ def _numbered(base: str, number: int) -> Iterator[str]:
 def opening_messages(
     system: str | None, scenario: Scenario, labels: Mapping[str, str], prompt: Prompt | None
 ) -> tuple[Message, ...]:
-    """What a conversation starts with. `labels` are those of the scenario's levels, by dimension.
-
-    Raises MissingValue if the prompt has a placeholder without a value.
-    """
+    """Return the first messages of a conversation. Raises MissingValue if the prompt has a placeholder without a value.
+    `labels` are those of the scenario's levels, by dimension."""
     if prompt is None:
         return (*_system_message(system), *scenario.messages)
     own = scenario.messages_by_prompt.get(prompt.id)
-    if own is not None:  # Rendered when they were imported.
+    if own is not None:  # These messages were rendered at the import.
         return (*_system_message(prompt.system or system), *own)
     values = _values(scenario, labels)
     own_system = _text(prompt, prompt.system, values) if prompt.system else system
@@ -118,7 +111,7 @@ def opening_messages(
 
 
 def _rendered(prompt: Prompt, message: Message, values: Mapping[str, str], files: tuple[FilePart, ...]) -> Message:
-    """`files` are those of the message that `[message]` stands for; they follow the text."""
+    """Append `files`, which are those of the message that `[message]` stands for, after the text."""
     rendered = message.with_texts(lambda text: _text(prompt, text, values))
     if not files or MESSAGE not in map(normalize_name, placeholder_names(message.spoken_text)):
         return rendered
@@ -143,7 +136,7 @@ def _last_user_message(scenario: Scenario) -> Message | None:
 
 
 def _values(scenario: Scenario, labels: Mapping[str, str]) -> dict[str, str]:
-    """By normalized name; variables take precedence over dimensions."""
+    """Return values by normalized name; variables take precedence over dimensions."""
     asked = _last_user_message(scenario)
     named = {**({} if asked is None else {MESSAGE: asked.spoken_text}), **labels}
     for name, value in scenario.variables.items():

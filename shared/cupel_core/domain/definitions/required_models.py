@@ -1,7 +1,7 @@
-"""The models that grading cannot do without: what needs a judge or an embedding model that is not configured.
+"""Finds checks that need a judge or an embedding model that is not configured.
 
-Criteria without a judge would be skipped, and a conversation would pass by its remaining checks alone. Therefore what
-cannot be graded is refused before a run starts.
+Without a judge, criteria would be skipped, and a conversation would pass by its remaining checks alone. So a run with
+checks that cannot be graded is refused before it starts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,34 +20,32 @@ JUDGE, EMBEDDER = "judgeModel", "embeddingModel"
 
 
 class MissingModel(NamedTuple):
-    """A model that must be configured: the field that names it, and a message that reads on after the field's name."""
+    """Describes a model that must be configured, by its field and a message that continues after the field's name."""
 
     field: str
     message: str
 
 
 class ModelUse(NamedTuple):
-    """A model that a definition or a scenario names itself, instead of the configured one."""
+    """Describes a model that a definition or a scenario names itself, instead of the configured one."""
 
     model: str
     used_by: str
-    """In words; reads on with `that calls <model>`."""
+    """The clause continues with `that calls <model>`."""
     answers: bool
-    """Whether it answers messages; otherwise it makes vectors."""
+    """The model answers messages; otherwise it returns vectors."""
 
 
 class _Use(NamedTuple):
-    """What uses the configured model named by `field`, in words."""
+    """Describes in words what uses the configured model named by `field`."""
 
     field: str
     used_by: str
 
 
 def missing_models(config: GraderConfig, content: "Content", scenarios: Iterable[Scenario]) -> tuple[MissingModel, ...]:
-    """The models that the grading needs and `config` lacks, each with the first use found.
-
-    Reads `scenarios` only until every model that `config` lacks was found to be needed.
-    """
+    """Return the models that the grading needs and `config` lacks, each with the first use found. `scenarios` are only
+    read until every model that `config` lacks was found to be needed."""
     configured = {JUDGE: config.judge_model, EMBEDDER: config.embedding_model}
     lacking = {field for field, model in configured.items() if model is None}
     missing: dict[str, MissingModel] = {}
@@ -60,17 +58,14 @@ def missing_models(config: GraderConfig, content: "Content", scenarios: Iterable
 
 
 def needs_models(scenario: Scenario) -> bool:
-    """Whether grading this scenario needs a configured judge or embedding model."""
     return next(_scenario_uses(scenario), None) is not None
 
 
 def named_models(assertions: Iterable[Assertion]) -> frozenset[str]:
-    """The models that the assertions name themselves, instead of the configured ones."""
     return frozenset(each.provider for each in flatten(tuple(assertions)) if each.provider is not None)
 
 
 def content_models(content: "Content") -> Iterator[ModelUse]:
-    """The models that a definition names itself."""
     if content.decision and content.decision.judge_model:
         yield ModelUse(content.decision.judge_model, "the definition has a decision", answers=True)
     yield from assertion_models(content.assertions, "the definition")

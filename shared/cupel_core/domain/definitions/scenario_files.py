@@ -1,8 +1,8 @@
 """Reads scenario items from CSV or JSONL text, line by line: the item of a line, or its error.
 
-CSV columns: `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, the other fields of an item by
-their names (`assertions` is JSON, `personaIds` are separated by commas), and the bare name of one of the definition's
-dimensions; an empty cell is an omitted field. JSONL: one object per line.
+CSV columns are `prompt` or `messages` (JSON), `name`, `dimension:<name>`, `metadata:<key>`, the other fields of an item
+by their names (`assertions` is JSON, `personaIds` are separated by commas), and the bare names of the definition's
+dimensions; an empty cell is an omitted field. JSONL has one object per line.
 """
 
 import csv
@@ -25,7 +25,7 @@ class ImportFormat(StrEnum):
 
 
 class ImportLine(NamedTuple):
-    """The item that starts on line `number` (from 1), or the problem with it. Required fields are not checked here."""
+    """Contains the item that starts on line `number` (from 1), or its problem. Required fields are not checked here."""
 
     number: int
     item: Mapping[str, Any] | None
@@ -33,17 +33,17 @@ class ImportLine(NamedTuple):
 
 
 class LineError(ValueError):
-    """A problem with one line; the message says what to change."""
+    """One line has a problem; the message says what to change."""
 
 
 def parse_lines(text: str, text_format: ImportFormat, dimensions: Iterable[str] = ()) -> Iterator[ImportLine]:
-    """The lines of the text, without blank ones. `dimensions`: the definition's names, accepted as columns."""
+    """Yield the lines of the text without blank ones; `dimensions` has names that are accepted as columns."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     return _csv_lines(text, dimensions) if text_format is ImportFormat.CSV else _jsonl_lines(text)
 
 
 def _jsonl_lines(text: str) -> Iterator[ImportLine]:
-    # Not splitlines(), which also splits at U+2028 and others that JSON strings may contain.
+    # splitlines() would also split at U+2028 and other characters that JSON strings may contain.
     for number, content in enumerate(text.split("\n"), start=1):
         if content.strip():
             yield _line(number, _json_object, content)
@@ -73,7 +73,7 @@ def _line[T](number: int, read: Callable[[T], Mapping[str, Any]], content: T) ->
 
 
 class _FileColumn(NamedTuple):
-    """The target of a column's cells: a field of the item, and a key in it if the field is an object."""
+    """Names the target of a column's cells: a field of the item, and a key in it if the field is an object."""
 
     field: str
     key: str | None = None
@@ -157,7 +157,7 @@ def _json(text: str, subject: str) -> Any:
         raise LineError(f"{subject} must be valid JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise LineError(f"{subject} must be valid JSON: it is nested too deeply") from None
-    except ValueError as error:  # an integer of more than 4,300 digits
+    except ValueError as error:  # Python refuses integers of more than 4,300 digits
         raise LineError(f"{subject} must be valid JSON: {error}") from None
     if problem := json_limit_error(data):
         raise LineError(f"{subject} {problem}")

@@ -1,4 +1,5 @@
-"""A scenario is one concrete test case of a definition; a manifest lists the pages of a definition's scenarios."""
+"""Describes scenarios, the concrete test cases of a definition, and manifests, which list a definition's pages of
+them."""
 
 import json
 from bisect import bisect_right
@@ -18,53 +19,50 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks
 
 MAX_SCENARIOS = 100_000
-"""Per definition."""
 PAGE_SIZE = 1_000
-"""Scenarios of a page."""
 MAX_PAGE_BYTES = 4_000_000
-"""Of the JSON of a page with more than one scenario. Parsed, it takes about five times as many."""
+"""The JSON of a page with more than one scenario has at most this many bytes; parsed, it takes about five times as much
+memory."""
 MAX_PAGES = 200
-"""Per definition: its manifest is one item of at most 400 KB. 100,000 short scenarios take at most 199."""
+"""A definition has at most this many pages, because its manifest is one item of at most 400 KB. 100,000 short scenarios
+take at most 199 pages."""
 ID_TAIL_LENGTH = 8
-"""How many of the last characters of a definition's id are part of its scenarios' ids."""
+"""The ids of scenarios contain this many of the last characters of their definition's id."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The opening messages and the properties of one case: a score per dimension, and metadata."""
-
     id: str
     name: str
     messages: tuple[Message, ...]
     dimensions: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, object] = field(default_factory=dict)
     instructions: str | None = None
-    """The simulated user's goal, not shown to the target."""
+    """It is the simulated user's goal, which the target does not see."""
     follow_ups: tuple[str, ...] = ()
-    """User messages after the first answer, in order, instead of the definition's."""
+    """These user messages follow the first answer in order, instead of the definition's."""
     separate_turns: bool = False
-    """Each of its messages is asked without the earlier ones."""
+    """Each message is asked without the earlier ones."""
     max_messages: int | None = None
     criteria: Criteria = field(default_factory=Criteria)
     assertions: tuple[Assertion, ...] = ()
     persona_ids: tuple[str, ...] = ()
     """Each persona has its own conversation; without any, the user has no persona."""
     messages_by_prompt: dict[str, tuple[Message, ...]] = field(default_factory=dict)
-    """Instead of `messages`, for prompts of the definition whose texts were rendered elsewhere."""
+    """They replace `messages` for prompts of the definition whose texts were rendered elsewhere."""
     tool_results: tuple[ScriptedResult, ...] = ()
-    """What calls of tools return; the first that matches a call answers it."""
+    """They define what calls of tools return; the first that matches a call answers it."""
     left_out_checks: LeftOutChecks = field(default_factory=dict)
-    """It counts by type the checks of an imported scenario's author that are missing in `assertions`."""
+    """It counts, by type, checks that an import left out of `assertions`."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
-        """Values of the `{{variables}}` in assertion values."""
+        """Return the values of the `{{variables}}` in assertion values."""
         variables = self.metadata.get("vars")
         return variables if isinstance(variables, Mapping) else {}
 
     @property
     def all_messages(self) -> Iterator[Message]:
-        """Its own, and those for prompts of the definition."""
         return chain(self.messages, *self.messages_by_prompt.values())
 
     @property
@@ -72,7 +70,6 @@ class Scenario:
         return any(message.parts for message in self.all_messages)
 
     def to_json(self) -> dict[str, object]:
-        """Unset fields are omitted."""
         criteria = self.criteria
         optional = {
             "instructions": self.instructions,
@@ -132,25 +129,26 @@ class Scenario:
 
 
 def scenario_id(definition_id: str, ordinal: int) -> str:
-    """Unique in a definition and its forks: ordinals are never reused, not even after all scenarios were replaced."""
+    """Return an id that is unique in a definition and its forks; ordinals are never reused, even after a
+    replacement."""
     return f"scn_{definition_id[-ID_TAIL_LENGTH:]}_{ordinal:06d}"
 
 
 def ordinal_of(scenario_id: str) -> int | None:
-    """The ordinal in an id; None if it is not a scenario's id."""
+    """Return None if it is not a scenario's id."""
     number = scenario_id.rpartition("_")[2]
     return int(number) if number.isascii() and number.isdigit() else None
 
 
 def definition_tail(scenario_id: str) -> str | None:
-    """The last characters of the id of the definition it was created in; None if it is not a scenario's id."""
+    """Return the last characters of the id of the original definition; None if it is not a scenario's id."""
     prefix, _, rest = scenario_id.partition("_")
     tail, _, number = rest.partition("_")
     return tail if prefix == "scn" and len(tail) == ID_TAIL_LENGTH and number else None
 
 
 class PersonaSpan(NamedTuple):
-    """`length` consecutive scenarios with the same personas."""
+    """Describes `length` consecutive scenarios with the same personas."""
 
     length: int
     persona_ids: tuple[str, ...]
@@ -158,39 +156,36 @@ class PersonaSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class ScenarioPage:
-    """A stored, immutable object with up to PAGE_SIZE scenarios, and what starting a run needs without reading it."""
+    """Describes a stored, immutable object with up to PAGE_SIZE scenarios, and what starting a run needs to know of
+    it."""
 
     key: str
     count: int
     personas: tuple[Annotated[PersonaSpan, ROW], ...] | None = ()
-    """Their personas, run-length encoded. Empty if there are none, None if only the stored page has them."""
+    """The personas are run-length encoded; empty if there are none, None if only the stored page has them."""
     needs_selection: bool = False
-    """Whether any of them compares the answers of several targets."""
     needs_models: bool = False
-    """Whether grading any of them needs a configured model."""
     models: tuple[str, ...] | None = ()
-    """The models that their assertions name; None if only the stored page says so."""
+    """The assertions name these models; None if only the stored page has them."""
     largest_files: tuple[tuple[str, int], ...] = ()
-    """The formats of files in their messages, each with the size of the largest one."""
+    """Each format of files in the messages has the size of its largest file."""
     size: int = 0
-    """Bytes of the JSON of its scenarios."""
 
     @property
     def mean_size(self) -> float:
-        """About how many bytes the JSON of one of its scenarios has."""
         return self.size / self.count
 
 
 MAX_TEXT_LENGTH = 500_000
-"""Of a message."""
 _MAX_PERSONAS_LENGTH = 1_000
-"""Maximum characters of a page's personas: a manifest with MAX_PAGES is one item of at most 400 KB."""
+"""The personas of a page have at most this many characters, because a manifest with MAX_PAGES is one item of at most
+400 KB."""
 _MAX_MODELS_LENGTH = 500
-"""Of the models that its assertions name, likewise, as ASCII JSON."""
+"""The models of a page have at most this many characters as ASCII JSON, for the same reason."""
 
 
 def page_models(names: Iterable[str]) -> tuple[str, ...] | None:
-    """The names, each once, as stored in `ScenarioPage`; None if they are too long for it."""
+    """Return the distinct names as stored in `ScenarioPage`; None if they are too long for it."""
     models = tuple(sorted(set(names)))
     return models if sum(len(json.dumps(name)) + 1 for name in models) <= _MAX_MODELS_LENGTH else None
 
@@ -201,7 +196,7 @@ def largest_files_of(scenarios: Iterable[Scenario]) -> LargestFiles:
 
 
 def persona_spans(scenarios: Iterable[Scenario]) -> tuple[PersonaSpan, ...] | None:
-    """The personas of a page's scenarios, as stored in `ScenarioPage`; None if they are too long for it."""
+    """Return the personas of scenarios as stored in `ScenarioPage`; None if they are too long for it."""
     groups = groupby(scenario.persona_ids for scenario in scenarios)
     spans = tuple(PersonaSpan(sum(1 for _ in group), persona_ids) for persona_ids, group in groups)
     if not any(span.persona_ids for span in spans):
@@ -211,33 +206,27 @@ def persona_spans(scenarios: Iterable[Scenario]) -> tuple[PersonaSpan, ...] | No
 
 
 class PagePosition(NamedTuple):
-    """The location of a scenario: its page, and its offset in that page."""
-
     page: ScenarioPage
     offset: int
 
 
 class NumberedPage(NamedTuple):
-    """A page, and the ordinal of its first scenario."""
-
     page: ScenarioPage
     first_ordinal: int
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The ordered pages of a definition version's scenarios. Positions are 0 … total-1; ordinals ascend with them.
-
-    Adjacent pages that fit into one are merged when one of them changes.
-    """
+    """Lists the pages of a definition version's scenarios. Positions are 0 … total-1; ordinals ascend with them.
+    Adjacent pages that fit into one are merged when one of them changes."""
 
     revision: int = 0
-    """Number of changes of the definition's scenarios up to this manifest, which identifies it within the definition.
-    """
+    """It counts changes of the scenarios up to this manifest, and identifies the manifest within the definition."""
     pages: tuple[Annotated[ScenarioPage, ROW], ...] = ()
     next_ordinal: int = 1
     first_ordinals: tuple[int, ...] = ()
-    """Of each page; empty as long as no scenario between others was deleted, because ordinals then have no gaps."""
+    """It has an entry per page; it is empty while ordinals have no gaps, that is, until an inner scenario is
+    deleted."""
 
     @classmethod
     def of(cls, revision: int, pages: Sequence[NumberedPage], next_ordinal: int) -> "Manifest":
@@ -265,19 +254,19 @@ class Manifest:
 
     @property
     def case_count(self) -> int | None:
-        """The scenarios with each of their personas; None if only the stored pages have all of these."""
+        """Return the number of scenarios with each of their personas; None if only the stored pages have all
+        personas."""
         if any(page.personas is None for page in self.pages):
             return None
         spans = [span for page in self.pages for span in page.personas or (PersonaSpan(page.count, ()),)]
         return sum(span.length * max(1, len(span.persona_ids)) for span in spans)
 
     def page_number_of(self, ordinal: int) -> int | None:
-        """The number of the only page that may have the scenario with this ordinal; None if none can."""
+        """Return the number of the only page that may have the scenario with this ordinal; None if none can."""
         number = bisect_right(self._first_ordinals, ordinal) - 1
         return number if number >= 0 and ordinal < self.next_ordinal else None
 
     def start_of(self, page_number: int) -> int:
-        """The position of a page's first scenario."""
         return self._starts[page_number]
 
     def locate(self, position: int) -> PagePosition:
@@ -285,11 +274,11 @@ class Manifest:
         return PagePosition(self.pages[number], position - self._starts[number])
 
     def page_number_at(self, position: int) -> int:
-        """Raises IndexError outside of 0 … total-1."""
+        """Return the number of the page at a position. Raises IndexError outside of 0 … total-1."""
         if not 0 <= position < self.total:
             raise IndexError(position)
         return bisect_right(self._starts, position) - 1
 
     def size_at(self, position: int) -> float:
-        """About how many bytes the scenario's JSON has: the mean of its page."""
+        """Return about how many bytes the scenario's JSON has, which is the mean of its page."""
         return self.locate(position).page.mean_size

@@ -1,4 +1,4 @@
-"""The model calls that a conversation is expected to need, and their tokens."""
+"""Estimates the model calls that a conversation needs, and their tokens."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,29 +12,23 @@ from cupel_core.domain.estimates.grading_calls import GradingCall
 from cupel_core.domain.estimates.intervals import Unknowns
 
 ANSWER_TOKENS = 300.0
-"""Of a target's answer, unless a lower limit is set."""
+"""A target's answer has this many tokens, unless a lower limit is set."""
 REASONING_TOKENS = 700.0
-"""That a reasoning model writes besides an answer."""
+"""A reasoning model writes this many tokens besides an answer."""
 USER_TOKENS = 60.0
-"""A message by the simulated user has so many."""
 GRADE_TOKENS = 150.0
-"""Of a judge's reply, with its reasons."""
 OPEN_TURNS = 3.0
-"""Of a conversation whose end a judge or the simulated user decides."""
+"""A conversation has this many turns if a judge or the simulated user decides its end."""
 TOOL_ROUNDS = 1.0
-"""Before each answer of a target that has tools, if something answers its calls."""
+"""A target with tools calls them in this many rounds before each answer, if something answers its calls."""
 TOOL_CALL_TOKENS = 40.0
-"""Of the calls of a round."""
 TOOL_RESULT_TOKENS = 150.0
-"""Of their results."""
 _ROUND_TOKENS = TOOL_CALL_TOKENS + TOOL_RESULT_TOKENS
 _JUDGE_PROMPT_TOKENS = 300.0
 _PERSONA_PROMPT_TOKENS = 250.0
 
 
 class RoleModel(NamedTuple):
-    """A model in a role; None for the target, which differs by column."""
-
     role: ModelRole
     model: str | None = None
 
@@ -43,18 +37,13 @@ TARGET = RoleModel(ModelRole.TARGET)
 
 
 class OperationCall(NamedTuple):
-    """A call that an operation makes in every turn."""
-
     model: str
     prompt_tokens: float
     answer_limit: float | None = None
-    """Of its tokens."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Model calls, and the tokens of all of them together."""
-
     count: float = 0.0
     input_tokens: float = 0.0
     output_tokens: float = 0.0
@@ -72,40 +61,35 @@ class Calls:
 
 @dataclass(frozen=True)
 class ExpectedConversation:
-    """What is known of a conversation before it is held. Models that are None are not called."""
+    """Describes a conversation before it takes place; models that are None are not called."""
 
     opening_tokens: float
-    """Of all messages that it begins with, the system message included."""
+    """It includes all messages that the conversation begins with, and the system message."""
     max_turns: int = 1
     scripted_tokens: tuple[float, ...] = ()
-    """Of each user message after the first answer."""
     separate_turns: bool = False
-    """Whether a turn has at most one earlier answer in its message, instead of all that was said."""
+    """A turn's message has at most one earlier answer, instead of the whole conversation."""
     persona_model: str | None = None
-    """Writes the user's messages once the script is used up, and the first one if `has_opening` is false."""
+    """The model writes user messages after the script, and the first one if `has_opening` is false."""
     has_opening: bool = True
     simulates_user: bool = False
     judge_model: str | None = None
-    """Evaluates the criteria after each answer."""
     criteria_tokens: float = 0.0
     grading: tuple[GradingCall, ...] = ()
-    """For assertions about the last answer."""
     summary_model: str | None = None
-    """Decides by a rubric what the conversation has shown."""
     reasons: bool = False
-    """Whether the target may write tokens that are paid and not part of its answer."""
+    """The target may write tokens that are billed but not part of its answer."""
     answer_limit: int | None = None
-    """Tokens that an answer may have, with its reasoning."""
+    """An answer has at most this many tokens, with its reasoning."""
     schema_tokens: float = 0.0
-    """Of tools and of the format of the answer: each call of the target has them, and nobody else reads them."""
+    """The tools and the answer's format have this many tokens in each call of the target, and in no other call."""
     image_tokens: float = 0.0
-    """The same of images, which others see as a note."""
+    """Images have this many tokens in each call of the target; other models see a note."""
     pdf_tokens: float = 0.0
-    """The same of PDFs, whose length is a guess."""
+    """PDFs have this many tokens in each call of the target; their length is a guess."""
     operations: tuple[OperationCall, ...] = ()
-    """Of the run's profile, in each turn."""
     max_tool_rounds: int = 0
-    """Before an answer; 0 if calls of tools are only recorded."""
+    """No more rounds than this precede an answer; 0 if calls of tools are only recorded."""
 
     def turns(self, unknowns: Unknowns) -> float:
         scripted = 1.0 + len(self.scripted_tokens)
@@ -113,7 +97,8 @@ class ExpectedConversation:
         return max(1.0, min(wanted, float(self.max_turns)))
 
     def calls(self, unknowns: Unknowns) -> dict[RoleModel, Calls]:
-        """Each call of the target has everything said before as its input."""
+        """Return the calls by role and model; each call of the target has the whole conversation before it as its
+        input."""
         turns, user = self.turns(unknowns), self._user_tokens(unknowns)
         answer = self._answer_tokens(unknowns) + self._rounds(unknowns) * _ROUND_TOKENS
         opening, answered = self.opening_tokens * unknowns.input, turns * answer
@@ -141,7 +126,8 @@ class ExpectedConversation:
         return calls
 
     def _target_calls(self, turns: float, asked: float, unknowns: Unknowns) -> Calls:
-        """`asked` are the tokens before the first round of each turn; each further call has all rounds before it."""
+        """Return the target's calls; `asked` are the tokens before the first round of each turn, and each later call
+        also has all rounds before it."""
         rounds = self._rounds(unknowns)
         count = turns * (1 + rounds)
         repeated = self.schema_tokens * unknowns.input + self.image_tokens + self.pdf_tokens * unknowns.pages
@@ -153,7 +139,7 @@ class ExpectedConversation:
         return min(TOOL_ROUNDS * unknowns.rounds, float(self.max_tool_rounds))
 
     def _grading(self, call: GradingCall, unknowns: Unknowns, said: float) -> Calls:
-        """`said` are the tokens of the whole conversation."""
+        """Return the calls for an assertion; `said` are the tokens of the whole conversation."""
         read = call.value_tokens * unknowns.input + call.answers * self._answer_tokens(unknowns)
         if not call.embeds:
             read += _JUDGE_PROMPT_TOKENS
@@ -171,7 +157,6 @@ class ExpectedConversation:
         return self._limited(ANSWER_TOKENS * unknowns.output)
 
     def _written_tokens(self, unknowns: Unknowns) -> float:
-        """Of an answer with its reasoning."""
         return self._limited((ANSWER_TOKENS + self._reasoning) * unknowns.output)
 
     @property
@@ -182,25 +167,22 @@ class ExpectedConversation:
         return tokens if self.answer_limit is None else min(tokens, float(self.answer_limit))
 
     def _user_tokens(self, unknowns: Unknowns) -> float:
-        """Of a user message after the first answer, on average."""
         if not self.scripted_tokens:
             return USER_TOKENS
         return sum(self.scripted_tokens) / len(self.scripted_tokens) * unknowns.input
 
 
 class ConversationSample:
-    """Some conversations, which stand for all others like them."""
-
     def __init__(self, conversations: Sequence[ExpectedConversation]) -> None:
         self.is_open = any(each.simulates_user for each in conversations)
-        """Whether the number of turns is unknown."""
         self.has_tools = any(each.max_tool_rounds for each in conversations)
         self.has_pdfs = any(each.pdf_tokens for each in conversations)
         self.has_files = self.has_pdfs or any(each.image_tokens for each in conversations)
         self._mean_calls = cache(partial(_mean_calls, conversations))
 
     def mean_calls(self, unknowns: Unknowns) -> Mapping[RoleModel, Calls]:
-        """Return the calls of a conversation: how long a call takes changes nothing of them."""
+        """Return the mean calls of a conversation. They do not depend on the latency, so it is no part of the cache's
+        key."""
         return self._mean_calls(replace(unknowns, latency=1.0))
 
 

@@ -1,4 +1,4 @@
-"""What is known of a run's conversations before they are held, from its scenarios and its configuration."""
+"""Collects what is known of a run's conversations in advance, from its scenarios and its configuration."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,23 +34,15 @@ class SampledCase(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What is known of a target's answers."""
-
     reasons: bool = False
-    """Whether they may have reasoning tokens."""
     limit: int | None = None
-    """Of their tokens."""
 
 
 class RequestTerms(NamedTuple):
-    """What is known of the requests to a target, besides their messages."""
-
     schema_tokens: float = 0.0
-    """Of the tools and the format of the answer."""
     max_tool_rounds: int = 0
-    """0 if the target has no tools."""
+    """It is 0 if the target has no tools."""
     has_executor: bool = False
-    """Whether calls are executed that no script answers."""
     formulas: FileFormulas = FileFormulas()
 
 
@@ -58,36 +50,26 @@ _PLAIN_REQUEST = RequestTerms()
 
 
 class ExpectedCalls(NamedTuple):
-    """What is known of calls before they are made."""
-
     price: Price
     capacity_of: Callable[[str], CallCapacity]
-    """By provider."""
     reasons: Callable[[str], bool]
-    """Whether a model may reason before it answers."""
     formulas: Callable[[str], FileFormulas] = lambda _: FileFormulas()
-    """What a model reads images and PDFs as."""
     has_limit: Callable[[str, ParameterFields], bool] = lambda _, params: "maxOutputTokens" in params
-    """Whether answers of a model with these parameters have a limit of tokens."""
 
 
 @dataclass(frozen=True)
 class RunTerms:
-    """What the conversations of a run have in common."""
-
     content: Content
     graders: GraderConfig
     max_turns: int | None = None
     columns: int = 1
-    """Of the run: so many answers to a case are there to choose the best of, in each repeat."""
+    """A selection chooses among this many answers to a case in each repeat."""
     has_functions: bool = False
-    """Whether functions of the caller execute calls of tools."""
     profile: RunProfile | None = None
     pace: Pace = UNLIMITED
     has_report: bool = False
-    """Whether a model writes the summary of the run's report."""
     finishing_only: bool = False
-    """Whether of the judge's calls only those count that are made once every probe has an outcome."""
+    """Of the judge's calls, only those that are made after every probe has an outcome count."""
 
     def conversation(
         self, case: SampledCase, prompt: Prompt | None, answers: Answers, request: RequestTerms = _PLAIN_REQUEST
@@ -125,7 +107,8 @@ class RunTerms:
         )
 
     def _opening(self, scenario: Scenario, prompt: Prompt | None) -> tuple[Message, ...]:
-        """Without the prompt if the scenario lacks what it needs: that conversation will not be held."""
+        """Return the opening, without the prompt if the scenario lacks what it needs: that conversation does not take
+        place."""
         try:
             return self.content.opening_of(scenario, prompt)
         except MissingValue:
@@ -148,10 +131,8 @@ def run_assumptions(
     calls: ExpectedCalls,
     probes: Sequence[int] | None = None,
 ) -> Assumptions:
-    """`params` are those of the run; `cases` stand for all cases of the plan, and there is at least one.
-
-    `probes` are those of each column, if not all of the plan; columns without any are left out.
-    """
+    """Return the assumptions; `params` are those of the run, and the non-empty `cases` represent all cases of the plan.
+    `probes` has the probes of each column, if they are not all of the plan; columns without any are left out."""
 
     @cache
     def sample(prompt_id: str | None, answers: Answers, request: RequestTerms) -> ConversationSample:
@@ -196,7 +177,7 @@ def message_tokens(messages: Iterable[Message]) -> float:
 
 
 def _max_turns(rules: ConversationRules, opening: tuple[Message, ...]) -> int:
-    """Answers that the limits allow. A script that nobody judges or continues is sent whole."""
+    """Return how many answers the limits allow; a script that nobody judges or continues is sent completely."""
     said = sum(message.role is not MessageRole.SYSTEM for message in opening)
     room = max(1, (rules.max_messages - said + 1) // 2)
     allowed = room if rules.simulates_user else 1 + len(rules.scripted)

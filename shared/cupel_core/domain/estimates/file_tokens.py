@@ -1,4 +1,4 @@
-"""How many tokens images and PDFs have as input, by the formulas that the makers of models publish."""
+"""Estimates the input tokens of images and PDFs by the formulas that the makers of models publish."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -9,13 +9,13 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.parts import FilePart, ImageDetail
 
 _DEFAULT_SIDE = 1024
-"""Of an image whose size is not known."""
+"""An image of unknown size is assumed to have sides of this many pixels."""
 _BYTES_PER_PAGE = 50_000
-"""Of a PDF; the number of its pages is not known."""
+"""A PDF is assumed to have this many bytes per page, because its pages are not counted."""
 
 
 class FileBasis(StrEnum):
-    """Whose formula the tokens of images and PDFs come from. The values are the same in the API."""
+    """The tokens of images and PDFs are estimated by the formula of this maker."""
 
     OPENAI_TILES = "openai_tiles"
     OPENAI_PATCHES = "openai_patches"
@@ -23,7 +23,7 @@ class FileBasis(StrEnum):
     GEMINI_2 = "gemini_2"
     GEMINI_3 = "gemini_3"
     ASSUMED = "assumed"
-    """The maker publishes none, or is not known: as for Anthropic's models."""
+    """The formula of Anthropic's models is assumed, because the maker publishes none or is unknown."""
 
 
 class SentImage(NamedTuple):
@@ -38,7 +38,8 @@ class ImageFormula(Protocol):
 
 @dataclass(frozen=True)
 class OpenAiTiles:
-    """Scaled into a square of 2,048 pixels, then to a shorter side of at most 768, and cut into tiles of 512."""
+    """Scales an image into a square of 2,048 pixels, then to a shorter side of at most 768, and cuts it into tiles of
+    512."""
 
     base: int
     per_tile: int
@@ -53,7 +54,8 @@ class OpenAiTiles:
 
 @dataclass(frozen=True)
 class OpenAiPatches:
-    """One for each 32 pixels a side, at most 1,536, times a factor of the model. The detail makes no difference."""
+    """Counts a token per patch of 32 by 32 pixels, at most 1,536, times a factor of the model; the detail has no
+    effect."""
 
     factor: float
     max_patches: int = 1536
@@ -64,7 +66,7 @@ class OpenAiPatches:
 
 @dataclass(frozen=True)
 class PixelArea:
-    """One token for 750 pixels, after the image was scaled to the largest size that the model sees."""
+    """Counts a token per 750 pixels, after scaling the image to the largest size that the model sees."""
 
     max_side: int = 1568
     max_tokens: int = 1600
@@ -76,7 +78,8 @@ class PixelArea:
 
 @dataclass(frozen=True)
 class GeminiTiles:
-    """258 for an image of at most 384 pixels a side, and else for each square of two thirds of its shorter side."""
+    """Counts 258 tokens for an image of at most 384 pixels a side, and else for each square of two thirds of its
+    shorter side."""
 
     def tokens(self, image: SentImage, /) -> float:
         if max(image.width, image.height) <= 384:
@@ -95,12 +98,10 @@ class FixedTokens:
 
 @dataclass(frozen=True)
 class FileFormulas:
-    """What a model reads images and PDFs as."""
-
     basis: FileBasis = FileBasis.ASSUMED
     image: ImageFormula = PixelArea()
     page_tokens: float = 2_000.0
-    """Of a page of a PDF: its text and, for most models, an image of it."""
+    """A page of a PDF has the tokens of its text and, for most models, of an image of it."""
 
 
 class FileTokens(NamedTuple):

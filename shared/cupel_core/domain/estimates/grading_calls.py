@@ -1,4 +1,4 @@
-"""The calls of judges and embedding models that assertions need, as `cupel_core/scoring` makes them."""
+"""Estimates the calls of judges and embedding models that assertions need, as `cupel_core/scoring` makes them."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,28 +12,26 @@ from cupel_core.domain.text.token_counts import estimated_tokens
 _G_EVAL = "g-eval"
 _READ_THE_QUESTION = frozenset({_G_EVAL, "factuality"})
 _QUESTIONS_TOKENS = 60.0
-"""Of the three questions that a judge writes to an answer, and that are compared with the actual one."""
+"""The three questions that a judge writes to an answer, for comparison with the actual one, have this many tokens."""
 
 
 class GradingCall(NamedTuple):
-    """One call for an assertion of a conversation."""
-
     model: str
     value_tokens: float
-    """Of the assertion's own texts, such as a rubric."""
+    """The assertion's own texts, such as a rubric, have this many tokens."""
     answers: int = 1
-    """How many it reads."""
     per_conversation: float = 1.0
-    """Less than one if several conversations share the call."""
+    """It is less than one if several conversations share the call."""
     reads_opening: bool = False
     reads_conversation: bool = False
-    """Whether it reads everything that was said, if that is more than one question and its answer."""
+    """The call reads the whole conversation if that is more than one question and its answer."""
     embeds: bool = False
-    """Whether the model makes vectors of what it reads, and writes nothing."""
+    """The model returns vectors of what it reads, and writes nothing."""
 
 
 def grading_calls(assertions: Iterable[Assertion], graders: GraderConfig, candidates: int) -> tuple[GradingCall, ...]:
-    """`assertions` include the parts of sets; `candidates` are the answers to one case that a selection compares."""
+    """Return the calls; `assertions` include the parts of sets, and a selection compares `candidates` answers to one
+    case."""
     return tuple(
         call
         for assertion in assertions
@@ -42,7 +40,7 @@ def grading_calls(assertions: Iterable[Assertion], graders: GraderConfig, candid
 
 
 def _embeddings(assertion: Assertion, graders: GraderConfig) -> Iterator[GradingCall]:
-    """An assertion that needs both names the judge, and no embedding model."""
+    """Yield the embedding calls; an assertion that needs both models names the judge, and no embedding model."""
     kind = ASSERTION_KINDS.get(assertion.kind)
     if kind is None or not kind.needs_embedder:
         return
@@ -65,7 +63,7 @@ def _judge_calls(assertion: Assertion, judge: str | None, candidates: int) -> It
             yield GradingCall(model, tokens, candidates, per_conversation=1 / candidates)
     elif assertion.kind == _G_EVAL:
         for criterion in assertion.value if isinstance(assertion.value, list) else [assertion.value]:
-            yield GradingCall(model, _tokens(criterion), answers=0)  # writes the steps of the rating
+            yield GradingCall(model, _tokens(criterion), answers=0)  # this call writes the steps of the rating
             yield GradingCall(model, _tokens(criterion), reads_opening=True)
     else:
         is_rubric = assertion.kind == LLM_RUBRIC

@@ -1,4 +1,4 @@
-"""Estimates from earlier conversations: their mean, and how much they differ between scenarios and within them."""
+"""Estimates from earlier conversations, by their mean and their spread between and within scenarios."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -23,14 +23,13 @@ MIN_SCENARIOS = 5
 _UPPER = 0.975
 _CONFIDENCE = 0.95
 _UNKNOWN_WORST = 2.0
-"""An unseen figure may be this many times the mean if no limit is known."""
+"""An unseen figure is assumed to be at most this many times the mean if no limit is known."""
 
 
 class PastConversation(NamedTuple):
     scenario: int
-    """It is the position of its scenario in the definition."""
+    """It is the position of the scenario in the definition."""
     calls: int
-    """Calls of the target."""
     input_tokens: int
     output_tokens: int
     usd: Mapping[ModelRole, float]
@@ -42,24 +41,19 @@ class PastConversation(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnHistory:
-    """Earlier conversations of a target and prompt that are like those of a column."""
-
     target_id: str
     probes: int
-    """It is the number of the column's probes."""
     scenarios: Collection[int]
-    """The positions of the scenarios over which these probes are spread."""
+    """The column's probes are spread over the scenarios at these positions."""
     conversations: Sequence[PastConversation]
     run_ids: Sequence[str] = ()
-    """They are from these runs."""
 
     worst_usd: Mapping[ModelRole, float] = field(default_factory=dict)
-    """A conversation costs at most this much, by what models are called for; roles without a known limit are missing.
-    """
+    """It is the maximum cost of a conversation by role; roles without a known limit are missing."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether there are enough conversations. Few scenarios are enough if the column has no others."""
+        """Return whether there are enough conversations. Few scenarios are enough if the column has no others."""
         known = {each.scenario for each in self.conversations}
         has_spread = len(known) >= MIN_SCENARIOS or known.issuperset(self.scenarios)
         return len(self.conversations) >= MIN_CONVERSATIONS and has_spread
@@ -72,7 +66,8 @@ class ColumnHistory:
         return self.total(lambda each: each.usd.get(role, 0.0), self.worst_usd.get(role, 0.0))
 
     def total(self, figure: Callable[[PastConversation], float], worst: float = 0.0) -> EstimateInterval:
-        """The sum of a figure over the column's probes. No single one exceeds `worst`; 0 stands for no known limit."""
+        """Return the sum of a figure over the column's probes; no single figure exceeds `worst`, and 0 means no known
+        limit."""
         by_scenario = defaultdict(list)
         for each in self.conversations:
             by_scenario[each.scenario].append(figure(each))
@@ -80,7 +75,8 @@ class ColumnHistory:
 
 
 def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> RunEstimate:
-    """The estimate with the figures of earlier conversations; unchanged unless there are enough for each column."""
+    """Return the estimate with the figures of earlier conversations; unchanged unless each column has enough of
+    them."""
     if not columns or not all(column.is_enough for column in columns):
         return estimate
     columns = [replace(column, worst_usd=_worst_usd(estimate, column)) for column in columns]
@@ -97,10 +93,8 @@ def with_history(estimate: RunEstimate, columns: Sequence[ColumnHistory]) -> Run
 
 
 def _worst_usd(estimate: RunEstimate, column: ColumnHistory) -> dict[ModelRole, float]:
-    """What a conversation costs at most, by role: of each call, what a budget sets aside for it.
-
-    A conversation has as many calls as are assumed at most, and of the target as many as any earlier one had.
-    """
+    """Return the maximum cost of a conversation by role, from what a budget sets aside for each call. A conversation
+    has at most the assumed maximum of calls or, of the target, the maximum of any earlier conversation."""
     usd: dict[ModelRole, float] = defaultdict(float)
     for target in estimate.targets:
         if target.target_id == column.target_id:
@@ -129,8 +123,8 @@ def _target(target: TargetEstimate, columns: Sequence[ColumnHistory]) -> TargetE
 def _grader(
     grader: GraderEstimate, graders: Sequence[GraderEstimate], columns: Sequence[ColumnHistory]
 ) -> GraderEstimate:
-    """What was spent on its role, shared among the models of the role as they are expected to share it. No conversation
-    says what a report costs."""
+    """Divide what was spent on a role among its models as they are expected to share it. Conversations do not show what
+    a report costs, so that estimate is unchanged."""
     if grader.role is ModelRole.REPORT:
         return grader
     of_role = [_expected(each) for each in graders if each.role is grader.role]
@@ -144,35 +138,29 @@ def _expected(grader: GraderEstimate) -> float:
 
 
 def _sum(intervals: Iterable[EstimateInterval]) -> EstimateInterval:
-    """Columns answer the same scenarios, so their costs rise and fall together: bounds are added, not squares."""
+    """Add the intervals of columns. Columns answer the same scenarios, so their costs rise and fall together: bounds
+    are added, not squares."""
     return reduce(EstimateInterval.with_same_error, intervals, EstimateInterval())
 
 
 class _PredictionError(NamedTuple):
-    """It is the variance of a predicted mean, with its degrees of freedom."""
-
     variance: float
     df: float
 
 
 class _KnownFigures(NamedTuple):
-    """Known figures by scenario, and how many scenarios the further figures are of."""
-
     known: Mapping[int, Sequence[float]]
     shared: Collection[int]
-    """These of the known scenarios are among the further figures' scenarios."""
     scenarios: int
-    """It is the number of the further figures' scenarios."""
 
     @property
     def unknown(self) -> int:
-        """The number of the further figures' scenarios that have no known figure."""
         return self.scenarios - len(self.shared)
 
     @property
     def weights(self) -> dict[int, float]:
-        """The weight of each known scenario's mean in the predicted mean: known scenarios stand for themselves, and
-        all of them together for the unknown ones."""
+        """Return the weight of each known scenario's mean in the predicted mean. Known scenarios represent themselves,
+        and all of them together represent the unknown ones."""
         for_others = self.unknown / len(self.known)
         return {scenario: ((scenario in self.shared) + for_others) / self.scenarios for scenario in self.known}
 
@@ -180,12 +168,12 @@ class _KnownFigures(NamedTuple):
 def predicted_sum(
     known: Mapping[int, Sequence[float]], count: int, scenarios: Collection[int], worst: float = 0.0
 ) -> EstimateInterval:
-    """The sum of `count` further figures, spread evenly over `scenarios`, from known figures by scenario.
+    """Return the sum of `count` further figures, spread evenly over `scenarios`, from known figures by scenario.
 
-    The bounds hold 95 % of runs like the known ones. There must be more than one known figure, and more than one known
-    scenario unless it is the only one of `scenarios`. Costs are skewed to the right, most of all in small samples: the
-    interval holds that of a normal and that of a lognormal distribution. However equal the known figures are, a share
-    of `_unseen_share` may be different, and then be nothing or `worst`, which no single figure exceeds.
+    The bounds contain 95 % of runs like the known ones. There must be more than one known figure, and more than one
+    known scenario unless it is the only one of `scenarios`. Costs are skewed to the right, most of all in small
+    samples, so the interval covers that of a normal and that of a lognormal distribution. However equal the known
+    figures are, a share of `_unseen_share` may be different: either nothing or `worst`, which no single figure exceeds.
     """
     sample = _known_figures(known, count, scenarios)
     means = {scenario: fmean(figures) for scenario, figures in known.items()}
@@ -202,17 +190,19 @@ def predicted_sum(
 
 
 def _known_figures(known: Mapping[int, Sequence[float]], count: int, scenarios: Collection[int]) -> _KnownFigures:
-    """Of fewer figures than scenarios it is unknown which scenarios they have, so all of them count as unknown."""
+    """Collect the figures. With fewer figures than scenarios, it is unknown which scenarios they have, so all count as
+    unknown."""
     if count < len(scenarios):
         return _KnownFigures(known, (), count)
     return _KnownFigures(known, [scenario for scenario in known if scenario in scenarios], len(scenarios))
 
 
 def _error(sample: _KnownFigures, means: Sequence[float], count: int) -> _PredictionError:
-    """The error of the predicted mean: unknown scenarios differ from the known ones, and figures of a scenario differ.
+    """Return the error of the predicted mean: unknown scenarios differ from the known ones, and figures of a scenario
+    differ.
 
-    Both variances follow from the known figures. Without repeats they cannot be told apart: then the larger error of
-    the two extremes counts, in which one of them is zero. The degrees of freedom are Satterthwaite's.
+    Both variances follow from the known figures. Without repeats they cannot be told apart; then the error is the
+    larger one of the two extremes in which one variance is zero. The degrees of freedom are Satterthwaite's.
     """
     of_scenarios = sample.unknown / sample.scenarios**2 * (sample.unknown / len(means) + 1)
     sizes = {scenario: len(figures) for scenario, figures in sample.known.items()}
@@ -222,7 +212,7 @@ def _error(sample: _KnownFigures, means: Sequence[float], count: int) -> _Predic
     if not within_df:
         return _PredictionError(between * max(of_scenarios, of_figures), between_df)
     within = fsum(variance(each) * (len(each) - 1) for each in sample.known.values() if len(each) > 1) / within_df
-    # The variance of scenarios' means has a part of `within` already.
+    # The variance of the scenarios' means already contains a part of `within`.
     rest = max(0.0, of_figures - of_scenarios * fmean(1 / size for size in sizes.values()))
     parts = (of_scenarios * between, between_df), (rest * within, within_df)
     total = fsum(part for part, _ in parts)
@@ -232,15 +222,15 @@ def _error(sample: _KnownFigures, means: Sequence[float], count: int) -> _Predic
 
 
 def _unseen_share(sample: _KnownFigures) -> float:
-    """The largest share of figures unlike all known ones, of which none would be known in one of 20 samples.
+    """Return the largest share of unusual figures of which one in 20 samples would contain none.
 
-    A whole scenario may be unlike the others, so known scenarios count and not their figures, as far as there are
-    unknown scenarios.
+    A whole scenario may be unlike the others, so known scenarios are counted instead of their figures, as far as there
+    are unknown scenarios.
     """
     of_scenarios = min(_largest_unseen(len(sample.known)), sample.unknown / sample.scenarios)
     return max(of_scenarios, _largest_unseen(sum(map(len, sample.known.values()))))
 
 
 def _largest_unseen(known: int) -> float:
-    """It is about three of `known`."""
+    """Return a share of about three out of `known`."""
     return float(1 - (1 - _CONFIDENCE) ** (1 / known))

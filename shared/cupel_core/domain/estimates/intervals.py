@@ -1,4 +1,4 @@
-"""Figures that are not known exactly: what they are expected to be, and between which bounds."""
+"""Represents uncertain figures by what is expected and by bounds."""
 
 from collections.abc import Callable
 from dataclasses import astuple, fields, replace
@@ -10,10 +10,10 @@ from cupel_core.base.deferred import dataclass
 
 @dataclass(frozen=True)
 class EstimateInterval:
-    """What is expected, and its bounds.
+    """Contains an expected value and its bounds.
 
-    From earlier conversations, 95 % of runs like the past ones are within them. From assumptions, they are a range
-    without a probability: what follows if the assumptions are off by as much as is usual.
+    From earlier conversations, 95 % of runs like the past ones are within the bounds. From assumptions, the bounds are
+    a range without a probability: the result if the assumptions are off by as much as is usual.
     """
 
     low: float = 0.0
@@ -21,41 +21,40 @@ class EstimateInterval:
     high: float = 0.0
 
     def __add__(self, other: Self) -> "EstimateInterval":
-        """Of two figures that are independent of each other."""
+        """Add two figures that are independent of each other."""
         expected = self.expected + other.expected
         below = hypot(self.expected - self.low, other.expected - other.low)
         above = hypot(self.high - self.expected, other.high - other.expected)
         return EstimateInterval(max(0.0, expected - below), expected, expected + above)
 
     def with_same_error(self, other: Self) -> "EstimateInterval":
-        """Of two figures that are off together: bounds are added, not squares."""
+        """Add two figures whose errors go together: bounds are added, not squares."""
         return EstimateInterval(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
     def scaled(self, factor: float) -> "EstimateInterval":
-        """Of so many times as much, with the same relative error."""
+        """Return `factor` times the figure, with the same relative error."""
         return EstimateInterval(self.low * factor, self.expected * factor, self.high * factor)
 
 
 @dataclass(frozen=True)
 class Unknowns:
-    """What an estimate must assume. As factors: 1 is what is expected."""
+    """Contains factors for what an estimate must assume; 1 is the expected value."""
 
     input: float = 1.0
-    """Tokens of the texts that are known."""
+    """It is the factor of the tokens of known texts."""
     output: float = 1.0
-    """Tokens of an answer."""
+    """It is the factor of the tokens of an answer."""
     turns: float = 1.0
-    """Turns of a conversation whose end a judge decides."""
+    """It is the factor of the turns of a conversation whose end a judge decides."""
     rounds: float = 1.0
-    """Rounds of tools before an answer."""
+    """It is the factor of the rounds of tools before an answer."""
     pages: float = 1.0
-    """Tokens of PDFs."""
+    """It is the factor of the tokens of PDFs."""
     latency: float = 1.0
-    """Duration of a call."""
 
 
 def interval_of(figure: Callable[[Unknowns], float], spread: Unknowns) -> EstimateInterval:
-    """Where `figure` lies if each unknown lies between 1 / its spread and its spread.
+    """Return the range of `figure` if each unknown lies between 1 / its spread and its spread.
 
     The unknowns are independent of each other, and each acts as a factor: their effects on the logarithm are added as
     squares. A figure that is bounded from above, as an answer is by its limit, is not estimated above that.

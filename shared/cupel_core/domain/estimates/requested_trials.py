@@ -1,4 +1,4 @@
-"""What the trial that a run asks for is expected to add to its cost, before anything is known of the run's results."""
+"""Estimates what a requested trial adds to a run's cost, before anything is known of the run's results."""
 
 from dataclasses import replace
 
@@ -7,14 +7,14 @@ from cupel_core.domain.reports.trials import ARMS, BUDGETED_SHARE, TrialMaterial
 from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 
 _MAX_NOISE = 0.25
-"""Variance of single results if half of them pass."""
+"""It is the variance of single results if half of them pass."""
 
 
 def with_trial(estimate: RunEstimate, scenarios: int, answers: float) -> RunEstimate:
-    """The estimate with the trial that starts by itself, whose conversations cost what those of the run do.
+    """Return the estimate with the trial that starts by itself, whose conversations cost as much as those of the run.
 
-    Its budget is the cost of the run's conversations. It is expected to be as large as that allows, and smaller at most
-    if all conversations of the run have the same result. `answers` are those to a scenario per repeat.
+    The trial's budget is the cost of the run's conversations. It is expected to be as large as that allows, and smaller
+    at most if all conversations of the run have the same result. `answers` are those to a scenario per repeat.
     """
     if 1 < scenarios < MIN_SCENARIOS or not estimate.probes:
         return estimate

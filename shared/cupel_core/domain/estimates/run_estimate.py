@@ -1,4 +1,4 @@
-"""What a run will cost and how long it will take, as far as that can be known before it starts."""
+"""Estimates what a run will cost and how long it will take, before it starts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -21,66 +21,59 @@ from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
 
 type Price = Callable[[str, Calls], float | None]
-"""What these calls of a model cost if all are equally long; None if the price is unknown."""
+"""It returns the cost of these calls of a model if all are equally long; None if the price is unknown."""
 
 OUTPUT_FACTOR = 4.0
-"""By which the length of answers may be off."""
 TURNS_FACTOR = 2.0
 LATENCY_FACTOR = 2.5
 ROUNDS_FACTOR = float(MAX_TOOL_ROUNDS)
 """A target may call no tools at all, or as often as it is allowed to."""
 PAGES_FACTOR = 3.0
-"""By which the length of PDFs may be off, whose pages are not counted."""
+"""The length of PDFs may be off by this factor, because their pages are not counted."""
 _BYTES_PER_TOKEN = 4.0
-"""Of a prompt, for which a budget sets a token per byte aside."""
+"""A prompt has this many bytes per token; a budget sets aside a token per byte."""
 _REPORT_CALL = Calls(1.0, MAX_SHOWN_TOKENS, MAX_OUTPUT_TOKENS)
-"""What it may have: how much there is to read is known when the run has ended."""
+"""These are the maximum tokens, because the amount to read is only known at the end of the run."""
 _AFTERWARDS = (ModelRole.SUMMARY, ModelRole.REPORT)
-"""Roles that are called when all conversations have ended, which does not need their calls."""
+"""These roles are called after all conversations, which do not need their calls."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
 
 class Basis(StrEnum):
-    """What an estimate rests on."""
+    """An estimate is based on the scenarios' texts and usual lengths of answers, or on earlier conversations."""
 
     DEFAULT = "default"
-    """The texts of the scenarios, and usual lengths of answers and conversations."""
+    """The estimate uses the texts of the scenarios, and usual lengths of answers and conversations."""
     HISTORY = "history"
-    """Conversations of an earlier run with the same definition, configuration and targets."""
+    """The estimate uses conversations of an earlier run with the same definition, configuration and targets."""
 
 
 @dataclass(frozen=True)
 class ColumnEstimate:
-    """The probes of a column, and a sample of their conversations."""
-
     target_id: str
     model: str
     probes: int
     sample: ConversationSample
     file_basis: FileBasis | None = None
-    """Of the tokens of images and PDFs, if there are any."""
     has_limit: bool = True
-    """Whether each answer has a limit of tokens."""
     reserved_output: int = MIN_UNLIMITED_OUTPUT_TOKENS
-    """Tokens that a budget sets aside for an answer."""
+    """A budget sets aside this many tokens for an answer."""
     reserved_grader_output: int = GRADER_OUTPUT_TOKENS
-    """Tokens that a budget sets aside for a reply of a judge or a simulated user."""
+    """A budget sets aside this many tokens for a reply of a judge or a simulated user."""
 
     def calls(self, role_model: RoleModel, unknowns: Unknowns) -> Calls:
-        """Of all its probes."""
         return self.sample.mean_calls(unknowns).get(role_model, Calls()) * float(self.probes)
 
 
 @dataclass(frozen=True)
 class CallCapacity:
-    """The calls to one provider: how many run at the same time, and how long one takes if that is known."""
+    """Describes how many calls to one provider run at the same time, and how long one takes if that is known."""
 
     parallel: int
     call_seconds: float | None = None
 
     def seconds_of(self, calls: Calls, unknowns: Unknowns) -> float:
-        """How long these calls take, one batch of parallel ones after the other."""
         each = self.call_seconds
         if each is None:
             written = calls.output_tokens / calls.count if calls.count else 0.0
@@ -90,17 +83,12 @@ class CallCapacity:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Everything about a run that its estimate is computed from."""
-
     columns: Sequence[ColumnEstimate]
     price: Price
     capacity_of: Callable[[str], CallCapacity]
-    """By provider."""
     is_latin: bool = True
-    """Whether nearly all texts are in Latin script."""
     pace: Pace = UNLIMITED
     summarizer: str | None = None
-    """The model that writes the summary of the run's report."""
 
     @property
     def spread(self) -> Unknowns:
@@ -117,7 +105,7 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class CallsEstimate:
-    """Calls of one model; `usd` is None if its price is unknown."""
+    """Estimates the calls of one model; `usd` is None if its price is unknown."""
 
     model: str
     calls: EstimateInterval
@@ -125,7 +113,7 @@ class CallsEstimate:
     output_tokens: EstimateInterval
     usd: EstimateInterval | None
     reserved_usd: float = 0.0
-    """What a budget sets aside for one of them, if its price is known."""
+    """A budget sets this much aside for one call, if its price is known."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +123,6 @@ class TargetEstimate:
     calls: CallsEstimate
     basis: Basis = Basis.DEFAULT
     samples: int = 0
-    """Conversations held before that the figures rest on."""
     file_basis: FileBasis | None = None
 
 
@@ -146,25 +133,23 @@ class GraderEstimate:
 
 
 class TrialEstimate(NamedTuple):
-    """What the trial of the revised prompt adds, if the report of the run offers one: both prompts anew."""
+    """Estimates what the trial of a revised prompt adds, if the run's report offers one: both prompts are run anew."""
 
     probes: int
-    """Of both prompts together."""
+    """It counts the probes of both prompts together."""
     usd: EstimateInterval
     is_within_limit: bool
-    """Whether it has no more conversations than the run. Otherwise it costs more than it may, and does not start."""
+    """The trial has no more conversations than the run. A larger trial costs more than allowed and does not start."""
 
 
 class ExpansionEstimate(NamedTuple):
-    """What the scenarios outside of a run's sample would add to it."""
-
     probes: int
     usd: EstimateInterval
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """`usd` is the sum of what has a known price; the models without one are `unpriced`."""
+    """`usd` sums what has a known price; models without one are in `unpriced`."""
 
     probes: int
     usd: EstimateInterval
@@ -174,40 +159,37 @@ class RunEstimate:
     unpriced: tuple[str, ...] = ()
     basis: Basis = Basis.DEFAULT
     unlimited_targets: tuple[str, ...] = ()
-    """Those whose answers have no limit of tokens."""
     expansion: ExpansionEstimate | None = None
-    """To all scenarios; None for a run that has all, or that has no sample."""
+    """It estimates an expansion to all scenarios; None for a run that has all, or that has no sample."""
     trial: TrialEstimate | None = None
-    """That the run asks for; its cost is not part of `usd`."""
+    """The run requests this trial, whose cost is not part of `usd`."""
     history_run_ids: tuple[str, ...] = ()
-    """The figures rest on conversations of these runs, the newest first."""
+    """The figures are based on conversations of these runs, the newest first."""
 
     def with_expansion(self, scenarios: int, total: int) -> "RunEstimate":
-        """Of a sample of so many scenarios. The others are expected to cost as much, with the same relative error."""
+        """Extrapolate a sample of `scenarios`; the others are expected to cost as much, with the same relative
+        error."""
         factor = total / scenarios - 1
         if factor <= 0:
             return self
-        report = self.report_usd  # Made again, once.
+        report = self.report_usd  # The report is made once again.
         usd = self.conversations_usd.scaled(factor).with_same_error(EstimateInterval(report, report, report))
         return replace(self, expansion=ExpansionEstimate(round(self.probes * factor), usd))
 
     @property
     def total_usd(self) -> EstimateInterval:
-        """With the trial, as far as it would start."""
         trial = self.trial
         return self.usd.with_same_error(trial.usd) if trial and trial.is_within_limit else self.usd
 
     @property
     def reserved_usd(self) -> float:
-        """What a budget must have left for the dearest call."""
+        """Return what a budget must have left for the dearest call."""
         calls = [*(each.calls for each in self.targets), *(each.calls for each in self.graders)]
         return max((each.reserved_usd for each in calls), default=0.0)
 
     def why_too_small(self, max_usd: float, runs_at_once: int = 1) -> str | None:
-        """Say what a budget needs that cannot pay for a call of each kind in a conversation; None if it can.
-
-        `runs_at_once` divide the budget.
-        """
+        """Return why a budget cannot pay for a call of each kind in a conversation; None if it can. `runs_at_once` runs
+        share the budget."""
         calls = [each.calls for each in self.targets]
         calls += [each.calls for each in self.graders if each.role not in _AFTERWARDS]
         dearest = max(calls, key=lambda each: each.reserved_usd, default=None)
@@ -221,30 +203,26 @@ class RunEstimate:
 
     @property
     def report_usd(self) -> float:
-        """Of the report's summary, as far as its price is known."""
         reports = (each.calls.usd for each in self.graders if each.role is ModelRole.REPORT)
         return sum(usd.expected for usd in reports if usd is not None)
 
     @property
     def conversations_usd(self) -> EstimateInterval:
-        """Without the report."""
         report = self.report_usd
         return EstimateInterval(*(max(0.0, each - report) for each in (self.usd.low, self.usd.expected, self.usd.high)))
 
     @property
     def guarantee(self) -> BudgetGuarantee:
-        """Of a budget that limits the run."""
         if self.unpriced:
             return BudgetGuarantee.UNPRICED_CALLS
         return BudgetGuarantee.CALLS_IN_FLIGHT if self.unlimited_targets else BudgetGuarantee.NEVER_EXCEEDED
 
 
 NOTHING = RunEstimate(0, EstimateInterval(), EstimateInterval(), ())
-"""Of no probes."""
 
 
 def estimate_together(first: RunEstimate, second: RunEstimate) -> RunEstimate:
-    """Of two runs with the same targets and graders, one of which answers about what the other does."""
+    """Combine two runs with the same targets and graders, of which one answers questions about the other."""
     targets = zip(first.targets, second.targets, strict=True)
     graders = zip(first.graders, second.graders, strict=True)
     return RunEstimate(
@@ -275,13 +253,10 @@ def _calls_together(first: CallsEstimate, second: CallsEstimate) -> CallsEstimat
 
 @dataclass(frozen=True)
 class _Work:
-    """The calls of one model for some columns, as a function of what is unknown."""
-
     model: str
     role_model: RoleModel
     columns: Sequence[ColumnEstimate] = ()
     once: Calls | None = None
-    """Of calls for the whole run, instead of for columns."""
 
     @property
     def probes(self) -> int:
@@ -311,7 +286,7 @@ class _Work:
         return price(self.model, Calls(1, read, self._reserved_output(calls))) or 0.0
 
     def _reserved_output(self, calls: Calls) -> int:
-        """Embedding models write nothing."""
+        """Return the tokens that a budget sets aside for an answer; embedding models write nothing."""
         if self.role_model == TARGET:
             return max(column.reserved_output for column in self.columns)
         if not calls.output_tokens:
@@ -366,12 +341,11 @@ def _report_work(assumptions: Assumptions) -> list[_Work]:
 
 
 def _usd(price: Price, works: Sequence[_Work], unknowns: Unknowns) -> float:
-    """Of the models with a known price."""
     return sum(price(work.model, work.calls(unknowns)) or 0.0 for work in works)
 
 
 def _seconds(assumptions: Assumptions, works: Sequence[_Work], unknowns: Unknowns) -> float:
-    """Of the provider whose calls take longest, as providers work side by side; or longer, if the run limits itself."""
+    """Return the time of the slowest provider, as providers work in parallel, or more if the run limits itself."""
     seconds: dict[str, float] = defaultdict(float)
     one_by_one = 0.0
     for work in works:

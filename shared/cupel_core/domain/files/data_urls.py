@@ -1,4 +1,4 @@
-"""Files within a text, as `data:image/png;base64,…`."""
+"""Encodes files in a text as `data:image/png;base64,…`."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ class DecodedFile(NamedTuple):
 
 
 def decode(url: str) -> DecodedFile:
-    """Raises InvalidFile if it is not base64, or not the file that its type says."""
+    """Decode a data URL. Raises InvalidFile if it is not base64, or not the file that its type says."""
     head, separator, encoded = url.partition(_ENCODING)
     media_type = head.removeprefix(_START)
     if not separator or not head.startswith(_START):

@@ -1,6 +1,6 @@
-"""Formats of files that a message may contain, told by their content and never by their name.
+"""Recognizes formats of files that a message may contain by their content, never by their name.
 
-Only headers are read, so that a file's declared size in pixels costs nothing. What the files show is never decoded.
+Only headers are read, so a large declared size in pixels costs nothing. Images are never decoded.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_PDF_BYTES = 10 * 1024 * 1024
 MAX_FILE_BYTES = max(MAX_IMAGE_BYTES, MAX_PDF_BYTES)
 MAX_SIDE = 16_384
-"""Of an image in pixels; every provider refuses or shrinks larger ones."""
+"""No side of an image has more pixels, because every provider refuses or shrinks larger ones."""
 _ID_DIGITS = 32
 _TAIL_BYTES = 2_048
-"""Within which a PDF must end; some programs append a few bytes."""
+"""A PDF must end within this many bytes of the end of the file, as some programs append a few."""
 
 
 class FileFormat(StrEnum):
@@ -53,22 +53,22 @@ MEDIA_TYPES = tuple(each.media_type for each in FileFormat)
 
 
 class InvalidFile(ValueError):
-    """A file that is not accepted; the message says why and reads on after the file's name."""
+    """A file is not accepted; the message says why and continues after the file's name."""
 
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a file is. `width` and `height` are an image's, in pixels."""
+    """`width` and `height` are those of an image, in pixels."""
 
     format: FileFormat
     size: int
-    """In bytes."""
+    """The size is in bytes."""
     width: int | None = None
     height: int | None = None
 
     @property
     def description(self) -> str:
-        """`640×480 PNG`, or `PDF`."""
+        """Return `640×480 PNG`, or `PDF`."""
         return f"{self.width}×{self.height} {self.format.label}" if self.format.is_image else self.format.label
 
     def to_json(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class FileInfo:
 
 
 def file_id(digest: str) -> str:
-    """The id of a file in each workspace that has it, from the SHA-256 of its content in hexadecimal digits."""
+    """Return the id of a file in every workspace, from the SHA-256 of its content in hexadecimal digits."""
     return f"file_{digest[:_ID_DIGITS]}"
 
 
@@ -91,7 +91,7 @@ def digest_of(data: bytes) -> str:
 
 
 def inspect(data: bytes) -> FileInfo:
-    """What a complete file is. Raises InvalidFile if it is none of the formats, truncated, or too large."""
+    """Return what a complete file is. Raises InvalidFile if it has another format, is truncated, or is too large."""
     file_format = next((each for each, (is_one, _) in _READERS.items() if is_one(data)), None)
     if file_format is None:
         raise InvalidFile(f"is none of {', '.join(each.label for each in FileFormat)}, judged by its content")
@@ -110,7 +110,7 @@ type _Sides = tuple[int, int]
 
 
 def _number(data: bytes, start: int, length: int, *, little: bool = False) -> int:
-    """Raises IndexError beyond the end of the data."""
+    """Read a number. Raises IndexError beyond the end of the data."""
     if start + length > len(data):
         raise IndexError(start)
     return int.from_bytes(data[start : start + length], "little" if little else "big")
@@ -121,7 +121,7 @@ def _is_png(data: bytes) -> bool:
 
 
 def _png_sides(data: bytes) -> _Sides:
-    """Data after the end would be another file in this one."""
+    """Read the sides. Data after the end of the image is refused, because it would be another file in this one."""
     if not data.endswith(b"\0\0\0\0IEND\xaeB`\x82"):
         raise IndexError(len(data))
     return _number(data, 16, 4), _number(data, 20, 4)
@@ -156,7 +156,7 @@ def _webp_sides(data: bytes) -> _Sides:
 
 
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of segments that have the size of the image."""
+"""Segments with these markers have the size of the image."""
 _JPEG_END = b"\xff\xd9"
 
 
@@ -165,7 +165,7 @@ def _is_jpeg(data: bytes) -> bool:
 
 
 def _jpeg_sides(data: bytes) -> _Sides:
-    """Cameras append previews and their own data after the end."""
+    """Read the sides. Data after the end is accepted, because cameras append previews and their own data."""
     if _JPEG_END not in data[2:]:
         raise IndexError(len(data))
     position = 2

@@ -1,4 +1,4 @@
-"""From messages as they are written to messages as they are stored: each file by its id, with what it is."""
+"""Converts messages as they are written to messages as they are stored, with each file by its id and info."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,10 +14,11 @@ from cupel_core.domain.files.data_urls import decode
 from cupel_core.domain.files.formats import FileInfo, InvalidFile, digest_of, file_id
 
 MAX_TOTAL_BYTES = 20 * 1024 * 1024
-"""Of all files in the messages of a scenario, or of a prompt: requests to providers have limits of 20 to 50 MB."""
+"""All files in the messages of a scenario or a prompt have at most this many bytes, because providers limit requests to
+20 to 50 MB."""
 
 type Find = Callable[[str], FileInfo | None]
-"""What the file of an id is; None if there is none."""
+"""It returns the info of a file by its id; None if there is none."""
 
 
 class FileProblem(NamedTuple):
@@ -26,21 +27,18 @@ class FileProblem(NamedTuple):
 
 
 class NewFile(NamedTuple):
-    """A file that was part of a request."""
-
     name: str
     content: bytes
     info: FileInfo
 
 
 class References:
-    """Replaces data URLs by ids and looks up what the files are, and collects what is wrong with them."""
+    """Replaces data URLs by ids, looks up the files' info, and collects problems."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
         self.problems: list[FileProblem] = []
         self.new_files: dict[str, NewFile] = {}
-        """By id."""
 
     def scenario(self, scenario: Scenario, field: str) -> Scenario:
         if not scenario.has_files:
@@ -100,18 +98,15 @@ class References:
 
 
 def ids_of(messages: Iterable[Message]) -> set[str]:
-    """The ids of files that messages refer to."""
     return {file.file_id for message in messages if message.parts for file in message.files if file.file_id}
 
 
 def largest_files_sent(content: Content, scenarios: Iterable[Scenario]) -> LargestFiles:
-    """Of the messages of a definition's prompts and of these scenarios."""
     prompts = (message.parts for prompt in content.prompts for message in prompt.messages)
     own = (message.parts for scenario in scenarios for message in scenario.all_messages)
     return largest_files(chain.from_iterable(chain(prompts, own)))
 
 
 def prompts_with_files(content: Mapping[str, Any]) -> bool:
-    """Whether a definition's content, as JSON, has prompts with files."""
     prompts = content.get("prompts") or ()
     return any(isinstance(each.get("content"), list) for prompt in prompts for each in prompt.get("messages") or ())

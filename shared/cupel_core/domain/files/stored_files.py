@@ -1,4 +1,4 @@
-"""A workspace's files. Their ids follow from their content, so that the same content is stored once."""
+"""Describes a workspace's files. Their ids follow from their content, so that the same content is stored once."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,10 +10,9 @@ from cupel_core.domain.files.formats import FileFormat, FileInfo
 
 class FileStatus(StrEnum):
     PENDING = "PENDING"
-    """Announced, but not uploaded yet."""
     READY = "READY"
     DELETED = "DELETED"
-    """Hidden; its content is left to runs that started before, for a while."""
+    """The file is hidden; its content stays available for a while to runs that started before."""
     ERASING = "ERASING"
 
 
@@ -24,16 +23,25 @@ class StoredFile:
     format: FileFormat
     size: int
     sha256: str
-    """Hexadecimal."""
     status: FileStatus
     created_at: datetime
     info: FileInfo | None = None
-    """None until the content was checked."""
+    """It is None until the content was checked."""
     deleted_at: datetime | None = None
+
+    @property
+    def width(self) -> int | None:
+        """Return the width of an image whose content was checked, in pixels."""
+        return self.info.width if self.info else None
+
+    @property
+    def height(self) -> int | None:
+        """Return the height of an image whose content was checked, in pixels."""
+        return self.info.height if self.info else None
 
 
 class UploadAddress(NamedTuple):
-    """Where and how the content of a file is to be sent."""
+    """Tells the client where and how to send the content of a file."""
 
     url: str
     headers: dict[str, str]

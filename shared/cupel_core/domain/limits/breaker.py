@@ -1,4 +1,4 @@
-"""A circuit breaker per model, which keeps a thousand probes from failing one by one.
+"""Implements a circuit breaker per model, which keeps a thousand probes from failing one by one.
 
 A breaker opens when half of the latest calls failed. While it is open, its model is suspended. After a time that
 doubles with every consecutive opening, one probe may try; a success closes the breaker. Filtered content counts as an
@@ -9,9 +9,9 @@ the model is tried again after growing waits, and no probe is charged for it. A 
 ones opens nothing.
 
 It also opens after several refusals in a row that only the owner can repair (a bad key, no credit) or that show that
-the model does not exist. No wait cures these: the runs that call the model are paused. So they are when the provider
-has asked to wait for too long. A request refused for its content, such as a prompt that is too long, says nothing about
-the model, and neither does an invalid request to a model that has answered lately.
+the model does not exist. No wait cures these, so the runs that call the model are paused. They are also paused when the
+provider has asked to wait for too long. A request refused for its content, such as a prompt that is too long, says
+nothing about the model, and neither does an invalid request to a model that has answered lately.
 """
 
 import re
@@ -28,12 +28,12 @@ MAX_FAILURES = WINDOW // 2
 MIN_OPEN_SECONDS = 30.0
 MAX_OPEN_SECONDS = 900.0
 TRIAL_SECONDS = 120.0
-"""A trial that has not ended by then is given up: its worker must have died."""
+"""A trial that has not ended after this time is abandoned, because its worker must have died."""
 RECHECK_SECONDS = 5.0
-"""How soon to check again while another worker's trial is under way."""
+"""The breaker is checked again after this time while another worker's trial is in progress."""
 WAIT_STEPS_SECONDS = (5.0, 10.0, 20.0, 60.0, 180.0, 330.0)
-"""How long a model is not called whose provider asks to wait; the last is repeated. The fourth outlasts a minute, for
-which most limits hold, and all together last ten minutes."""
+"""These are the waits of a model whose provider asks to wait; the last is repeated. The fourth outlasts a minute, over
+which most limits apply, and all together last ten minutes."""
 MIN_WAITS_IN_ROW = 2
 PATIENCE_SECONDS = 3_600.0
 """A provider that only asks to wait for longer than this counts as refusing calls, so that the run's owner decides."""
@@ -52,21 +52,19 @@ _FAILED, _ANSWERED = "x", "."
 
 
 class CallRecord(NamedTuple):
-    """One attempt of a model call: when it started (Unix time) and its error, if it failed."""
+    """Describes one attempt of a model call: when it started (Unix time) and its error, if it failed."""
 
     model: str
     code: ProbeErrorCode | None
     started_at: float
     message: str = ""
-    """The provider's words."""
     is_quoting: bool = False
-    """Whether they repeat what was said in the conversation, which may be deleted: the message is not stored here."""
+    """The message repeats parts of the conversation, which may be deleted, so it is not stored here."""
     repair: Remedy | None = None
-    """Who can repair the error; None if its code says so."""
+    """It is the party who can repair the error; None if the code determines it."""
     wait_seconds: float = 0.0
-    """How long the provider asks to wait."""
     others: int = 0
-    """Calls of the worker that were in flight when it ended, or that the model has answered lately."""
+    """It counts the worker's calls that were in flight when this one ended, or that the model has answered lately."""
 
     @property
     def asks_to_wait(self) -> bool:
@@ -74,7 +72,6 @@ class CallRecord(NamedTuple):
 
     @property
     def is_owners(self) -> bool:
-        """Whether only the owner of the account can repair it."""
         return self._repair is Remedy.OWNER
 
     @property
@@ -84,24 +81,22 @@ class CallRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Breaker:
-    """The breaker of one model. Times are Unix times; `until` is when the next probe may try."""
+    """Contains the state of one model's breaker. Times are Unix times; the next probe may try at `until`."""
 
     refusals: int = 0
     recent: str = ""
-    """The latest calls, newest last: `x` failed, `.` succeeded."""
+    """It has the latest calls, newest last: `x` failed, `.` succeeded."""
     opened_at: float | None = None
     until: float = 0.0
     openings: int = 0
     reason: str = ""
     trial_of: str | None = None
-    """Id of the worker that has the trial."""
     trial_until: float = 0.0
     waits_in_row: int = 0
-    """Calls since the last answer whose provider asked to wait."""
+    """It counts requests to wait since the last answer."""
     asked_since: float | None = None
-    """Since when it has, without an answer in between."""
+    """The first request to wait since the last answer was at this time."""
     steps: int = 0
-    """How often the model was suspended for that in a row."""
 
     @property
     def is_open(self) -> bool:
@@ -109,21 +104,20 @@ class Breaker:
 
     @property
     def is_refusing(self) -> bool:
-        """Whether it is open because every call was refused: only a person can repair that."""
+        """Return whether the breaker is open because every call was refused, which only a person can repair."""
         return self.is_open and self.refusals >= MAX_REFUSALS
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is open because the provider asks to wait."""
         return self.is_open and self.steps > 0
 
     @property
     def is_healthy(self) -> bool:
-        """Whether it is closed without recent failures, so that it need not be stored."""
+        """Return whether the breaker is closed without recent failures, so that it need not be stored."""
         return not self.is_open and _FAILED not in self.recent and not self.waits_in_row
 
     def after_call(self, call: CallRecord, now: float, patience_seconds: float = PATIENCE_SECONDS) -> "Breaker":
-        """The breaker after one more call. A prompt that is too long says nothing about the model."""
+        """Return the breaker after one more call. A prompt that is too long says nothing about the model."""
         if call.asks_to_wait:
             return self._after_request_to_wait(call, now, patience_seconds)
         if _refuses_content(call):
@@ -147,7 +141,6 @@ class Breaker:
         return updated
 
     def _after_call_while_open(self, call: CallRecord, opened_at: float, *, failed: bool, now: float) -> "Breaker":
-        """Calls that were in flight when it opened are ignored."""
         if not failed and call.started_at > opened_at:
             return Breaker()
         if failed and call.started_at >= self.until:
@@ -158,7 +151,8 @@ class Breaker:
         return self
 
     def _after_request_to_wait(self, call: CallRecord, now: float, patience_seconds: float) -> "Breaker":
-        """Apply a request to wait. Calls in flight when the breaker opened only extend its wait: they are one burst."""
+        """Apply a request to wait. Calls in flight when the breaker opened only extend its wait, because they are one
+        burst."""
         if self.is_open and not self.is_waiting:
             is_trial = call.started_at >= self.until
             return Breaker(waits_in_row=1, asked_since=now).waiting(call, now) if is_trial else self
@@ -174,7 +168,7 @@ class Breaker:
         return asked.waiting(call, now)
 
     def waiting(self, call: CallRecord, now: float) -> "Breaker":
-        """The breaker while the provider asks to wait: as long as it asks for, and longer with each refusal."""
+        """Return the breaker while the provider asks to wait, at least for that time, and longer with each refusal."""
         step = WAIT_STEPS_SECONDS[min(self.steps, len(WAIT_STEPS_SECONDS) - 1)]
         reason = f"its provider asks to wait: {_words_of(call)}"[: _MAX_REASON_LENGTH - len(PACING_HINT) - 2]
         return replace(
@@ -188,7 +182,7 @@ class Breaker:
         )
 
     def exhausted(self, until: float, now: float) -> "Breaker":
-        """The breaker after an answer that reports that the rate limit of the model is used up until then."""
+        """Return the breaker after an answer that reports that the model's rate limit is used up until then."""
         if self.is_open and (not self.is_waiting or self.until >= until):
             return self
         return replace(
@@ -202,13 +196,12 @@ class Breaker:
         )
 
     def _is_refusal(self, call: CallRecord) -> bool:
-        """Whether the call shows that the model refuses every call."""
         if call.code is ProbeErrorCode.INVALID_REQUEST:
             return _ANSWERED not in self.recent
         return call.is_owners
 
     def refusing(self, call: CallRecord, now: float) -> "Breaker":
-        """The open breaker after a refusal too many."""
+        """Return the open breaker after the last tolerated refusal."""
         reason = f"it refuses every call ({call.code}): {_words_of(call)}"[:_MAX_REASON_LENGTH]
         return replace(self.opened(reason, now), refusals=max(MAX_REFUSALS, self.refusals))
 
@@ -217,18 +210,18 @@ class Breaker:
         return Breaker(opened_at=now, until=now + seconds, openings=self.openings + 1, reason=reason)
 
     def with_trial_by(self, worker_id: str, now: float) -> "Breaker":
-        """Gives the trial to this worker if it is due and no other worker has it."""
+        """Assign the trial to this worker if it is due and no other worker has it."""
         if not self.is_open or now < self.until or (self.trial_of and now < self.trial_until):
             return self
         return replace(self, trial_of=worker_id, trial_until=now + TRIAL_SECONDS)
 
     def suspended_until(self, now: float) -> float | None:
-        """When calls may start again; None if the next call is let through."""
+        """Return when calls may start again; None if the next call may start."""
         until = max(self.until, self.trial_until if self.trial_of else 0.0)
         return until if self.is_open and until > now else None
 
     def suspended_seconds(self, now: float) -> float:
-        """How long a probe of the model waits, unless it is the trial."""
+        """Return how long a probe of the model waits, unless it is the trial."""
         return max(self.until - now, RECHECK_SECONDS) if self.is_open else 0.0
 
 

@@ -1,16 +1,16 @@
-"""Distribution of an account's limits (parallel calls, requests and tokens per minute) among its workers.
+"""Distributes an account's limits (parallel calls, requests and tokens per minute) among its workers.
 
-Each worker has a lease. It reports its demand and what it observed, and is granted its fair share, but never more
-than the others leave: so all workers together stay within the limit without talking to each other. A worker whose
-grant shrinks keeps its calls in flight reserved. The lease of a dead worker expires.
+Each worker has a lease. It reports its demand and what it observed, and is granted its fair share, but never more than
+the others leave: so all workers together stay within the limit without communicating. A worker whose grant shrinks
+keeps its calls in flight reserved. The lease of a dead worker expires.
 
-While people hold chats, a part of the parallel calls is reserved for those: a call of theirs would otherwise wait until
-one of a run has ended. A small account has too few calls for that; there, chats take the next one that is free.
+While people use chats, a part of the parallel calls is reserved for them; otherwise their calls would wait until a call
+of a run has ended. A small account has too few calls for that; there, chats take the next one that is free.
 
-The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when
-the provider throttles (`throttling.py`), raised slowly while it does not, never above the account's configured limit.
-Waits that a provider asks for are those of the model that was called (`breaker.py`), and the account's only after
-several of its models were refused.
+The limit itself is learned as in TCP (additive increase, multiplicative decrease; Chiu and Jain 1989): halved when the
+provider throttles (`throttling.py`), raised slowly while it does not, never above the account's configured limit.
+Requested waits apply to the model that was called (`breaker.py`), and to the account only after several of its models
+were refused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,31 +26,30 @@ from cupel_core.domain.runs.run import Priority
 
 RENEW_INTERVAL_SECONDS = 3.0
 MAX_RENEW_INTERVAL_SECONDS = 4.0
-"""A worker learns of a pause when it renews its lease, and a pause takes effect within 5 s."""
+"""A worker learns of a pause when it renews its lease, so a pause takes effect within 5 s."""
 MIN_RENEW_INTERVAL_SECONDS = 0.2
 RENEWALS_PER_SECOND = 25
-"""Of all workers together: many workers renew less often, because each renewal writes the shared item."""
+"""This is the rate of all workers together: many workers renew less often, because each renewal writes the shared
+item."""
 LEASE_SECONDS = 3 * RENEW_INTERVAL_SECONDS
 DECREASE_INTERVAL_SECONDS = 5.0
-"""Calls that are in flight when the limit is halved are throttled too; they must not halve it again, nor may those of
-workers that have not read the new limit yet."""
+"""The limit is halved at most once in this time, because calls in flight, and those of workers that have not read the
+new limit yet, are throttled too."""
 INCREASE_INTERVAL_SECONDS = 5.0
 RAISE_FRACTION = 0.05
 MAX_BLOCK_SECONDS = 900.0
 MIN_BLOCKED_MODELS = 3
-"""So many models of an account must be asked to wait before the account is."""
+"""An account must wait only after this many of its models were asked to wait."""
 INTERACTIVE_RESERVE = 0.1
 """The reserve is this fraction of the parallel calls, rounded down: an account with fewer than ten has no reserve."""
 INTERACTIVE_SECONDS = 60.0
-"""For how long after its last interactive worker an account has the reserve."""
+"""An account has the reserve for this time after its last interactive worker."""
 
 _PRIORITIES = tuple(sorted(Priority, key=lambda priority: priority.rank))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The account's configured limits."""
-
     parallel: int
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -58,16 +57,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class WorkerLease:
-    """A worker's share of the account. `reserved` (its grant, or its calls in flight if more) is withheld from others.
-
-    `requests` and `tokens` are lent for its next calls; None where the account has no such limit.
-    """
+    """Describes a worker's share of the account. `reserved` (its grant, or its calls in flight if more) is withheld
+    from others. `requests` and `tokens` are lent for its next calls; they are None if the account has no such limit."""
 
     priority: Priority
     demand: int
     until: float
     share: int = 0
-    """Its fair share; the grant reaches it as other workers release theirs. Not stored: only the worker needs it."""
+    """It is the fair share, which the grant reaches as other workers release theirs. It is not stored, because only the
+    worker needs it."""
     granted: int = 0
     reserved: int = 0
     requests: int | None = None
@@ -76,22 +74,20 @@ class WorkerLease:
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """A worker's demand, and what it observed since its last report."""
-
     worker_id: str
     priority: Priority
     demand: int
     in_flight: int
     calls: tuple[CallRecord, ...] = ()
     attempts: int = 0
-    """Calls started, which a limit on requests counts."""
+    """It counts started calls, to which a limit on requests applies."""
     tokens: int = 0
     exhausted: Mapping[str, float] = field(default_factory=dict)
-    """It maps a model to the Unix time until which its allowance is used up, as the headers of an answer reported."""
+    """For a model whose allowance is used up, it has the Unix time, from an answer's headers, until which it is."""
     models: frozenset[str] = frozenset()
-    """Models with waiting probes: one of those may become a breaker's trial."""
+    """These models have waiting probes, one of which may become a breaker's trial."""
     is_interactive: bool = False
-    """Whether a person waits for its calls; they may use the reserved slots."""
+    """A person waits for the worker's calls, so they may use the reserved slots."""
 
     @property
     def throttles(self) -> int:
@@ -99,20 +95,18 @@ class WorkerReport:
 
     @property
     def is_only_refused(self) -> bool:
-        """Whether its calls were asked to wait, and none was answered."""
         return any(call.asks_to_wait for call in self.calls) and all(call.code is not None for call in self.calls)
 
 
 @dataclass(frozen=True)
 class Governor:
-    """The shared state of one workspace's account with one provider. Times are Unix times."""
+    """Contains the shared state of one workspace's account with one provider. Times are Unix times."""
 
     limit: int | None = None
-    """The account's limit as configured at the last report."""
     learned: int | None = None
-    """The limit learned from throttling, below `limit`; None while the provider does not throttle."""
+    """It is a limit below `limit`, learned from throttling; None while the provider does not throttle."""
     recent: RecentCalls = field(default_factory=RecentCalls)
-    """Calls since the limit was last lowered."""
+    """It has the calls since the limit was last lowered."""
     lowered_at: float = 0.0
     raised_at: float = 0.0
     blocked_until: float = 0.0
@@ -122,22 +116,20 @@ class Governor:
     leases: Mapping[str, WorkerLease] = field(default_factory=dict)
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
     interactive: frozenset[str] = frozenset()
-    """The workers with a lease that are interactive."""
     interactive_until: float = 0.0
-    """Until when slots are reserved for them."""
 
     def live_leases(self, now: float) -> dict[str, WorkerLease]:
         return {worker_id: lease for worker_id, lease in self.leases.items() if lease.until > now}
 
     def demands(self, now: float) -> dict[Priority, int]:
-        """Parallel calls that the workers of each priority could make."""
         demands = dict[Priority, int]()
         for lease in self.live_leases(now).values():
             demands[lease.priority] = demands.get(lease.priority, 0) + lease.demand
         return demands
 
     def run_slots(self, parallel: int, now: float) -> int:
-        """Parallel calls that may be made at present, without those reserved for chats that have no use for them."""
+        """Return how many parallel calls are possible at present, without those reserved for chats that do not need
+        them."""
         limit = effective_limit(self, parallel)
         if now >= self.interactive_until:
             return limit
@@ -150,7 +142,7 @@ class Governor:
 
 
 def after_report(governor: Governor, limits: Limits, report: WorkerReport, now: float) -> Governor:
-    """The governor after a report; the worker's lease says what it may do until its next report."""
+    """Return the governor after a report; the worker's lease says what it may do until its next report."""
     own = governor.leases.get(report.worker_id)
     governor = replace(governor, limit=limits.parallel, leases=governor.live_leases(now))
     governor = _after_throttles(governor, limits.parallel, report, now)
@@ -162,7 +154,7 @@ def after_report(governor: Governor, limits: Limits, report: WorkerReport, now: 
 
 
 def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: float) -> Governor:
-    """The governor after a worker's last report: its lease is removed and its unused loan is returned."""
+    """Return the governor after a worker's last report: its lease is removed and its unused loan is returned."""
     report = replace(report, demand=0, in_flight=0, models=frozenset())
     governor = after_report(governor, limits, report, now)
     others = {worker_id: lease for worker_id, lease in governor.leases.items() if worker_id != report.worker_id}
@@ -170,17 +162,16 @@ def after_leave(governor: Governor, limits: Limits, report: WorkerReport, now: f
 
 
 def renew_interval_seconds(workers: int) -> float:
-    """How often each of so many workers renews its lease."""
     return min(MAX_RENEW_INTERVAL_SECONDS, max(RENEW_INTERVAL_SECONDS, workers / RENEWALS_PER_SECOND))
 
 
 def min_renew_interval_seconds(workers: int) -> float:
-    """How soon each of so many workers may renew its lease again, however urgent it is."""
+    """Return the shortest time between two renewals of each of `workers`, however urgent the second is."""
     return min(MAX_RENEW_INTERVAL_SECONDS, max(MIN_RENEW_INTERVAL_SECONDS, workers / RENEWALS_PER_SECOND))
 
 
 def lease_seconds(workers: int) -> float:
-    """How long a lease lasts: three times as long as until its renewal."""
+    """Return how long a lease lasts, which is three times the renewal interval."""
     return LEASE_SECONDS / RENEW_INTERVAL_SECONDS * renew_interval_seconds(workers)
 
 
@@ -189,7 +180,6 @@ def effective_limit(governor: Governor, parallel: int) -> int:
 
 
 def reserved_slots(limit: int) -> int:
-    """How many parallel calls are reserved for interactive workers, of so many."""
     return floor(limit * INTERACTIVE_RESERVE)
 
 
@@ -204,7 +194,7 @@ def _after_throttles(governor: Governor, parallel: int, report: WorkerReport, no
     recent = RecentCalls(at=now)
     if now - governor.lowered_at >= DECREASE_INTERVAL_SECONDS:
         recent = governor.recent.with_calls(len(report.calls), report.throttles, now)
-    # A refusal takes milliseconds and an answer seconds: calls in flight count as not throttled.
+    # A refusal takes milliseconds and an answer takes seconds, so calls in flight count as not throttled.
     in_flight = report.in_flight + _reserved_by_others(governor, report)
     throttled = replace(recent, calls=recent.calls + in_flight).are_throttled
     governor = replace(governor, recent=recent)
@@ -241,7 +231,7 @@ def _with_raised_limit(governor: Governor, parallel: int, now: float) -> Governo
 def _with_loan_returned(
     governor: Governor, limits: Limits, report: WorkerReport, own: WorkerLease | None, now: float
 ) -> Governor:
-    """The worker's loan is returned, less what it used. An expired lease returns nothing."""
+    """Return the worker's loan, less what it used. An expired lease returns nothing."""
     alive = own if report.worker_id in governor.leases else None
     requests = _refilled_bucket(governor.requests, limits.requests_per_minute, now)
     if requests and limits.requests_per_minute:
@@ -261,7 +251,8 @@ def _refilled_bucket(bucket: TokenBucket | None, per_minute: int | None, now: fl
 
 
 def _with_blocked_account(governor: Governor, report: WorkerReport, now: float) -> Governor:
-    """A limit is the model's that it was said about, until several models are refused and none answers."""
+    """Block the account only once several models are refused and none answers; before that, a limit applies to its
+    model."""
     waiting = [breaker.until for breaker in governor.breakers.values() if breaker.is_waiting and breaker.until > now]
     if len(waiting) < MIN_BLOCKED_MODELS or not report.is_only_refused:
         return governor
@@ -281,7 +272,7 @@ def _updated_breakers(governor: Governor, report: WorkerReport, now: float) -> d
 def breakers_after_calls(
     breakers: Mapping[str, Breaker], calls: Iterable[CallRecord], now: float
 ) -> dict[str, Breaker]:
-    """The breakers after these calls. Only models with recent failures have one."""
+    """Return the breakers after these calls. Only models with recent failures have one."""
     after = dict(breakers)
     for call in calls:
         if call.code is not None or call.model in after:
@@ -317,12 +308,13 @@ def _with_renewed_lease(governor: Governor, limits: Limits, report: WorkerReport
 
 
 def _grant_fraction(granted: int, others: Iterable[WorkerLease]) -> float:
-    """This worker's fraction of the per-minute limits: its grant among all grants."""
+    """Return this worker's fraction of the per-minute limits, which is its grant among all grants."""
     return granted / max(1, granted + sum(lease.granted for lease in others))
 
 
 def fair_shares(limit: int, demands: Mapping[str, tuple[Priority, int]]) -> dict[str, int]:
-    """Shares by worker id: higher priorities first, equal shares within a priority, none above the worker's demand."""
+    """Return shares by worker id: higher priorities first, equal shares within a priority, none above the worker's
+    demand."""
     shares: dict[str, int] = {}
     for rank in _PRIORITIES:
         waiting = sorted((demand, worker_id) for worker_id, (priority, demand) in demands.items() if priority is rank)

@@ -1,4 +1,4 @@
-"""How many runs may be open at the same time: those that have not ended, paused ones among them."""
+"""Limits how many runs may be open at the same time, that is, have not ended; paused ones count."""
 
 from cupel_core.base.deferred import dataclass
 
@@ -8,12 +8,9 @@ DEFAULT_IN_ALL = 200
 
 @dataclass(frozen=True)
 class OpenRunLimits:
-    """None for the defaults."""
-
     per_owner: int | None = None
-    """Of one token, user or schedule."""
+    """It limits the runs of one token, user or schedule."""
     in_all: int | None = None
-    """Of the workspace."""
 
     @property
     def owner_limit(self) -> int:

@@ -1,4 +1,4 @@
-"""Classifies the refusals of providers by who can repair them, in one table for every provider and wire format.
+"""Classifies refusals of providers by who can repair them, in one table for every provider and wire format.
 
 A status alone misleads: 429 is also the answer to an account without credit, and 400 to a model that is overloaded. The
 table is read from its top, and the first rule that fits decides. docs/providers.md shows it.
@@ -13,11 +13,11 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 
 MAX_WAIT_SECONDS = 3_600.0
-"""A provider that asks for a longer wait leaves it to the owner whether the run is worth it."""
+"""A longer requested wait pauses the run, so that its owner decides whether to continue."""
 
 
 class Remedy(StrEnum):
-    """Who can repair a refusal, and what follows."""
+    """The values state who can repair a refusal, and what follows."""
 
     WAIT = "time"
     """The account or the model asks to wait: the same call is made later, and the wait costs no attempt."""
@@ -26,7 +26,7 @@ class Remedy(StrEnum):
     OWNER = "the owner"
     """No call can succeed before somebody pays, raises a limit or changes a key: the run is paused."""
     REQUEST = "another request"
-    """Only this request is refused: its probe is an error."""
+    """This request alone is refused: its probe is an error."""
     NOBODY = "nobody"
     """The provider answers no request of this kind, such as one with filtered content: its probe is an error."""
 
@@ -42,19 +42,15 @@ _REPAIR_BY_CODE = {
 
 
 def usual_repair(code: ProbeErrorCode) -> Remedy:
-    """Return who can repair an error that no response explains."""
     return _REPAIR_BY_CODE.get(code, Remedy.NOBODY)
 
 
 class RefusedCall(NamedTuple):
-    """A response that is no answer, in whatever format it came."""
-
     status: int
     codes: frozenset[str] = frozenset()
-    """Every code, type, status, reason and quota that the body names, as texts."""
+    """It has every code, type, status, reason and quota that the body names, as text."""
     message: str = ""
     wait_seconds: float | None = None
-    """The wait that it asks for, by a header or in its body."""
 
 
 class Meaning(NamedTuple):
@@ -64,10 +60,8 @@ class Meaning(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of refusal: any of these statuses, and one of these codes or words if it has any.
-
-    `*` in a code stands for any characters, and `…` in words for up to 100. Case does not matter.
-    """
+    """Describes a kind of refusal: any of these statuses, and one of these codes or words if it has any. `*` in a code
+    matches any characters, and `…` in words up to 100. Case does not matter."""
 
     title: str
     code: ProbeErrorCode
@@ -76,11 +70,10 @@ class Rule:
     codes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     has_no_wait: bool = False
-    """Whether the refusal must not name a wait: one that does is believed."""
+    """The refusal must not request a wait, because a requested wait is trusted."""
     names: tuple[str, ...] = ()
-    """Names of errors that stand for this kind, besides the codes, in a response of status 200."""
+    """In a response of status 200, these names of errors identify the kind, besides the codes."""
     named_status: int | None = None
-    """The status that the codes and the names stand for there."""
 
     @cached_property
     def _codes(self) -> re.Pattern[str]:
@@ -344,13 +337,12 @@ RULES: tuple[Rule, ...] = (
 
 
 def named_status(name: str) -> int | None:
-    """Return the status that the name of an error stands for, where the response's own status is 200 and says nothing;
-    None if the table does not have it."""
+    """Return the status that an error's name represents in a response of status 200; None if the table does not have
+    it."""
     return next((rule.named_status for rule in RULES if rule.is_named(name)), None)
 
 
 def meaning_of(refusal: RefusedCall) -> Meaning:
-    """Return the meaning of the refusal by the first rule that fits it."""
     rule = next(rule for rule in RULES if rule.fits(refusal))
     if rule.repair is Remedy.WAIT and (refusal.wait_seconds or 0.0) > MAX_WAIT_SECONDS:
         return Meaning(rule.code, Remedy.OWNER)

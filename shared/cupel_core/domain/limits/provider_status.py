@@ -1,4 +1,4 @@
-"""The state of a provider account and of its queues, as its workspace sees them."""
+"""Describes the state of a provider account and of its queues, as its workspace sees them."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,9 +10,8 @@ from cupel_core.domain.runs.priority import Priority
 
 
 class SuspendedModel(NamedTuple):
-    """A model whose breaker is open: no probe of it starts before `until`, which is in the future.
-
-    From then on one probe is let through, so the model is not suspended any more until that one fails."""
+    """Describes a model whose breaker is open: no probe of it starts before `until`, which is in the future. After
+    that, one probe may start, so the model is not suspended any more until that probe fails."""
 
     model: str
     until: datetime
@@ -21,7 +20,7 @@ class SuspendedModel(NamedTuple):
 
 @dataclass(frozen=True)
 class ProviderStatus:
-    """An account's current status. `limit` is None until a worker reported, `learned_limit` while none is learned."""
+    """`limit` is None until a worker reported, and `learned_limit` while none is learned."""
 
     paused: bool = False
     blocked_until: datetime | None = None
@@ -29,17 +28,16 @@ class ProviderStatus:
     learned_limit: int | None = None
     workers: int = 0
     granted: int = 0
-    """Parallel requests that the workers may make together."""
+    """The workers may make this many parallel requests together."""
     suspended_models: tuple[SuspendedModel, ...] = ()
     slots: int = 0
-    """Parallel requests that may be made at present, without those reserved for chats that have no use for them."""
+    """This many parallel requests are possible at present, without those reserved for chats that do not need them."""
     reserved_slots: int = 0
-    """Further parallel requests that are reserved for chats, which have no use for them at present."""
+    """Further parallel requests are reserved for chats that do not need them at present."""
     demands: Mapping[Priority, int] = field(default_factory=dict)
-    """Parallel requests that the workers of each priority could make."""
 
     def taken_slots(self, priority: Priority) -> int:
-        """How many of the slots work of higher priorities takes, if that is more than it leaves for this one."""
+        """Return how many slots higher priorities take, if that is more than they leave for this one; otherwise 0."""
         higher = sum(demand for each, demand in self.demands.items() if each.rank < priority.rank)
         taken = min(self.slots, higher)
         left = self.slots - taken
@@ -48,10 +46,10 @@ class ProviderStatus:
 
 @dataclass(frozen=True)
 class QueueStatus:
-    """A workspace's work with one provider, in all priorities together."""
+    """Sums a workspace's work with one provider over all priorities."""
 
     provider: str
     pending: int
-    """Probes without an outcome, in runs that have not ended and are not paused."""
+    """Probes count if they have no outcome and their run has not ended and is not paused."""
     dead_letters: int
     account: ProviderStatus

@@ -1,4 +1,4 @@
-"""Declares, in one place, what one workspace may use of a stack that it shares with others.
+"""Declares what one workspace may use of a stack that it shares with others.
 
 A quota belongs to the workspace, so that tokens, sessions, runs and chats do not multiply it. The operator of a stack
 sets quotas by the template's parameter `WorkspaceQuotas`, such as `tokens=50,fileBytes=1000000000`.
@@ -39,7 +39,6 @@ class QuotaRule(NamedTuple):
     what: str
     """A refusal names what is limited in these words."""
     reason: str
-    """Why the default is what it is."""
 
 
 QUOTAS: Mapping[Quota, QuotaRule] = MappingProxyType(
@@ -86,13 +85,11 @@ _REMEDIES = {
 
 
 class Quotas(NamedTuple):
-    """The quotas of a stack: those that its operator has set, and the defaults of the others."""
-
     set_by_operator: Mapping[Quota, int] = MappingProxyType({})
 
     @classmethod
     def parse(cls, text: str) -> "Quotas":
-        """Read `name=number,…`. ValueError for an unknown name, or anything but a whole number from 0."""
+        """Read `name=number,…`. Raises ValueError for an unknown name, or anything but a whole number from 0."""
         values: dict[Quota, int] = {}
         for entry in filter(None, (each.strip() for each in text.split(","))):
             name, _, number = entry.partition("=")
@@ -117,7 +114,6 @@ class Quotas(NamedTuple):
 
 
 def refusal(quota: Quota, limit: int) -> str:
-    """Return why a request that would exceed a quota is refused."""
     remedy = _REMEDIES.get(quota, "delete some")
     return (
         f"the workspace may have at most {limit:,} {QUOTAS[quota].what}; {remedy}, or ask the operator of this stack "

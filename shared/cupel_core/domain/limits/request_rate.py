@@ -1,8 +1,8 @@
-"""The limits of requests of a caller and of its workspace, shared by all instances of the authorizer.
+"""Limits the requests of a caller and of its workspace, over all instances of the authorizer.
 
-The shared bucket is one number, the time at which it will be full again. An instance takes several permits at once,
-and a few requests per second without any, so that ordinary callers cost no write. The limit is therefore exceeded by
-at most that allowance, once per instance.
+The shared bucket is one number, the time at which it will be full again. An instance takes several permits at once, and
+a few requests per second without any, so that ordinary callers cost no write. The limit is therefore exceeded by at
+most that allowance, once per instance.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ _PERMITS_EXPIRE_AFTER_SECONDS = 10.0
 
 
 class LimitScope(StrEnum):
-    """Whose limit a request exceeds. A user of an identity provider counts as a token."""
+    """The values state whose limit a request exceeds. A user of an identity provider counts as a token."""
 
     TOKEN = "token"  # noqa: S105 - no secret
     WORKSPACE = "workspace"
@@ -30,18 +30,18 @@ class RequestLimit:
 
     @property
     def window_seconds(self) -> float:
-        """How long an empty bucket takes to become full: `burst` requests are allowed per window."""
+        """Return how long an empty bucket takes to become full: `burst` requests are allowed per window."""
         return self.burst / self.per_second
 
     @property
     def draw_seconds(self) -> float:
-        """By how much a draw postpones the time at which the bucket is full."""
+        """Return by how much a draw postpones the time at which the bucket is full."""
         return min(PERMITS_PER_DRAW, self.burst) / self.per_second
 
 
 @dataclass(frozen=True)
 class LocalPermits:
-    """What one instance may still admit of one caller. Times are Unix times."""
+    """Contains what one instance may still admit of one caller. Times are Unix times."""
 
     at: float
     free: float = FREE_BURST
@@ -55,7 +55,7 @@ class LocalPermits:
         return replace(self, at=now, free=free, drawn=drawn)
 
     def after_request(self) -> "LocalPermits | None":
-        """After one admitted request; None if there is no permit for it."""
+        """Return the permits after one admitted request; None if there is no permit for it."""
         if self.drawn > 0:
             return replace(self, drawn=self.drawn - 1)
         return replace(self, free=self.free - 1) if self.free >= 1 else None

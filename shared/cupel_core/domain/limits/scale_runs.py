@@ -1,20 +1,18 @@
-"""Limits that a workspace sets for its scale runs."""
+"""Defines the limits that a workspace sets for its scale runs."""
 
 from cupel_core.base.deferred import dataclass
 
 MAX_COUNT = 1_000
-"""Conversations of each target."""
 
 
 @dataclass(frozen=True)
 class ScaleRunLimits:
-    """A limit that is None is that of the API."""
+    """A field that is None has the limit of the API."""
 
     count: int | None = None
     concurrency: int | None = None
 
     def violations(self, count: int, concurrency: int | None) -> dict[str, str]:
-        """Return which setting limits each field of the request that is beyond a limit."""
         wrong = {}
         if self.count is not None and count > self.count:
             wrong["count"] = f"must be at most {self.count}: maxScaleRunCount of the workspace's settings"

@@ -1,6 +1,6 @@
-"""Slots of what a stack has few of: invocations that run turns of chats, and environments that requests wait in.
+"""Manages slots for scarce resources: invocations that run turns of chats, and environments that requests wait in.
 
-A slot ends at its time, so that one whose holder died becomes free without a repair.
+A slot expires, so that one whose holder died becomes free without a repair.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,23 +10,23 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.limits.worker_capacity import is_fair
 
 type HasRoom = Callable[[int, int], bool]
-"""Whether an owner may have this many slots while this many are taken in all; both numbers include the new slot."""
+"""It returns whether an owner may have this many slots while this many are taken in all; both include the new slot."""
 
 
 MAX_RUNNING_TURNS = 20
-"""`MaximumConcurrency` of the event source of turns."""
+"""It must equal `MaximumConcurrency` of the event source of turns."""
 
 
 @dataclass(frozen=True)
 class Slot:
     owner: str
     until: float
-    """Unix time."""
+    """It is a Unix time."""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """The slots that are taken, by holder: a worker, or a request."""
+    """The slots are keyed by holder, which is a worker or a request."""
 
     taken: Mapping[str, Slot] = field(default_factory=dict)
 
@@ -34,7 +34,8 @@ class Slots:
         return holder in self.taken
 
     def take(self, holder: str, slot: Slot, has_room: HasRoom, now: float) -> "Slots":
-        """Return the slots with one for this holder, or these if there is no room. The slot of a holder is extended."""
+        """Return the slots with one for this holder, or unchanged if there is no room. An existing slot of the holder
+        is extended."""
         taken = {each: other for each, other in self.taken.items() if other.until > now}
         own = sum(other.owner == slot.owner for other in taken.values()) + 1
         if holder in taken or has_room(own, len(taken) + 1):
@@ -49,7 +50,7 @@ def has_room(own: int, used: int, quota: int) -> bool:
     """Return whether a workspace may have `own` turns in progress while `used` are in progress in all.
 
     A turn may wait minutes for a slow agent, so one workspace's turns could take every invocation. As in a worker of
-    probes, a workspace may use `SHARE_OF_FREE` times what is left free: alone 16 of 20, and a workspace that arrives
-    finds a free one.
+    probes, a workspace may use `SHARE_OF_FREE` times what is left free: alone it may use 16 of 20, so that another
+    workspace finds a free one.
     """
     return own <= quota and is_fair(own, used, MAX_RUNNING_TURNS)

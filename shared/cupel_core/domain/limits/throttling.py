@@ -1,4 +1,4 @@
-"""Whether a provider throttles an account: judged by the share of throttled calls, never by a single one.
+"""Decides whether a provider throttles an account, by the share of throttled calls and never by a single one.
 
 Providers answer some calls with 429 at random, whatever the load. Such a call is retried after its own wait; slowing
 down the whole account would only waste time. An account that sends too fast is throttled at a much higher share.
@@ -11,8 +11,8 @@ from cupel_core.base.deferred import dataclass
 THROTTLED_FRACTION = 0.1
 """Retrying this share of the calls costs less than a lower limit."""
 SIGNIFICANCE = 0.002
-"""How unlikely the observed throttles must be in an account of which that share is throttled: three of three calls are
-significant, and 32 of 200, but not one of one or two of four."""
+"""The observed throttles must be this improbable for an account with that share: three of three calls are significant,
+and 32 of 200, but not one of one or two of four."""
 MAX_CALLS = 200
 """More calls would not change the decision, and would delay it when the provider's load changes."""
 HALF_LIFE_SECONDS = 10.0
@@ -20,7 +20,7 @@ HALF_LIFE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class RecentCalls:
-    """The latest calls of an account; older ones count less. `at` is the Unix time of the last update."""
+    """Contains the latest calls of an account; older ones count less. `at` is the Unix time of the last update."""
 
     calls: float = 0.0
     throttles: float = 0.0
@@ -39,7 +39,7 @@ class RecentCalls:
 
 
 def _probability_of_at_least(throttles: int, calls: int) -> float:
-    """The upper tail of the binomial distribution with the share THROTTLED_FRACTION."""
+    """Return the upper tail of the binomial distribution with the share THROTTLED_FRACTION."""
     share = THROTTLED_FRACTION
     return sum(
         comb(calls, count) * share**count * (1 - share) ** (calls - count) for count in range(throttles, calls + 1)

@@ -1,9 +1,10 @@
-"""A token bucket for a limit per minute. Tokens are lent to workers; unused ones are returned."""
+"""Implements a token bucket for a limit per minute. Tokens are lent to workers; unused ones are returned."""
 
 from cupel_core.base.deferred import dataclass
 
 BURST_SECONDS = 2.0
-"""How much of the rate may be used at once; providers enforce per-minute limits over shorter times too."""
+"""At most this much of the rate may be used at once, because providers also enforce per-minute limits over shorter
+times."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class TokenBucket:
         return TokenBucket(min(capacity(per_minute), self.level + gained), max(self.at, now))
 
     def after_return(self, lent: float, used: float, per_minute: float) -> "TokenBucket":
-        """After a worker returned its loan, less what it used."""
+        """Return the bucket after a worker returned its loan, less what it used."""
         return TokenBucket(min(capacity(per_minute), self.level + lent - used), self.at)
 
     def after_loan(self, lent: float) -> "TokenBucket":
@@ -29,7 +30,7 @@ class TokenBucket:
 
 
 def capacity(per_minute: float) -> float:
-    """The burst size; at least one, or a slow limit would never let a call through."""
+    """Return the burst size, which is at least one, or a slow limit would never allow a call."""
     return max(1.0, per_minute * BURST_SECONDS / 60)
 
 

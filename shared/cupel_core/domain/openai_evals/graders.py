@@ -1,4 +1,4 @@
-"""Graders of OpenAI's evals as assertions, and back: nothing about a grader is stored but its assertion."""
+"""Converts graders of OpenAI's evals to assertions and back; nothing but the assertion of a grader is stored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,11 +12,10 @@ from cupel_core.domain.scoring.grader_values import DEFAULT_RANGE
 NAMESPACES = frozenset({"item", SAMPLE})
 COSINE = "cosine"
 _DIGITS = 9
-"""Of scores and thresholds that are mapped to another range and back."""
+"""Scores and thresholds that are mapped to another range and back are rounded to this many digits."""
 
 
 def to_assertion(grader: Mapping[str, Any]) -> dict[str, Any]:
-    """The assertion of a validated grader, as JSON."""
     match grader["type"]:
         case "string_check":
             own = {"type": "string-check", "value": _fields(grader, "operation", "input", "reference")}
@@ -35,7 +34,7 @@ def to_assertion(grader: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_grader(assertion: Assertion) -> dict[str, Any] | None:
-    """The grader of an assertion; None for one that OpenAI's evals do not have."""
+    """Return the grader of an assertion; None for one that OpenAI's evals do not have."""
     value, name = assertion.value, assertion.metric or assertion.type
     match assertion.type:
         case "string-check":
@@ -64,7 +63,7 @@ def to_grader(assertion: Assertion) -> dict[str, Any] | None:
 
 
 def score_in_range(assertion: Assertion, score: float) -> float:
-    """A score from 0 to 1 in the range of the assertion's grader."""
+    """Map a score from 0 to 1 to the range of the assertion's grader."""
     if assertion.kind != "score-model":
         return score
     low, high = assertion.value.get("range", DEFAULT_RANGE)
@@ -72,7 +71,6 @@ def score_in_range(assertion: Assertion, score: float) -> float:
 
 
 def uses_sample(graders: Sequence[Assertion]) -> bool:
-    """Whether any of these compares or judges what the target answered."""
     texts = (text for grader in graders if isinstance(grader.value, Mapping) for text in _templates(grader.value))
     return any(SAMPLE in namespaces_of(text) for text in texts)
 

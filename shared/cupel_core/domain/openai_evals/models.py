@@ -1,4 +1,5 @@
-"""Names of models: `gpt-6.1-terra` is `openai/gpt-6.1-terra`; any other target has its provider in its name."""
+"""Converts names of models: `gpt-6.1-terra` is `openai/gpt-6.1-terra`; any other target has its provider in its
+name."""
 
 _OPENAI = "openai/"
 

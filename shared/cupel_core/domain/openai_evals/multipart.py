@@ -1,4 +1,4 @@
-"""Forms with files, as `multipart/form-data` (RFC 7578)."""
+"""Reads forms with files, as `multipart/form-data` (RFC 7578)."""
 
 import re
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class FormField(NamedTuple):
 
 
 def read_form(content_type: str, body: bytes) -> dict[str, FormField]:
-    """The fields by name. Raises ValueError for any other body."""
+    """Return the fields by name. Raises ValueError for any other body."""
     found = _BOUNDARY.search(content_type)
     if found is None:
         raise ValueError("must be multipart/form-data with a boundary")

@@ -1,4 +1,4 @@
-"""Sampling parameters of OpenAI's runs and graders as parameters of a target, and back."""
+"""Converts sampling parameters of OpenAI's runs and graders to parameters of a target, and back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _GRADER = {**_SHARED, "max_completions_tokens": "maxOutputTokens"}
 
 
 def run_params(sampling: Mapping[str, Any]) -> dict[str, Any]:
-    """Of `sampling_params` of a run, in the form of chat completions or of responses."""
+    """Convert `sampling_params` of a run, in the form of chat completions or of responses."""
     params = _renamed(sampling, _RUN)
     reply_format = sampling.get("response_format") or (sampling.get("text") or {}).get("format")
     if reply_format and (written := _format(reply_format)):
@@ -20,7 +20,6 @@ def run_params(sampling: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_sampling_params(params: Mapping[str, Any], *, of_responses: bool) -> dict[str, Any]:
-    """The parameters of a target as `sampling_params`."""
     sampling = _renamed(params, {name: own for own, name in _RUN.items()})
     if "responseFormat" in params:
         written = _openai_format(params["responseFormat"], of_responses=of_responses)

@@ -1,4 +1,5 @@
-"""Rows of a run's data as scenarios: the item is in the scenario's variables, the messages are rendered from it."""
+"""Converts rows of a run's data to scenarios: the item is in the scenario's variables, the messages are rendered from
+it."""
 
 import hashlib
 import json
@@ -11,20 +12,20 @@ from cupel_core.domain.scoring.grader_templates import SAMPLE, recorded_sample, 
 
 ITEM = "item"
 STORED_ANSWERS = frozenset({"stored_completions", "responses"})
-"""Types of sources whose rows are answers of runs."""
+"""Sources of these types have answers of runs as rows."""
 RECORDED_TARGET = "sim/echo"
-"""The target of a run that calls no model: its answers are in its data."""
+"""It is the target of a run that calls no model, because the answers are in its data."""
 _ROLES = {**{str(role): role for role in MessageRole if role is not MessageRole.TOOL}, "developer": MessageRole.SYSTEM}
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _MAX_MESSAGES = 200
 
 type Row = Mapping[str, Any]
-"""`item`, and `sample` if it has an answer."""
+"""A row has `item`, and `sample` if it has an answer."""
 type InputMessages = Mapping[str, Any]
 
 
 def sampled_scenario(number: int, row: Row, input_messages: InputMessages) -> Scenario:
-    """What a model is asked with a row. Raises ValueError, saying what is wrong."""
+    """Return the scenario that asks a model with a row. Raises ValueError with the problem."""
     if input_messages["type"] == "item_reference":
         messages = _referenced(input_messages["item_reference"], row[ITEM])
     else:
@@ -38,7 +39,8 @@ def sampled_scenario(number: int, row: Row, input_messages: InputMessages) -> Sc
 
 
 def recorded_scenario(number: int, row: Row) -> Scenario:
-    """A row that is graded as it is. Its answer, or the row itself, is what the simulated target repeats."""
+    """Return the scenario of a row that is graded as it is. The simulated target repeats the answer, or the row
+    itself."""
     sample = row.get(SAMPLE) or {}
     text = recorded_sample(sample).get("output_text")
     shown = text if isinstance(text, str) and text.strip() else json.dumps(row[ITEM], ensure_ascii=False)
@@ -47,7 +49,7 @@ def recorded_scenario(number: int, row: Row) -> Scenario:
 
 
 def answer_row(transcript_id: str, messages: Sequence[Message], model: str, metadata: Mapping[str, Any]) -> Row:
-    """The row of an answered conversation, in the form of OpenAI's stored completions."""
+    """Return the row of an answered conversation, in the form of OpenAI's stored completions."""
     answer = _message_json(messages[-1])
     item = {
         "id": transcript_id,
@@ -69,13 +71,14 @@ def _message_json(message: Message) -> dict[str, Any]:
 
 
 def data_digest(source: Mapping[str, Any], rows: Sequence[Row]) -> str:
-    """The same for equal data, so that runs of it have the same scenarios."""
+    """Return the same digest for equal data, so that runs of it have the same scenarios."""
     text = json.dumps([source, list(rows)], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def as_text(content: Any) -> str:
-    """The text of a message's content: a text, a part, or a list of both. Raises ValueError for images and audio."""
+    """Return the text of a message's content: a text, a part, or a list of both. Raises ValueError for images and
+    audio."""
     return "\n".join(map(_part_text, content)) if isinstance(content, list) else _part_text(content)
 
 

@@ -1,4 +1,4 @@
-"""What an operation stores under its tag, and where that stands in the prompt."""
+"""Defines what an operation stores under its tag, and where the value is placed in the prompt."""
 
 from enum import StrEnum
 
@@ -18,9 +18,8 @@ class ArtifactFormat(StrEnum):
 
 class ArtifactPersistence(StrEnum):
     PERSISTED = "persisted"
-    """Stays with its history until the conversation ends."""
+    """The value and its history last until the conversation ends."""
     RUN_ONLY = "run_only"
-    """Belongs to one turn."""
 
 
 class ArtifactUsage(StrEnum):
@@ -40,11 +39,11 @@ class WriteMode(StrEnum):
 
 
 class PromptRole(StrEnum):
-    """Of a message that an operation adds to the prompt."""
+    """An operation adds messages with these roles to the prompt."""
 
     SYSTEM = "system"
     DEVELOPER = "developer"
-    """Stored and sent as `system`."""
+    """The message is stored and sent as `system`."""
     USER = "user"
     ASSISTANT = "assistant"
 
@@ -58,34 +57,31 @@ class PromptPlace(StrEnum):
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Where the value of an artifact stands in the prompt."""
-
     at: PromptPlace
     depth_from_end: int | None = None
     role: PromptRole | None = None
     template: str | None = None
-    """Renders the value; the value as text if None."""
+    """It renders the value; if None, the value is converted to text."""
 
 
 @dataclass(frozen=True)
 class HistoryLimit:
-    """How much of the history of a persisted artifact stays; its newest value always does."""
+    """Limits the history of a persisted artifact; its newest value is never removed."""
 
     max_versions: int = DEFAULT_VERSIONS
     max_age_days: int | None = None
-    """None for no limit."""
 
 
 @dataclass(frozen=True)
 class ArtifactSpec:
-    """How an operation stores its value: one tag per operation, one operation per tag."""
+    """Defines how an operation stores its value; operations and tags correspond one to one."""
 
     tag: str
     format: ArtifactFormat
     persistence: ArtifactPersistence
     usage: ArtifactUsage
     semantics: str
-    """`state`, `log/feed`, `lore/memory`, `intermediate` or another word: only for who shows it."""
+    """It is `state`, `log/feed`, `lore/memory`, `intermediate` or another word, and only used for display."""
     write_mode: WriteMode = WriteMode.REPLACE
     title: str | None = None
     retention: HistoryLimit | None = None

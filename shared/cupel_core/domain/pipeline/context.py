@@ -1,4 +1,4 @@
-"""The names that the templates of an operation see. Never criteria, instructions, headers or keys."""
+"""Provides the names that the templates of an operation see, never criteria, instructions, headers or keys."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -21,34 +21,33 @@ from cupel_core.domain.pipeline.turns import Artifacts, next_version
 
 @dataclass(frozen=True)
 class HookBase:
-    """What every operation of a hook sees, before its dependencies have added anything."""
+    """Contains what every operation of a hook sees, without results of its dependencies."""
 
     hook: Hook
     messages: tuple[Message, ...]
-    """Before the main call what was said; after it the prompt of the main call."""
+    """Before the main call, it is the conversation; after it, it is the prompt of the main call."""
     artifacts: Artifacts
     operations: Mapping[str, str] = field(default_factory=dict)
-    """The tag of each operation by its id."""
     user: str = ""
-    """The current user message, as rewritten before this hook."""
+    """It is the current user message, as rewritten before this hook."""
     original_user: str = ""
     answer: str | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
-    """`{scenarioId, dimensions}`."""
+    """It has the fields `{scenarioId, dimensions}`."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     now: str = ""
     trigger: Trigger = Trigger.GENERATE
     chat: Mapping[str, Any] = field(default_factory=dict)
-    """`{chat, exchange}` in a chat."""
+    """In a chat, it has the fields `{chat, exchange}`."""
 
     @cached_property
     def context(self) -> Mapping[str, Any]:
-        """What operations see that depend on no other. Nobody changes it."""
+        """Return the shared, unmodified names for operations without dependencies."""
         return _context(self, (), {})
 
 
 def step_context(base: HookBase, steps: HookSteps, results: Results, step: ProfileOperation) -> Mapping[str, Any]:
-    """What an operation sees: the base of its hook, and the values and effects of its dependencies."""
+    """Return what an operation sees: the base of its hook, and the values and effects of its dependencies."""
     return _context(base, visible_steps(steps, step), results) if step.depends_on else base.context
 
 
@@ -84,7 +83,6 @@ def _visible_messages(base: HookBase, visible: HookSteps, results: Results) -> t
 
 
 def _artifacts(base: HookBase, visible: HookSteps, results: Results) -> dict[str, dict[str, Any]]:
-    """`{value, history}` by tag."""
     visible_now = {tag: each.at(base.now) for tag, each in base.artifacts.items()}
     for step in visible:
         result, tag = results.get(step.id), step.artifact.tag
@@ -98,6 +96,5 @@ def _last(messages: tuple[Message, ...], role: MessageRole) -> str:
 
 
 def user_text(messages: tuple[Message, ...]) -> str:
-    """The text of the current user message; empty if there is none."""
     position = last_user_position(messages)
     return "" if position is None else messages[position].spoken_text

@@ -1,4 +1,7 @@
-"""Operations: what runs before and after the main call of a turn. Read from JSON that the contract has validated."""
+"""Describes operations, which run before and after the main call of a turn.
+
+They are read from JSON that the contract has validated.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,19 +15,17 @@ from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplatePa
 
 
 class Hook(StrEnum):
-    """Where an operation runs."""
+    """An operation runs before or after the main call."""
 
     BEFORE = "before_main_llm"
     AFTER = "after_main_llm"
 
 
 class Trigger(StrEnum):
-    """Why a turn runs."""
+    """A turn runs for one of these reasons."""
 
     GENERATE = "generate"
-    """A new user message is answered."""
     REGENERATE = "regenerate"
-    """The last user message is answered again."""
 
 
 class OperationKind(StrEnum):
@@ -40,8 +41,6 @@ class ConditionOperator(StrEnum):
 
 @dataclass(frozen=True)
 class RunCondition:
-    """What an output of a guard must be for an operation to run."""
-
     operation_id: str
     output: str
     operator: ConditionOperator
@@ -65,7 +64,6 @@ class EffectType(StrEnum):
 
     @property
     def rewritten(self) -> str | None:
-        """What it rewrites, in words; None if it rewrites nothing."""
         return _REWRITTEN.get(self)
 
 
@@ -83,14 +81,12 @@ class SystemUpdate(StrEnum):
 
 @dataclass(frozen=True)
 class OperationEffect:
-    """A change that an operation makes with its value, if it is done."""
-
     type: EffectType
     mode: SystemUpdate | None = None
     role: PromptRole | None = None
     depth_from_end: int | None = None
     template: str | None = None
-    """Renders the value; the value as text if None."""
+    """It renders the value; if None, the value is converted to text."""
 
 
 type OperationParams = TemplateParams | LlmParams | GuardParams
@@ -104,7 +100,7 @@ _PARAMS: dict[OperationKind, type[TemplateParams | LlmParams | GuardParams]] = {
 
 @dataclass(frozen=True)
 class ProfileOperation:
-    """One configured action: it makes one value, stores it under one tag and may use it in effects."""
+    """Describes a configured action, which produces one value, stores it under one tag and may use it in effects."""
 
     id: str
     name: str
@@ -119,7 +115,7 @@ class ProfileOperation:
     run_conditions: tuple[RunCondition, ...] = ()
     effects: tuple[OperationEffect, ...] = ()
     is_debugged: bool = False
-    """Whether records of turns have the texts of its calls."""
+    """Records of turns have the texts of the operation's calls."""
 
     @cached_property
     def kind(self) -> OperationKind:
@@ -127,12 +123,11 @@ class ProfileOperation:
 
     @property
     def rank(self) -> tuple[float, str]:
-        """Of operations that do not depend on each other, the one with the lower rank comes first."""
+        """Return a sort key by which operations that do not depend on each other are ordered."""
         return self.order, self.id
 
     @cached_property
     def writer(self) -> Mapping[str, Any]:
-        """What is stored of it with the values that it writes."""
         artifact = self.artifact
         return {
             "operationId": self.id,
@@ -144,7 +139,6 @@ class ProfileOperation:
 
     @property
     def templates(self) -> dict[str, str]:
-        """By their fields."""
         own = {f"params.{name}": text for name, text in self.params.templates.items()}
         inclusion = self.artifact.inclusion
         if inclusion is not None and inclusion.template is not None:
@@ -156,7 +150,6 @@ class ProfileOperation:
 
     @property
     def expressions(self) -> dict[str, str]:
-        """By their fields."""
         if not isinstance(self.params, GuardParams):
             return {}
         return {f"params.{name}": text for name, text in self.params.expressions.items()}

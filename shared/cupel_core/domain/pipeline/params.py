@@ -1,4 +1,4 @@
-"""The parameters of each kind of operation."""
+"""Defines the parameters of each kind of operation."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -16,14 +16,12 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
-    """What of an answer is its JSON."""
+    """The extraction determines which part of an answer is its JSON."""
 
     RAW = "raw"
-    """All of it."""
     CODE_BLOCK = "code_block"
-    """Its first fenced block."""
     PATTERN = "pattern"
-    """The first group of a regular expression, or its match."""
+    """The first group of a regular expression, or its match, is JSON."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class OutputSpec:
     mode: OutputMode = OutputMode.TEXT
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
     extract: OutputExtraction | None = None
-    """RAW if None."""
+    """None stands for RAW."""
     pattern: str | None = None
 
     @property
@@ -41,26 +39,21 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TemplateParams:
-    """Renders a text; calls no model."""
-
     template: str
     strict_variables: bool = False
     skip_when_blank: bool = True
 
     @property
     def call(self) -> None:
-        """It calls no model."""
+        """Return None, because no model is called."""
 
     @property
     def templates(self) -> dict[str, str]:
-        """By their fields."""
         return {"template": self.template}
 
 
 @dataclass(frozen=True)
 class ModelCall:
-    """One call of a model: whom it asks, and what."""
-
     target: Target
     prompt: str
     system: str | None = None
@@ -75,8 +68,6 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class LlmParams:
-    """Calls a model once."""
-
     call: Annotated[ModelCall, INLINE]
     output: OutputSpec = OutputSpec()
 
@@ -87,9 +78,7 @@ class LlmParams:
 
 class GuardEngine(StrEnum):
     RULES = "rules"
-    """Each output is an expression."""
     LLM = "llm"
-    """A model answers all outputs."""
 
 
 class GuardErrorPolicy(StrEnum):
@@ -100,25 +89,23 @@ class GuardErrorPolicy(StrEnum):
 
 @dataclass(frozen=True)
 class GuardOutput:
-    """One question that a guard answers with true or false."""
-
     key: str
     title: str
     description: str | None = None
     when: str | None = None
-    """An expression, true or false by its truth; only with the engine RULES."""
+    """It is an expression whose truth value counts; only the engine RULES has it."""
 
 
 @dataclass(frozen=True)
 class GuardParams:
-    """Answers declared questions with true or false; other operations run on condition of its answers."""
+    """Answers declared questions with true or false, which are conditions for other operations."""
 
     engine: GuardEngine
     outputs: tuple[GuardOutput, ...]
     on_error: GuardErrorPolicy = GuardErrorPolicy.ERROR
     strict_variables: bool = False
     call: ModelCall | None = None
-    """Only with the engine LLM."""
+    """The engine LLM alone has it."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -130,7 +117,6 @@ class GuardParams:
 
     @property
     def expressions(self) -> dict[str, str]:
-        """By their fields."""
         numbered = enumerate(self.outputs)
         return {f"outputs.{number}.when": each.when for number, each in numbered if each.when is not None}
 

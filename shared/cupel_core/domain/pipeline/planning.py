@@ -1,4 +1,4 @@
-"""Which operations of a profile run in a turn, and in which order their results apply."""
+"""Selects the operations of a profile that run in a turn, and the order in which their results apply."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ from cupel_core.domain.pipeline.profiles import Pipeline
 
 
 class OmissionReason(StrEnum):
-    """Why an operation is not part of a turn."""
+    """An operation is left out of a turn for one of these reasons."""
 
     DISABLED = "disabled"
     TRIGGER_MISMATCH = "trigger_mismatch"
@@ -24,7 +24,7 @@ class OmittedOperation:
 
 @dataclass(frozen=True)
 class PipelinePlan:
-    """The operations of one turn by hook, each in commit order, and those that are left out."""
+    """Lists the operations of one turn by hook, each in commit order, and those that are left out."""
 
     steps: Mapping[Hook, tuple[ProfileOperation, ...]]
     omitted: tuple[OmittedOperation, ...]
@@ -35,7 +35,8 @@ class PipelinePlan:
 
 
 def plan_turn(pipeline: Pipeline, trigger: Trigger) -> PipelinePlan:
-    """A pure function of the profile's version and the trigger, so that a resumed turn has the same plan."""
+    """Plan a turn as a pure function of the profile's version and the trigger, so that a resumed turn has the same
+    plan."""
     included = [operation for operation in pipeline.operations if _omission(operation, trigger) is None]
     omitted = (
         OmittedOperation(operation.id, reason)
@@ -53,10 +54,8 @@ def _omission(operation: ProfileOperation, trigger: Trigger) -> OmissionReason |
 
 
 def commit_order(operations: Iterable[ProfileOperation]) -> tuple[ProfileOperation, ...]:
-    """Dependencies first, then by `order`, then by id: the least such order. There must be no cycle.
-
-    Kahn's algorithm over a heap. A dependency that is not among the operations is ignored.
-    """
+    """Return dependencies first, then by `order`, then by id: the least such order. There must be no cycle. This is
+    Kahn's algorithm over a heap. A dependency that is not among the operations is ignored."""
     by_id = {operation.id: operation for operation in operations}
     waiting = {each.id: {other for other in each.depends_on if other in by_id} for each in by_id.values()}
     ready = [operation.rank for operation in by_id.values() if not waiting[operation.id]]
@@ -71,7 +70,7 @@ def commit_order(operations: Iterable[ProfileOperation]) -> tuple[ProfileOperati
 
 
 def _freed(waiting: Mapping[str, set[str]], done: str) -> Sequence[str]:
-    """The operations that depended on this one alone, which is removed from what each waits for."""
+    """Remove an operation from what the others wait for, and return those that waited for it alone."""
     freed = []
     for operation_id, missing in waiting.items():
         if done in missing:

@@ -1,6 +1,7 @@
-"""Operation profiles: named, versioned sets of operations, with warnings of what a valid one probably does not mean.
+"""Describes operation profiles, which are named, versioned sets of operations, and warns of probable mistakes in valid
+ones.
 
-A profile executes nothing.
+This module executes no operation.
 """
 
 import re
@@ -19,7 +20,7 @@ from cupel_core.domain.pipeline.operations import EffectType, Hook, OperationKin
 MAX_OPERATIONS = 40
 MAX_EFFECTS = 10
 MAX_PROFILE_BYTES = 256 * 1024
-"""Of the JSON of a version in ASCII, as it is stored. A table item has at most 400 KB."""
+"""The JSON of a version has at most this many bytes in ASCII, as it is stored. A table item has at most 400 KB."""
 
 
 _INSERTED_AT = {
@@ -36,7 +37,7 @@ class ExecutionMode(StrEnum):
 
 
 class ProfileIssue(NamedTuple):
-    """An error or a warning about a field (`operations.3.dependsOn.0`), for the profile's author."""
+    """Describes an error or a warning about a field (`operations.3.dependsOn.0`), for the profile's author."""
 
     field: str
     message: str
@@ -44,30 +45,28 @@ class ProfileIssue(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What a version of a profile has: operations, and how they are executed."""
-
     mode: Annotated[ExecutionMode, JsonName("executionMode")] = ExecutionMode.CONCURRENT
     operations: tuple[ProfileOperation, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, ProfileOperation]:
-        """Of two operations with one id, the first."""
+        """Return the operations by id; the first of two operations with one id counts."""
         return {operation.id: operation for operation in reversed(self.operations)}
 
     def in_hook(self, hook: Hook) -> tuple[ProfileOperation, ...]:
         return tuple(operation for operation in self.operations if hook in operation.hooks)
 
     def depends(self, operation: ProfileOperation, other_id: str) -> bool:
-        """Whether an operation depends on another, directly or not."""
         return other_id in self.dependencies(operation)
 
     def dependencies(self, operation: ProfileOperation) -> frozenset[str]:
-        """The ids of all operations that an operation depends on, directly or not; its own if there is a cycle."""
+        """Return the ids of all direct and indirect dependencies; the operation's own id is among them if there is a
+        cycle."""
         return reachable({each.id: each.depends_on for each in self.operations}, operation.id)
 
 
 def reachable(edges: Mapping[str, Sequence[str]], start: str) -> frozenset[str]:
-    """The nodes to which a path of at least one edge leads from `start`."""
+    """Return the nodes to which a path of at least one edge leads from `start`."""
     seen: set[str] = set()
     pending = [*edges.get(start, ())]
     while pending:
@@ -80,7 +79,7 @@ def reachable(edges: Mapping[str, Sequence[str]], start: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class ProfileVersion:
-    """An immutable version; `content` is the JSON of its pipeline."""
+    """`content` is the JSON of the version's pipeline."""
 
     number: int
     content: Mapping[str, Any]
@@ -93,31 +92,25 @@ class ProfileVersion:
 
 @dataclass(frozen=True)
 class ProfileHead:
-    """A profile without its operations."""
-
     id: str
     name: str
     version: int
-    """The newest."""
     enabled: bool
     created_at: datetime
     updated_at: datetime
     description: str | None = None
     session_id: str = ""
-    """Part of the names of its sessions in chats: another one begins them afresh."""
+    """The names of the profile's sessions in chats contain it, so another value starts new sessions."""
     revision: int = field(default=1, compare=False)
 
 
 class Profile(NamedTuple):
-    """A profile at one of its versions."""
-
     head: ProfileHead
     version: ProfileVersion
     warnings: tuple[ProfileIssue, ...] = ()
 
 
 def profile_warnings(pipeline: Pipeline) -> tuple[ProfileIssue, ...]:
-    """Return the warnings of a profile that has no errors."""
     return tuple(
         issue
         for number, operation in enumerate(pipeline.operations)

@@ -1,6 +1,6 @@
-"""The prompt that the main call gets: the messages so far, inclusions of artifacts, and effects of operations.
+"""Builds the prompt of the main call from the messages so far, inclusions of artifacts, and effects of operations.
 
-Positions are counted before anything is inserted, and what is inserted at one place stays in its order: leaving one
+Positions are counted before anything is inserted, and insertions at one place keep their order, so leaving one
 insertion out moves no other.
 """
 
@@ -25,36 +25,34 @@ _INCLUDED_AS = {
 
 
 class PromptChange(NamedTuple):
-    """A change of the prompt with the text that it inserts."""
-
     effect: OperationEffect
     text: str
     operation_id: str = ""
 
 
 class PromptMessage(NamedTuple):
-    """A message of a prompt, and the operation that has added it; None for what was said, and the system prompt."""
+    """Contains a message of a prompt, and the operation that added it; None for the conversation and the system
+    prompt."""
 
     message: Message
     operation_id: str | None = None
 
 
 def inclusion_change(inclusion: Inclusion, text: str, operation_id: str) -> PromptChange:
-    """An inclusion is an effect of the same place."""
     kind, mode = _INCLUDED_AS[inclusion.at]
     role = inclusion.role or PromptRole.SYSTEM
     return PromptChange(OperationEffect(kind, mode, role, inclusion.depth_from_end), text, operation_id)
 
 
 def prompt_changes(steps: HookSteps, results: Results) -> Iterator[PromptChange]:
-    """The prompt effects of operations that are done, in commit order; a blank text changes nothing."""
+    """Yield the prompt effects of operations that are done, in commit order; a blank text changes nothing."""
     for step, effect, text in _applied_effects(steps, results):
         if effect.type.changes_prompt:
             yield PromptChange(effect, text, step.id)
 
 
 def rewritten_text(steps: HookSteps, results: Results, kind: EffectType) -> str | None:
-    """The text of the last rewrite of this kind in commit order; None if there is none."""
+    """Return the text of the last rewrite of this kind in commit order; None if there is none."""
     if not any(effect.type is kind for step in steps for effect in step.effects):
         return None
     texts = [text for _, effect, text in _applied_effects(steps, results) if effect.type is kind]
@@ -71,7 +69,6 @@ def _applied_effects(steps: HookSteps, results: Results) -> Iterator[tuple[Profi
 
 
 def with_user_text(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
-    """With another text of the current user message, which keeps its files."""
     position = last_user_position(messages)
     if position is None:
         return tuple(messages)
@@ -82,14 +79,13 @@ def with_user_text(messages: Sequence[Message], text: str) -> tuple[Message, ...
 
 
 def effective_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) -> tuple[Message, ...]:
-    """The messages with all changes. What was said after the current user message, as calls of tools and their
-    results, keeps its place behind it and behind what is inserted."""
+    """Return the messages with all changes. Tool calls and results after the current user message stay after it and
+    after insertions."""
     changes = tuple(changes)
     return tuple(each.message for each in traced_prompt(messages, changes)) if changes else tuple(messages)
 
 
 def traced_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) -> tuple[PromptMessage, ...]:
-    """The effective prompt, with the operations that have added messages."""
     changes = tuple(changes)
     base = list(messages)
     user = last_user_position(base)
@@ -110,7 +106,7 @@ def traced_prompt(messages: Sequence[Message], changes: Iterable[PromptChange]) 
 
 
 def prompt_hash(prompt: Iterable[Message]) -> str:
-    """SHA-256 of a prompt, to compare turns by it."""
+    """Return the SHA-256 of a prompt, by which turns are compared."""
     written = json.dumps([message.to_json() for message in prompt], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
 
@@ -120,12 +116,11 @@ def last_user_position(messages: Sequence[Message]) -> int | None:
 
 
 def _leading_system(messages: Sequence[Message]) -> int:
-    """How many system messages lead."""
     return next((n for n, each in enumerate(messages) if each.role is not MessageRole.SYSTEM), len(messages))
 
 
 def _position(effect: OperationEffect, length: int, leading: int) -> int:
-    """Where a message is inserted, never before the leading system messages."""
+    """Return where a message is inserted, which is never before the leading system messages."""
     if effect.type is EffectType.AFTER_LAST_USER:
         return length
     return max(leading, length + (effect.depth_from_end or 0))

@@ -1,4 +1,4 @@
-"""The record of a turn, as it is stored with its transcript: what ran, what it made, and which effects applied."""
+"""Builds the record of a turn, which is stored with its transcript: operations, their values, and applied effects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from cupel_core.domain.pipeline.turns import OpenTurn, commit_rows
 def turn_record(
     plan: PipelinePlan, turn: OpenTurn, number: int, version: int, originals: Mapping[str, str]
 ) -> dict[str, Any]:
-    """`originals` are the texts that were rewritten, as `originalUser` and `originalAnswer`."""
+    """Return the record; `originals` are the texts that were rewritten, as `originalUser` and `originalAnswer`."""
     return {
         "number": number,
         "trigger": Trigger.GENERATE,
@@ -32,7 +32,6 @@ def turn_record(
 
 
 def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
-    """A row per effect, in the order in which they apply."""
     return [
         {
             "hook": row.hook,
@@ -47,7 +46,7 @@ def commit_report(plan: PipelinePlan, turn: OpenTurn) -> list[dict[str, Any]]:
 
 
 def operation_record(hook: Hook, step: ProfileOperation, result: StepResult) -> dict[str, Any]:
-    """Without what is empty: most operations are done, and have only a value."""
+    """Return the record without empty fields, because most operations are done and only have a value."""
     optional = {
         "value": result.value,
         "skippedReason": result.skip_reason,

@@ -1,4 +1,4 @@
-"""How the operations of a turn ended."""
+"""Describes how the operations of a turn ended."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -24,13 +24,11 @@ class SkipReason(StrEnum):
     GUARD_NOT_MATCHED = "guard_not_matched"
     DEPENDENCY_NOT_DONE = "dependency_not_done"
     DEPENDENCY_MISSING = "dependency_missing"
-    """The dependency is not part of the turn."""
     CONDITION_FALSE = "condition_false"
-    """A template rendered nothing."""
 
 
 class StepErrorCode(StrEnum):
-    """Besides those of providers (`ProbeErrorCode`)."""
+    """These are codes besides those of providers (`ProbeErrorCode`)."""
 
     TEMPLATE_RENDER_ERROR = "template_render_error"
     OUTPUT_PARSE_ERROR = "output_parse_error"
@@ -46,19 +44,17 @@ class StepError(NamedTuple):
 
 
 class EffectText(NamedTuple):
-    """What an effect inserts or writes: its text, or why that could not be rendered."""
+    """Contains the text that an effect inserts or writes, or why it could not be rendered."""
 
     text: str = ""
     error: str | None = None
 
 
 type CallSummary = Mapping[str, Mapping[str, Any]]
-"""`{inputs, outputs}` of an operation's call, bounded: for the record of its turn. Empty without a call."""
+"""It has bounded `{inputs, outputs}` of an operation's call for the record of its turn, and is empty without a call."""
 
 
 class PaidAnswer(NamedTuple):
-    """The answer of a model whose operation has not ended."""
-
     text: str
     spend: Spend
     call: CallSummary = MappingProxyType({})
@@ -66,23 +62,21 @@ class PaidAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class StepResult:
-    """The end of one operation in one hook. Only what is done has a value and payloads."""
+    """Describes the end of one operation in one hook. Only operations that are done have a value and payloads."""
 
     status: StepStatus
     value: Any = None
-    """Of its artifact, after the write mode was applied."""
+    """It is the value of the artifact, after the write mode was applied."""
     payloads: tuple[EffectText, ...] = ()
-    """Of its effects, in their order."""
     inclusion: EffectText | None = None
-    """Its artifact's text in the prompt."""
     skip_reason: SkipReason | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Why it was skipped: what blocked it, or which condition did not hold."""
+    """It explains why the operation was skipped: what blocked it, or which condition did not hold."""
     error: StepError | None = None
     spend: Spend = _NOTHING
     duration_ms: int = 0
     started_at: str = ""
-    """Empty for one that never began."""
+    """It is empty if the operation never began."""
     call: CallSummary = field(default_factory=dict)
 
     @property
@@ -91,7 +85,6 @@ class StepResult:
 
     @property
     def payload_error(self) -> str | None:
-        """Why one of its texts could not be rendered; None if all were."""
         payloads = (*self.payloads, *([self.inclusion] if self.inclusion else []))
         return next((each.error for each in payloads if each.error is not None), None)
 

@@ -1,6 +1,6 @@
-"""The rules of a profile beyond the shape of its fields: parameters, artifacts, effects and dependencies.
+"""Checks the rules of a profile beyond the shape of its fields: parameters, artifacts, effects and dependencies.
 
-All that fail are reported together.
+All errors are reported together.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,7 +80,7 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
 
 
 def param_issues(operation: ProfileOperation, field: str) -> Iterator[ProfileIssue]:
-    """`field` is that of the parameters."""
+    """Yield the issues of an operation's parameters; `field` is the field of the parameters."""
     match operation.params:
         case LlmParams() as params:
             yield from (ProfileIssue(f"{field}.output.{name}", text) for name, text in _output_issues(params.output))
@@ -224,7 +224,7 @@ class _Rewrite(NamedTuple):
 
 
 def _rival_rewrites(pipeline: Pipeline) -> Iterator[ProfileIssue]:
-    """Two operations that rewrite one text in one hook, of which neither depends on the other."""
+    """Yield an issue for two independent operations that rewrite the same text in one hook."""
     rewrites = [
         _Rewrite(f"operations.{number}.effects.{position}.type", operation, effect.type)
         for number, operation in enumerate(pipeline.operations)
@@ -295,7 +295,7 @@ def _condition_issue(pipeline: Pipeline, operation: ProfileOperation, condition:
 
 
 def _cycles(pipeline: Pipeline) -> Iterator[ProfileIssue]:
-    """Each cycle once, at its first operation. An operation that depends on itself has been reported."""
+    """Yield each cycle once, at its first operation. An operation that depends on itself is reported elsewhere."""
     reported: set[str] = set()
     for number, operation in enumerate(pipeline.operations):
         if operation.id in reported or pipeline.by_id[operation.id] is not operation:
@@ -308,7 +308,7 @@ def _cycles(pipeline: Pipeline) -> Iterator[ProfileIssue]:
 
 
 def _way_back(pipeline: Pipeline, start: str) -> tuple[str, ...]:
-    """The shortest path of dependencies from an operation to itself, without its end; empty if there is none."""
+    """Return the shortest path of dependencies from an operation to itself, without its end; empty if there is none."""
     paths: dict[str, tuple[str, ...]] = {start: (start,)}
     pending = [start]
     for node in pending:

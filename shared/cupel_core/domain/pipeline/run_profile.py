@@ -1,4 +1,4 @@
-"""The profile of a run, as its turns use it."""
+"""Describes the profile of a run, as its turns use it."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,8 +14,6 @@ from cupel_core.domain.pipeline.sizes import MAX_STATE_LENGTH, PLANNED_STEP_LENG
 
 @dataclass(frozen=True)
 class RunProfile:
-    """The version of a profile that a run was started with."""
-
     id: str
     name: str
     version: int
@@ -33,33 +31,27 @@ class RunProfile:
 
     @cached_property
     def ranked(self) -> tuple[ProfileOperation, ...]:
-        """Those that are enabled, by rank."""
         return tuple(sorted(self.enabled, key=lambda operation: operation.rank))
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
-        """Of the operations that are enabled, by their ids."""
         return {operation.id: operation.artifact.tag for operation in self.enabled}
 
     @cached_property
     def templates_after(self) -> frozenset[str]:
-        """Of the operations after the answer."""
         return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.templates.values())
 
     @cached_property
     def expressions_after(self) -> frozenset[str]:
-        """Of the operations after the answer."""
         return frozenset(text for step in self.plan.steps[Hook.AFTER] for text in step.expressions.values())
 
     @cached_property
     def models(self) -> frozenset[str]:
-        """Those that the operations of a turn call."""
         calls = (step.params.call for steps in self.plan.steps.values() for step in steps)
         return frozenset(call.target.model for call in calls if call is not None)
 
     @property
     def changes_prompt(self) -> bool:
-        """Whether a prompt may differ from what was said."""
         return any(
             operation.artifact.inclusion is not None or any(each.type.changes_prompt for each in operation.effects)
             for operation in self.enabled
@@ -67,7 +59,6 @@ class RunProfile:
 
     @property
     def planned_length(self) -> int:
-        """About how many characters its operations make in a conversation."""
         return min(MAX_STATE_LENGTH, PLANNED_STEP_LENGTH * self.plan.step_count)
 
     def calls_models(self, hook: Hook) -> bool:
@@ -75,7 +66,7 @@ class RunProfile:
 
     @classmethod
     def of_snapshot(cls, data: Mapping[str, Any] | None) -> Self | None:
-        """Of `{id, name, version, enabled, content}`; None without one, and for one that is not enabled."""
+        """Read `{id, name, version, enabled, content}`; return None without one, or if it is not enabled."""
         if data is None or not data["enabled"]:
             return None
         return cls(data["id"], data["name"], data["version"], decode(Pipeline, data["content"]))

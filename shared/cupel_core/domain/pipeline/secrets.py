@@ -1,4 +1,4 @@
-"""Texts that look like API keys: refused in profiles, and hidden in the texts that records of turns show."""
+"""Recognizes texts that look like API keys, which profiles refuse and records of turns mask."""
 
 import re
 

@@ -1,28 +1,29 @@
-"""How large the values of operations are."""
+"""Limits the size of the values of operations."""
 
 from collections.abc import Mapping
 from typing import Any
 
 MAX_STATE_LENGTH = 2_000_000
-"""Characters of all that the operations of one conversation make: values, earlier versions, texts, and records."""
+"""All that the operations of one conversation produce has at most this many characters: values, versions, texts,
+records."""
 PLANNED_STEP_LENGTH = 50_000
-"""What a worker expects of one operation in a conversation."""
+"""A worker expects this many characters of one operation in a conversation."""
 _SCALAR_LENGTH = 5
-"""Of a number, a boolean or null."""
+"""A number, a boolean or null counts as this many characters."""
 
 
 def step_share(state_length: int, steps: int) -> int:
-    """How much each operation of a turn may add to what past turns have made. Independent of what the others of the
-    turn add, and so of which of them ends first."""
+    """Return how much each operation of a turn may add to the state of past turns. It does not depend on what other
+    operations of the turn add, and so not on which of them ends first."""
     return max(0, MAX_STATE_LENGTH - state_length) // max(1, steps)
 
 
 def value_length(value: Any) -> int:
-    """About how many characters a JSON value has; exact for a text."""
+    """Return about how many characters a JSON value has; the number is exact for a text."""
     if isinstance(value, str):
         return len(value)
     length, pending = 0, [value]
-    while pending:  # A function that calls itself takes nearly twice as long.
+    while pending:  # A recursive function would take nearly twice as long.
         each = pending.pop()
         if isinstance(each, str):
             length += len(each)

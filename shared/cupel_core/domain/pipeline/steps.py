@@ -1,4 +1,4 @@
-"""Which operations of a hook may start, and which never can. The operations are always in commit order."""
+"""Decides which operations of a hook may start, and which never can. The operations are always in commit order."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -9,12 +9,11 @@ from cupel_core.domain.pipeline.results import SkipReason, StepErrorCode, StepRe
 MAX_CONCURRENT = 8
 type HookSteps = Sequence[ProfileOperation]
 type Results = Mapping[str, StepResult]
-"""By operation id."""
 
 
 def settle(steps: HookSteps, results: Results) -> dict[str, StepResult]:
-    """With the results of the operations that can never start: of those that were blocked, and those whose conditions
-    do not hold. Their dependents follow."""
+    """Add results for the operations that can never start because they are blocked or their conditions do not hold. The
+    operations that depend on them follow."""
     settled, ids = dict(results), {step.id for step in steps}
     for step in steps:
         if step.id not in settled and (result := _without_start(step, ids, settled)) is not None:
@@ -25,7 +24,7 @@ def settle(steps: HookSteps, results: Results) -> dict[str, StepResult]:
 def ready_steps(
     steps: HookSteps, results: Results, running: Collection[str], mode: ExecutionMode
 ) -> tuple[ProfileOperation, ...]:
-    """Those to start now, for settled results. Of those that may start, the one of the lowest rank comes first."""
+    """Return the operations to start now, given settled results, with the lowest rank first."""
     limit = 1 if mode is ExecutionMode.SEQUENTIAL else MAX_CONCURRENT
     open_steps = (step for step in steps if step.id not in results and step.id not in running)
     free = [step for step in open_steps if all(_is_done(results, each) for each in step.depends_on)]
@@ -33,13 +32,13 @@ def ready_steps(
 
 
 def first_failure(steps: HookSteps, results: Results) -> ProfileOperation | None:
-    """The first required operation, in commit order, that is not done; None if all are, once all have ended."""
+    """Return the first required operation, in commit order, that is not done; None if all are. All must have ended."""
     return next((step for step in steps if step.required and _has_failed(results[step.id])), None)
 
 
 def visible_steps(steps: HookSteps, step: ProfileOperation) -> tuple[ProfileOperation, ...]:
-    """The dependencies of an operation, direct or not, in commit order. It sees nothing of the others, so that what it
-    does is independent of their timing."""
+    """Return the direct and indirect dependencies of an operation, in commit order. It sees nothing of other
+    operations, so that its result does not depend on their timing."""
     by_id, seen = {each.id: each for each in steps}, set[str]()
     pending = list(step.depends_on)
     while pending:
@@ -51,7 +50,7 @@ def visible_steps(steps: HookSteps, step: ProfileOperation) -> tuple[ProfileOper
 
 
 def _has_failed(result: StepResult) -> bool:
-    """Also if an effect cannot be applied, or the artifact not be included."""
+    """Return whether it is not done, an effect cannot be applied, or the artifact cannot be included."""
     return not result.is_done or result.payload_error is not None
 
 

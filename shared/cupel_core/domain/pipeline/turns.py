@@ -1,4 +1,5 @@
-"""The state of the pipeline in a conversation: its artifacts, the turn in progress, and the records of past turns."""
+"""Contains the state of the pipeline in a conversation: its artifacts, the turn in progress, and records of past
+turns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -21,31 +22,27 @@ _NOTHING = Spend()
 
 @dataclass(frozen=True)
 class StoredArtifact:
-    """A persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first.
-
-    Times are those at which turns began.
-    """
+    """Contains a persisted artifact: its value, the value's text in the prompt, and earlier values, oldest first. Times
+    are the starts of turns."""
 
     value: Any
     inclusion: str | None = None
     history: tuple[Any, ...] = ()
     written_at: str = ""
     history_times: tuple[str, ...] = ()
-    """When each earlier value was written."""
     first_at: str = ""
-    """When its first value was written."""
     max_age_days: int | None = None
-    """After which earlier values are no part of its history, as of its last write."""
+    """Older values are no part of the history, as of the last write."""
     version: int = 1
-    """How many values there were, with this one."""
+    """It counts the values so far, including this one."""
     writer: Mapping[str, Any] = field(default_factory=dict)
-    """`{operationId, title, format, usage, semantics}` of the operation that has written the value."""
+    """It has `{operationId, title, format, usage, semantics}` of the operation that wrote the value."""
     turn_id: str | None = None
-    """In a chat: the turn that has written the value, and the position of its exchange."""
+    """In a chat, this turn wrote the value, at the position of its exchange."""
     position: int | None = None
 
     def at(self, now: str) -> Self:
-        """Without the earlier values that are too old by then."""
+        """Return the artifact without earlier values that are too old at this time."""
         if self.max_age_days is None or not self.history:
             return self
         earliest = datetime.fromisoformat(now) - timedelta(days=self.max_age_days)
@@ -56,11 +53,9 @@ class StoredArtifact:
 
 
 type Artifacts = Mapping[str, StoredArtifact]
-"""By tag."""
 
 
 def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None) -> Any:
-    """The value of an artifact after an operation has made `value`."""
     if spec.write_mode is WriteMode.REPLACE or before is None:
         return value
     if isinstance(value, list):
@@ -70,19 +65,15 @@ def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None)
 
 @dataclass(frozen=True)
 class OpenTurn:
-    """A turn whose effects are not committed yet."""
-
     now: str
-    """When it began, as templates see it."""
+    """It is the start of the turn, as templates see it."""
     before: Results = field(default_factory=dict)
     after: Results = field(default_factory=dict)
     answers: Mapping[str, PaidAnswer] = field(default_factory=dict)
-    """Of the hook in progress: by operation, what was paid for and has no result yet."""
+    """For each operation of the hook in progress, it has an answer that was paid for and has no result yet."""
     is_prepared: bool = False
-    """Every operation before the main call has ended."""
     is_answered: bool = False
     is_reviewed: bool = False
-    """Every operation after the main call has ended."""
     prompt_hash: str | None = None
 
     @property
@@ -101,7 +92,7 @@ class OpenTurn:
         *,
         are_all: bool = False,
     ) -> Self:
-        """`are_all` says that every operation of the hook has ended."""
+        """Add results; `are_all` states that every operation of the hook has ended."""
         left = {name: answer for name, answer in (answers or {}).items() if name not in results}
         if hook is Hook.BEFORE:
             return replace(self, before=results, answers=left, is_prepared=are_all or self.is_prepared)
@@ -110,25 +101,18 @@ class OpenTurn:
 
 @dataclass(frozen=True)
 class PipelineState:
-    """What a conversation keeps of its profile between calls."""
-
     artifacts: Artifacts = field(default_factory=dict)
-    """Those that are persisted."""
     past_spend: Spend = field(default_factory=Spend)
-    """Of the operations of past turns."""
     records: tuple[Mapping[str, Any], ...] = ()
-    """Of the turns so far, as they are stored with the transcript."""
     turn: OpenTurn | None = None
 
     @property
     def spend(self) -> Spend:
-        """Of all operations."""
         spent = self.turn.spend if self.turn else _NOTHING
         return self.past_spend + spent if spent.calls else self.past_spend
 
     @property
     def length(self) -> int:
-        """About how many characters past turns have left."""
         stored = (*self.records, *(encode(artifact) for artifact in self.artifacts.values()))
         return sum(map(value_length, stored))
 
@@ -136,7 +120,7 @@ class PipelineState:
         return PipelineState(self.artifacts, self.past_spend, self.records, turn)
 
     def without_content(self) -> Self:
-        """What was spent, and nothing that was said."""
+        """Return what was spent, without any content."""
         return replace(self, artifacts={}, records=())
 
 
@@ -145,10 +129,10 @@ def _results(data: Mapping[str, Any]) -> dict[str, StepResult]:
 
 
 def turn_changes(plan: PipelinePlan, ranked: Iterable[ProfileOperation], state: PipelineState) -> list[PromptChange]:
-    """What changes the prompt of the turn in progress: inclusions by rank of their operations, then effects.
+    """Return the changes of the prompt of the turn in progress: inclusions by rank of their operations, then effects.
 
-    `ranked` are the operations of the profile that are enabled, by rank, also those that this turn leaves out: the
-    persisted value of such an operation is included all the same.
+    `ranked` are the enabled operations of the profile by rank. It includes operations that this turn leaves out,
+    because their persisted values are still included.
     """
     results = state.turn.before if state.turn else {}
     inclusions = (_inclusion(operation, results, state.artifacts) for operation in ranked)
@@ -168,8 +152,6 @@ def _inclusion(operation: ProfileOperation, results: Results, artifacts: Artifac
 
 
 class CommitRow(NamedTuple):
-    """What became of one effect."""
-
     hook: Hook
     operation_id: str
     effect_index: int
@@ -179,7 +161,7 @@ class CommitRow(NamedTuple):
 
 
 def commit_rows(plan: PipelinePlan, turn: OpenTurn) -> Iterator[CommitRow]:
-    """Of the operations that are done, in commit order."""
+    """Yield the effects of the operations that are done, in commit order."""
     for hook, steps in plan.steps.items():
         for step in steps:
             result = turn.results(hook).get(step.id)
@@ -198,8 +180,8 @@ def _effect_status(payload: EffectText) -> str:
 def committed_artifacts(
     plan: PipelinePlan, turn: OpenTurn, artifacts: Artifacts, *, of_turn: bool = False
 ) -> dict[str, StoredArtifact]:
-    """The artifacts after the turn: each operation that is done has written its own. With `of_turn` also those that
-    last no longer than the turn."""
+    """Return the artifacts after the turn, to which each operation that is done has written its own. With `of_turn`,
+    they include those that last no longer than the turn."""
     written = dict(artifacts)
     for hook, steps in plan.steps.items():
         for step in steps:
@@ -212,7 +194,7 @@ def committed_artifacts(
 
 
 def next_version(step: ProfileOperation, result: StepResult, before: StoredArtifact | None, now: str) -> StoredArtifact:
-    """An artifact after an operation that is done, with as much of its history as is to stay."""
+    """Return an artifact after an operation that is done, with its history cut to the retention."""
     spec = step.artifact
     limit = spec.retention or HistoryLimit()
     earlier = slice(1 - limit.max_versions, None) if limit.max_versions > 1 else slice(0)

@@ -1,1 +1,1 @@
-"""Reports of runs: which conversations they show, and how far graders agree."""
+"""Selects the conversations that reports of runs show, and measures how far graders agree."""

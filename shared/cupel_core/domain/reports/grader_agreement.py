@@ -1,4 +1,4 @@
-"""How far two graders agree on whether conversations pass."""
+"""Measures how far two graders agree on whether conversations pass."""
 
 from random import Random
 
@@ -12,8 +12,6 @@ _RESAMPLES = 1_000
 
 @dataclass
 class GraderPairs:
-    """Conversations that two graders have both judged, by their verdicts."""
-
     both_passed: int = 0
     only_first: int = 0
     only_second: int = 0
@@ -45,13 +43,12 @@ class GraderPairs:
 
     @property
     def agreement(self) -> float | None:
-        """The share of equal verdicts."""
         total = self.conversations
         return (self.both_passed + self.both_failed) / total if total else None
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's; None if both graders always say the same, because chance alone would explain it."""
+        """Return Cohen's kappa; None if both graders always say the same, because chance alone would explain it."""
         first, second, agreement = self.first_pass_rate, self.second_pass_rate, self.agreement
         if first is None or second is None or agreement is None:
             return None
@@ -60,7 +57,7 @@ class GraderPairs:
 
     @property
     def alpha(self) -> float | None:
-        """Krippendorff's, nominal, for two graders; None if there is a single verdict."""
+        """Return Krippendorff's nominal alpha for two graders; None if all verdicts are equal."""
         differing = self.only_first + self.only_second
         passed, failed = 2 * self.both_passed + differing, 2 * self.both_failed + differing
         if not passed or not failed:
@@ -68,7 +65,7 @@ class GraderPairs:
         return 1 - differing * (passed + failed - 1) / (passed * failed)
 
     def kappa_interval(self) -> Interval | None:
-        """Of 95 %, by a seeded bootstrap; None for fewer than MIN_PAIRS conversations."""
+        """Return a 95 % interval by a seeded bootstrap; None for fewer than MIN_PAIRS conversations."""
         if self.conversations < MIN_PAIRS or self.kappa is None:
             return None
         rng = Random(self.conversations)  # noqa: S311 - reproducible, not secret
@@ -78,7 +75,6 @@ class GraderPairs:
         return Interval(resampled[int(0.025 * len(resampled))], resampled[int(0.975 * (len(resampled) - 1))])
 
     def _resampled(self, rng: Random) -> "GraderPairs":
-        """As many conversations, drawn with replacement."""
         left, remaining, drawn = self.conversations, self.conversations, list[int]()
         for count in (self.both_passed, self.only_first, self.only_second):
             share = count / remaining if remaining else 0.0

@@ -1,4 +1,4 @@
-"""What is stored of a report beside its document."""
+"""Describes what is stored of a report beside its document."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from cupel_core.domain.reports.trials import Trial
 from cupel_core.domain.runs.run import RunFailure
 
 ALGORITHM = "report-1"
-"""Part of a report's id; another one when the same inputs would give another document."""
+"""A report's id contains this version, which changes when the same inputs would give another document."""
 
 
 class ReportFormat(StrEnum):
@@ -24,16 +24,13 @@ class ReportFormat(StrEnum):
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """What a report is computed from: equal inputs are the same report."""
+    """Identifies a report by its inputs: equal inputs give the same report."""
 
     run_id: str
     revision: str
-    """Identifies the outcomes."""
     rescore_ids: tuple[str, ...] = ()
-    """Completed rescores, whose agreement with the run is reported."""
     summarizer_model: str | None = None
     prompt_version: int = 0
-    """Of the summarizer's instructions."""
 
     @property
     def report_id(self) -> str:
@@ -44,25 +41,21 @@ class ReportInputs:
 
 @dataclass(frozen=True)
 class ReportRecord:
-    """A report as stored, without its document."""
-
     workspace: str
     run_id: str
     id: str
     created_at: datetime
     summarizer_model: str | None = None
     status: JobStatus = JobStatus.QUEUED
-    """RUNNING is known from the job only."""
+    """A stored status is never RUNNING, which only the job knows."""
     completed_at: datetime | None = None
     failure: RunFailure | None = None
     texts_expire_at: datetime | None = None
-    """When the first of the quoted conversations expires; from then on no text of the report is shown."""
+    """The first of the quoted conversations expires then; afterwards, no text of the report is shown."""
     is_summary_missing: bool = False
-    """Whether the summarizer gave none, for example because the budget did not allow its call."""
+    """The summarizer gave none, for example because the budget did not allow its call."""
     trial: Trial | None = None
-    """Of its revised system prompt."""
     trial_refusal: str | None = None
-    """Why a trial that the run asked for could not start."""
 
     @property
     def job_id(self) -> str:
@@ -70,7 +63,6 @@ class ReportRecord:
 
     @property
     def result_id(self) -> str:
-        """What its job computes."""
         return f"{self.run_id}/{self.id}"
 
     def completed(

@@ -1,4 +1,4 @@
-"""Which conversations a report shows: deterministic, spread over scenarios, targets and personas."""
+"""Selects the conversations that a report shows: deterministically, spread over scenarios, targets and personas."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,22 +11,20 @@ from typing import NamedTuple
 from cupel_core.base.deferred import dataclass
 
 MAX_TAGS = 20
-"""The most frequent ones, of which conversations are shown."""
+"""Conversations are shown for at most this many tags, the most frequent ones."""
 MAX_CANDIDATES = 100
-"""Per tag: those with the lowest scores."""
+"""Each tag has at most this many candidates, those with the lowest scores."""
 
 
 class SampleCandidate(NamedTuple):
-    """A conversation that may be shown."""
-
     probe_index: int
     score: float
-    """0 if it has none."""
+    """It is 0 if the conversation has none."""
     column: int
     scenario: str
     persona: str | None
     rank: int
-    """Orders equal ones: the same for the same seed."""
+    """It orders equal candidates, identically for the same seed."""
 
     @property
     def order(self) -> tuple[float, int]:
@@ -39,8 +37,6 @@ def rank_of(seed: int, index: int) -> int:
 
 @dataclass
 class CandidatePool:
-    """The candidates with the lowest scores, in constant memory."""
-
     _heap: list[tuple[float, int, SampleCandidate]] = field(default_factory=list)
 
     def add(self, candidate: SampleCandidate) -> None:
@@ -52,12 +48,11 @@ class CandidatePool:
 
     @property
     def candidates(self) -> list[SampleCandidate]:
-        """The lowest score first."""
         return sorted((entry[2] for entry in self._heap), key=lambda candidate: candidate.order)
 
 
 def lowest_first(candidates: Sequence[SampleCandidate], count: int) -> list[SampleCandidate]:
-    """The lowest scores; of equal ones, those of scenarios and targets that are shown least."""
+    """Return the lowest scores; ties go to scenarios and targets that are shown least."""
     return list(_greedy(candidates, count, by_score=True, shown=Counter()))
 
 
@@ -88,10 +83,10 @@ def summary_order(
     passed: Sequence[SampleCandidate],
     count: int,
 ) -> list[SampleCandidate]:
-    """Which conversations a summarizer is shown: three failed ones for each that passed, for contrast.
+    """Return the conversations for a summarizer: three failed ones for each that passed, for contrast.
 
-    Round robin over the tags, the most frequent first; within a tag, those of scenarios, targets and personas that are
-    shown least.
+    Tags take turns, the most frequent first; within a tag, conversations of scenarios, targets and personas that are
+    shown least come first.
     """
     shown, chosen = Counter[object](), dict[int, SampleCandidate]()
     for tag in cycle(tags or [""]):
@@ -108,7 +103,7 @@ def _is_any_left(candidates: Mapping[str, Sequence[SampleCandidate]], chosen: Ma
 
 
 def _interleaved(failed: Sequence[SampleCandidate], passed: Sequence[SampleCandidate]) -> Iterator[SampleCandidate]:
-    """Three, one, three, one; what is left of either at the end."""
+    """Yield three failed candidates, one passed one, and so on; the rest of either comes last."""
     rest = list(passed)
     for number, candidate in enumerate(failed, start=1):
         yield candidate

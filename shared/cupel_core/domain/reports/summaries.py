@@ -1,4 +1,4 @@
-"""What is kept of a summarizer's answer: only what the shown transcripts support, and a prompt that could be used."""
+"""Checks a summarizer's answer, and retains only what the shown transcripts support and a usable prompt."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,10 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 UNAVAILABLE = "information unavailable"
-"""What the data do not say."""
+"""This text stands for what the data do not say."""
 MAX_SUMMARY_WORDS, MAX_RATIONALE_WORDS = 150, 100
 MAX_SHOWN_TOKENS = 24_000
-"""Of what the summarizer is shown, by our count."""
+"""The summarizer is shown at most this many tokens, as estimated here."""
 MAX_OUTPUT_TOKENS = 2_000
 MAX_DIFF_LENGTH = 20_000
 _MAX_DIFF_LINES = 2_000
@@ -37,7 +37,7 @@ class Finding:
 class CheckedFindings:
     findings: tuple[Finding, ...]
     dropped_quotes: int
-    """Quotes that do not occur in the transcript that they name, or name one that was not shown."""
+    """These quotes do not occur in the transcript that they name, or name one that was not shown."""
 
 
 def word_count(text: str) -> int:
@@ -45,8 +45,8 @@ def word_count(text: str) -> int:
 
 
 def check_findings(findings: Sequence[Finding], shown: Mapping[str, Sequence[str]]) -> CheckedFindings:
-    """The findings with their true quotes; one without any is dropped. `shown` has the texts of each transcript by
-    id; a quote is part of one of them."""
+    """Return the findings with their true quotes; a finding without any is dropped. `shown` has the texts of each
+    transcript by id, one of which must contain the quote."""
     texts = {transcript_id: tuple(map(_normalized, each)) for transcript_id, each in shown.items()}
     kept, dropped = list[Finding](), 0
     for finding in findings:
@@ -63,12 +63,11 @@ def _occurs(evidence: Quotation, texts: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _normalized(text: str) -> str:
-    """Models change white space and case of what they quote, and nothing else is forgiven."""
+    """Normalize white space and case, which models change in quotes; no other change is tolerated."""
     return _SPACE.sub(" ", text).strip().casefold()
 
 
 def revised_prompt_issue(original: str | None, revised: str) -> str | None:
-    """Why a revised prompt cannot be offered; None if it can."""
     if original is None:
         return "there is no system prompt to revise"
     if _is_unavailable(revised):
@@ -82,7 +81,7 @@ def revised_prompt_issue(original: str | None, revised: str) -> str | None:
 
 
 def revised_prompt_repair(original: str | None, revised: str) -> str | None:
-    """The request for a revised prompt that can be offered; None if this one can, or if none is to be expected."""
+    """Return the request for a usable revised prompt; None if this one is usable, or none is to be expected."""
     issue = revised_prompt_issue(original, revised)
     if original is None or issue is None or _is_unavailable(revised):
         return None
@@ -112,7 +111,7 @@ def _placeholders(text: str) -> set[str]:
 
 
 def prompt_diff(original: str, revised: str) -> str:
-    """A unified diff, of at most MAX_DIFF_LENGTH characters; of very many lines, none."""
+    """Return a unified diff of at most MAX_DIFF_LENGTH characters; it is empty for very many lines."""
     before, after = original.splitlines(), revised.splitlines()
     if max(len(before), len(after)) > _MAX_DIFF_LINES:
         return ""

@@ -1,7 +1,7 @@
-"""Trials of a revised system prompt: how large one has to be, and what its comparison says.
+"""Plans trials of a revised system prompt, and interprets their comparisons.
 
-Both arms are run anew on the same scenarios: conversations that were chosen because they failed improve by themselves
-when they are repeated.
+Both arms are run anew on the same scenarios, because conversations that were chosen for their failure improve by
+themselves when they are repeated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,13 @@ from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 from cupel_core.domain.text.figures import format_interval, format_percent, format_points, format_points_apart
 
 DIFFERENCE = 0.10
-"""Of the pass rates, that a trial is made large enough to find."""
+"""A trial is made large enough to find this difference of pass rates."""
 ALPHA = 0.05
 ARMS = 2
 MAX_REPEATS = 100
 BUDGETED_SHARE = 0.75
-"""Of a budget, that the arms are expected to use: the revised prompt may be longer, and calls in flight reserve."""
+"""The arms are expected to use this share of a budget, because the revised prompt may be longer and calls in flight
+reserve."""
 
 
 class TrialVerdict(StrEnum):
@@ -38,30 +39,28 @@ class TrialVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """None for what Cupel chooses."""
+    """Cupel chooses the value of a field that is None."""
 
     scenarios: int | None = None
     repeats: int | None = None
     max_budget_usd: float | None = None
-    """Of both arms together; no limit if None."""
+    """It is for both arms together; None means no limit."""
     adds_last_calls: bool = False
-    """Whether what the last call of each arm sets aside is added to the budget."""
+    """The amount that the last call of each arm sets aside is added to the budget."""
     allow_unpriced: bool = False
     confirmed_usd: float | None = None
 
 
 class TrialMaterial(NamedTuple):
-    """What a trial can be made of."""
-
     scenarios: int
-    """That there are."""
     answers: float
-    """Of an arm to a scenario per repeat: its personas times the columns."""
+    """It is the number of an arm's answers to a scenario per repeat: its personas times the columns."""
     noise: float
-    """Variance of whether a single conversation about a scenario passes."""
+    """It is the variance of whether a single conversation about a scenario passes."""
 
     def differences(self) -> DifferenceVariance:
-        """Of an arm's scenarios. How much the effect differs between them is unknown before: as much as itself."""
+        """Return the variances for an arm's scenarios. How much the effect varies between them is unknown, so its own
+        size is assumed."""
         return DifferenceVariance(DIFFERENCE**2, ARMS * self.noise / self.answers)
 
 
@@ -69,23 +68,20 @@ class TrialSize(NamedTuple):
     scenarios: int
     repeats: int
     detectable_difference: float
-    """A difference of pass rates of this size is found with a chance of 80%."""
+    """A difference of pass rates of this size is found with a chance of 80 %."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial as stored with its report."""
-
     original_run_id: str
     revised_run_id: str
     experiment_id: str
     scenarios: int
     unseen_scenarios: int
-    """Of them, those of which the summarizer has read no conversation."""
     repeats: int
     detectable_difference: float
     max_budget_usd: float | None
-    """Of both arms together."""
+    """It is for both arms together."""
     created_at: datetime
 
     @property
@@ -94,18 +90,19 @@ class Trial:
 
 
 def noise_of(scenarios: Iterable[Trials]) -> float:
-    """Mean variance of single results within a scenario; without repeats, that of all of them, which is larger."""
+    """Return the mean variance of single results within a scenario; without repeats, return the larger variance of
+    all."""
     known = list(scenarios)
     repeated = [each.variance for each in known if each.variance is not None]
     if len(repeated) >= MIN_SCENARIOS:
         return fmean(repeated)
     passed, judged = sum(each.total for each in known), sum(each.n for each in known)
-    rate = (passed + 2) / (judged + 4)  # Agresti and Coull: few results of one kind do not make it 0.
+    rate = (passed + 2) / (judged + 4)  # By Agresti and Coull, a few equal results do not make the noise 0.
     return rate * (1 - rate)
 
 
 def trial_size(material: TrialMaterial, max_probes: int) -> TrialSize:
-    """The smallest trial that finds DIFFERENCE, with at most about so many probes per arm."""
+    """Return the smallest trial that finds DIFFERENCE, with at most about this many probes per arm."""
     per_scenario = max(1, int(max_probes / material.answers))
     if material.scenarios == 1:
         z = normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)
@@ -119,7 +116,8 @@ def trial_size(material: TrialMaterial, max_probes: int) -> TrialSize:
 
 
 def _needed(material: TrialMaterial) -> tuple[int, int]:
-    """With as few repeats as possible: another scenario says more than another repeat."""
+    """Return scenarios and repeats, with as few repeats as possible, because another scenario says more than another
+    repeat."""
     differences = material.differences()
     for repeats in range(1, MAX_REPEATS + 1):
         scenarios = scenarios_for(DIFFERENCE, sqrt(differences.of_difference(repeats)), ALPHA, 1)
@@ -129,7 +127,6 @@ def _needed(material: TrialMaterial) -> tuple[int, int]:
 
 
 def sized(material: TrialMaterial, scenarios: int, repeats: int) -> TrialSize:
-    """A trial of this size, and what it can find."""
     if scenarios == 1:
         z = normal_quantile(1 - ALPHA / 2) + normal_quantile(POWER)
         found = z * sqrt(ARMS * material.noise / (material.answers * repeats))
@@ -140,7 +137,7 @@ def sized(material: TrialMaterial, scenarios: int, repeats: int) -> TrialSize:
 
 
 def choose_scenarios(groups: Sequence[Sequence[int]], count: int, seed: int) -> list[int]:
-    """So many positions at random, ascending: from the first group as long as it has any, then from the next."""
+    """Return random positions, ascending: from the first group as long as it has any, then from the next."""
     rng, chosen = Random(seed), list[int]()  # noqa: S311 - a sample
     for group in groups:
         chosen += rng.sample(group, min(len(group), count - len(chosen)))
@@ -148,7 +145,7 @@ def choose_scenarios(groups: Sequence[Sequence[int]], count: int, seed: int) -> 
 
 
 class TrialResult(NamedTuple):
-    """Pass rates as shares; None where they are unknown."""
+    """Pass rates are shares; unknown ones are None."""
 
     verdict: TrialVerdict
     original_rate: float | None
@@ -157,7 +154,7 @@ class TrialResult(NamedTuple):
     interval: Sequence[float] | None
     p: float | None
     detectable_difference: float
-    """Return the smallest difference that would have been found with a chance of 80%."""
+    """It is the smallest difference that would have been found with a chance of 80 %."""
 
     @property
     def sentence(self) -> str:
@@ -183,7 +180,7 @@ class TrialResult(NamedTuple):
 
 
 def verdict_of(overall: ComparisonVerdict | None, rows: Sequence[ComparisonVerdict]) -> TrialVerdict:
-    """`overall` is that of all targets together, None if they cannot be tested together; `rows` are theirs."""
+    """Return the verdict; `overall` is that of all targets together or None, and `rows` are those of single targets."""
     verdicts = set(rows) if overall is None else {overall}
     if ComparisonVerdict.HIGHER in verdicts and ComparisonVerdict.LOWER not in verdicts:
         return TrialVerdict.HELPS

@@ -1,4 +1,4 @@
-"""Models whose calls are not in the cost of a run, because their price is unknown."""
+"""Lists models whose calls are missing in the cost of a run, because their price is unknown."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -12,19 +12,16 @@ TARGET = "target"
 class UnpricedCalls(NamedTuple):
     model: str
     roles: tuple[str, ...]
-    """What it was called for, without those in which all calls have a price."""
+    """The model was called in these roles, each of which has calls without a price."""
     calls: int | None
-    """None if it is not known how many of them have no price."""
+    """It is None if it is not known how many of the calls have no price."""
 
 
 def unpriced_calls(
     columns: Iterable[tuple[str, ColumnTotals]], has_price: Callable[[str], bool]
 ) -> list[UnpricedCalls]:
-    """Of the targets' models with their totals, and of the models that were called besides them.
-
-    Who is called in a role without a price is known by model since what is used of each is recorded; models of a role
-    that has none recorded are not named.
-    """
+    """Return the targets' models and other models without a price. Models other than targets are known only where their
+    usage was recorded; a role without recorded models is not included."""
     found: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: defaultdict(list))
     for target, totals in columns:
         for role, cost in totals.costs.items():
@@ -39,7 +36,8 @@ def unpriced_calls(
 def _of_role(
     role: str, cost: CostTotal, target: str, has_price: Callable[[str], bool]
 ) -> Iterable[tuple[str, int | None]]:
-    """A provider may say with a reply what it costs, so some calls of a target may have a price without a list."""
+    """Yield the models. A provider may report the cost with a reply, so some calls of a target may have a price without
+    a list."""
     if not cost.unpriced:
         return
     if role == TARGET:

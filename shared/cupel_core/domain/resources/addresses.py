@@ -1,10 +1,10 @@
-"""Addresses of servers that a workspace names, and the secrets that belong to them."""
+"""Compares addresses of servers that a workspace names."""
 
 from urllib.parse import urlsplit
 
 
 def is_same_address(one: str, other: str) -> bool:
-    """Whether two URLs name the same place: host ignoring case, path ignoring trailing slashes."""
+    """Return whether two URLs name the same place: the host ignores case, and the path ignores trailing slashes."""
     return _canonical(one) == _canonical(other)
 
 

@@ -1,4 +1,4 @@
-"""Agents under test behind HTTP."""
+"""Describes connectors, which are agents under test behind HTTP."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -12,12 +12,10 @@ PROVIDER = "connector"
 
 
 def target_of_connector(connector_id: str) -> str:
-    """The name of a connector where a model's is expected."""
     return f"{PROVIDER}/{connector_id}"
 
 
 def connector_of_target(target: str) -> str | None:
-    """The connector's id; None for a model."""
     provider, _, name = target.partition("/")
     return name if provider == PROVIDER else None
 
@@ -27,11 +25,11 @@ class ConnectorType(StrEnum):
     OPENAI = "openai"
     HTTP = "http"
     TOOLS = "tools"
-    """Not an agent: it executes calls of functions."""
+    """It is not an agent, but executes calls of functions."""
 
 
 SECRET_HEADER = "webhook-secret"  # noqa: S105 - the name of a secret
-"""A header of a connector of type `tools` that is not sent: its calls are signed with it."""
+"""This header of a `tools` connector is not sent, but is the key with which its calls are signed."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Connector:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     config: Mapping[str, Any] = field(default_factory=dict)
     headers_version: str | None = None
-    """Version of the stored headers; None if there are none."""
+    """It is None if no headers are stored."""
 
     @property
     def target(self) -> str:
@@ -53,11 +51,12 @@ class Connector:
 
     @property
     def address(self) -> str:
-        """Where requests go to; the type `http` adds a path. Some hosts serve many customers, each under its own."""
+        """Return where requests are sent, with the path of type `http`, because hosts may serve each customer under a
+        path."""
         return address_of(self.base_url, self.config)
 
     def to_json(self) -> dict[str, Any]:
-        """Without the headers' values, so that a run's snapshot can contain it."""
+        """Return the connector without the headers' values, so that a run's snapshot can contain it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -79,7 +78,7 @@ def address_of(base_url: str, config: Mapping[str, Any]) -> str:
 
 
 class ConnectorFields(TypedDict, total=False):
-    """Fields of a connector; in an update, omitted fields are unchanged."""
+    """In an update, omitted fields are unchanged."""
 
     name: str
     type: ConnectorType
@@ -90,8 +89,6 @@ class ConnectorFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ConnectionTestResult:
-    """The result of a test call: `reply` if `ok`, otherwise `error`."""
-
     ok: bool
     latency_ms: int
     reply: str | None = None

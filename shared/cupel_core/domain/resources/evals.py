@@ -1,4 +1,4 @@
-"""An eval: a saved evaluation of targets with chosen scenarios."""
+"""Describes evals, which are saved evaluations of targets with chosen scenarios."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -15,8 +15,6 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 
 @dataclass(frozen=True)
 class Eval:
-    """Its scenarios belong to one definition."""
-
     id: str
     name: str
     definition_id: str
@@ -25,18 +23,18 @@ class Eval:
     updated_at: datetime
     targets: tuple[Target, ...] = ()
     params: ParameterFields = field(default_factory=dict)
-    """Of all its targets; those of a run take precedence over them."""
+    """They apply to all targets; those of a run take precedence."""
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     revision: int = 1
 
     @property
     def only_target(self) -> Target | None:
-        """Its target if it has one, without anything but its model: that can be written as `model`."""
+        """Return the only target if it has nothing but a model, so that it can be written as `model`."""
         target = self.targets[0] if len(self.targets) == 1 else None
         return target if target == Target(target.model if target else "") else None
 
     def to_json(self) -> dict[str, Any]:
-        """Without the fields that every named resource has: id, name and times."""
+        """Return the eval without the fields that every named resource has: id, name and times."""
         only = self.only_target
         connector_id = only.connector_id if only else None
         several = {} if only else {"targets": [encode(target) for target in self.targets]}
@@ -76,7 +74,7 @@ def _targets(data: Mapping[str, Any]) -> tuple[Target, ...]:
 
 @dataclass(frozen=True)
 class EvalSpec:
-    """A requested eval. `definition_id` is needed only for a fork, which shares scenario ids with its parent."""
+    """`definition_id` is needed only for a fork, which shares scenario ids with its parent."""
 
     name: str
     scenario_ids: tuple[str, ...]
@@ -87,7 +85,7 @@ class EvalSpec:
 
 
 class EvalFields(TypedDict, total=False):
-    """An update; omitted fields are unchanged."""
+    """In an update, omitted fields are unchanged."""
 
     name: str
     scenario_ids: Sequence[str]
@@ -95,4 +93,3 @@ class EvalFields(TypedDict, total=False):
     targets: tuple[Target, ...]
     params: ParameterFields
     grader_config: Mapping[str, Any]
-    """Fields of `GraderConfig`."""

@@ -1,4 +1,4 @@
-"""A workspace's defaults for grading."""
+"""Describes a workspace's defaults for grading."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,14 +13,14 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 
 @dataclass(frozen=True)
 class EvaluatorEndpoint:
-    """An external evaluator; None as headers keeps the stored ones."""
+    """Describes an external evaluator; None as headers retains the stored ones."""
 
     url: str
     headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 class SettingsChanges(TypedDict, total=False):
-    """An update of the settings; omitted fields are unchanged, None unsets a field."""
+    """In an update, omitted fields are unchanged, and None unsets a field."""
 
     judge_model: str | None
     persona_model: str | None
@@ -37,14 +37,13 @@ class SettingsChanges(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """A workspace's settings, with the names of the evaluator's headers but not their secret values."""
+    """Contains a workspace's settings, with the names of the evaluator's headers but not their secret values."""
 
     grader_config: GraderConfig
     header_names: tuple[str, ...]
     revision: int = 0
-    """How often they were changed."""
     open_runs: OpenRunLimits = field(default_factory=OpenRunLimits)
     analysis_model: str | None = None
-    """Writes the narratives of deep analyses; rules do if None."""
+    """The model writes the narratives of deep analyses; rules do if None."""
     budgets: PeriodLimits = field(default_factory=PeriodLimits)
     scale_runs: ScaleRunLimits = field(default_factory=ScaleRunLimits)

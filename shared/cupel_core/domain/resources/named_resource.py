@@ -1,4 +1,4 @@
-"""A resource that has a name and secret headers: a persona or a connector."""
+"""Defines resources that have a name and secret headers: personas and connectors."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from cupel_core.base.deferred import dataclass
 
 @dataclass(frozen=True)
 class NamedResource[T]:
-    """A resource with its times and the names of its headers, but not their secret values."""
+    """Contains a resource with its times and the names of its headers, but not their secret values."""
 
     item: T
     header_names: tuple[str, ...]

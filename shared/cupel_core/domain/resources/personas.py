@@ -1,4 +1,4 @@
-"""Simulated users."""
+"""Describes personas, which are simulated users."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -10,9 +10,8 @@ from cupel_core.domain.resources.addresses import is_same_address
 
 @dataclass(frozen=True)
 class Persona:
-    """A simulated user. Its `headers`, whose values are secrets, are sent with every request to a connector at one of
-    `connector_urls`.
-    """
+    """Describes a simulated user. Its secret `headers` are sent with every request to a connector at one of
+    `connector_urls`."""
 
     id: str
     name: str
@@ -20,22 +19,21 @@ class Persona:
     system_prompt: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     headers_version: str | None = None
-    """Version of the stored headers; None if there are none."""
+    """It is None if no headers are stored."""
     connector_urls: tuple[str, ...] = ()
-    """The addresses that the headers were made for."""
+    """The headers may be sent to these addresses."""
 
     @property
     def has_headers(self) -> bool:
         return bool(self.headers) or self.headers_version is not None
 
     def sends_headers_to(self, connector_url: str) -> bool:
-        """Whether its headers may be sent to a connector with this address. Without this rule, anyone who may create a
-        connector could read them.
-        """
+        """Return whether the headers may be sent to a connector with this address. Without this rule, anyone who may
+        create a connector could read them."""
         return any(is_same_address(connector_url, url) for url in self.connector_urls)
 
     def to_json(self) -> dict[str, Any]:
-        """Without the headers' values, so that a run's snapshot can contain it."""
+        """Return the persona without the headers' values, so that a run's snapshot can contain it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -58,7 +56,7 @@ class Persona:
 
 
 class PersonaFields(TypedDict, total=False):
-    """Fields of a persona; in an update, omitted fields are unchanged."""
+    """In an update, omitted fields are unchanged."""
 
     name: str
     description: str | None

@@ -1,4 +1,4 @@
-"""Model providers and their models as a workspace sees them."""
+"""Describes model providers and their models as a workspace sees them."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -9,16 +9,16 @@ from cupel_core.domain.conversations.model_request import Usage
 
 @dataclass(frozen=True)
 class ModelPrice:
-    """What a workspace pays for tokens, in US dollars per million, if the price list does not know or is wrong."""
+    """States prices in US dollars per million tokens, where the price list has none or a wrong one."""
 
     model: str | None
-    """The provider's own name; None for all models without a price of their own."""
+    """It is the provider's own name; None for all models without a price of their own."""
     input_usd_per_million: float
     output_usd_per_million: float
     cached_input_usd_per_million: float | None = None
-    """Of input tokens that the provider's cache of prompts had; None if they cost as much as others."""
+    """It applies to input tokens from the provider's prompt cache; None if they cost as much as others."""
     usd_per_call: float = 0.0
-    """Beside its tokens, or of an agent that reports none."""
+    """It is added to the price of the tokens, or is the price of an agent's call that reports none."""
 
     def cost_usd(self, usage: Usage) -> float:
         cached = usage.cached_input_tokens if self.cached_input_usd_per_million is not None else 0
@@ -36,11 +36,10 @@ class ModelPrice:
 
 
 type Prices = Mapping[str, tuple[ModelPrice, ...]]
-"""A workspace's own prices by provider; a provider without any is not in it."""
 
 
 class ProviderChanges(TypedDict, total=False):
-    """An update of a provider's settings; None restores the default and deletes the key."""
+    """In an update, None restores the default and deletes the key."""
 
     base_url: str | None
     api_key: str | None
@@ -53,14 +52,14 @@ class ProviderChanges(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ProviderView:
-    """A provider as configured in a workspace. Shows whether there is a key, but not the key."""
+    """Describes a provider as configured in a workspace. It shows whether there is a key, but not the key."""
 
     name: str
     title: str
     base_url: str
     enabled: bool
     usable: bool
-    """Whether it is enabled and has the address and the key it needs."""
+    """The provider is enabled and has the address and the key it needs."""
     needs_key: bool
     has_key: bool
     max_parallel_requests: int
@@ -68,12 +67,12 @@ class ProviderView:
     tokens_per_minute: int | None
     prices: tuple[ModelPrice, ...]
     revision: int
-    """How often its settings were changed."""
 
 
 @dataclass(frozen=True)
 class ModelView:
-    """A model in the price list; other models are accepted too. Prices are per million tokens; None is unknown."""
+    """Describes a model in the price list; other models are accepted too. Prices are per million tokens; None is
+    unknown."""
 
     id: str
     name: str

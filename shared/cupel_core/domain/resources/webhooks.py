@@ -1,4 +1,4 @@
-"""A workspace's webhook: what it is called for, how a call is signed, and when a failed one is repeated.
+"""Describes a workspace's webhook: when it is called, how a call is signed, and when a failed one is repeated.
 
 Signatures follow Standard Webhooks (https://www.standardwebhooks.com), so receivers can use its libraries.
 """
@@ -15,19 +15,18 @@ from cupel_core.base.deferred import dataclass
 SECRET_PREFIX = "whsec_"  # noqa: S105 - no secret
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64
 GIVE_UP_AFTER = timedelta(hours=24)
-"""A call that failed is repeated until what it reports is this old."""
+"""A failed call is repeated until the event that it reports is this old."""
 _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS = 5.0, 900.0
 _MAX_FAILURES_IN_A_ROW = 5
 _FIRST_SUSPENSION_SECONDS = 30.0
 
 
 class CallbackScope(StrEnum):
-    """What a run calls the webhook for; recorded with the run when it starts."""
+    """The values state what a run calls the webhook for, which is recorded when the run starts."""
 
     RUNS = "runs"
-    """Its status changes."""
     PROBES = "probes"
-    """Its status changes, and its probes that have an outcome."""
+    """The webhook is called for status changes of the run and for each probe's outcome."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +35,17 @@ class Webhook:
     enabled: bool
     probes: bool
     secret_version: str
-    """The version of the signing secret in Secrets Manager."""
     revision: int
     created_at: datetime
     updated_at: datetime
     disabled_reason: str | None = None
-    """Why Cupel disabled it; None if a user did, or if it is enabled."""
+    """It is None if a user disabled the webhook, or if it is enabled."""
     failures: int = 0
-    """Failed calls in a row."""
+    """It counts consecutive failures."""
     suspended_until: datetime | None = None
 
     @property
     def scope(self) -> CallbackScope | None:
-        """What a run that starts now calls it for."""
         if not self.enabled:
             return None
         return CallbackScope.PROBES if self.probes else CallbackScope.RUNS
@@ -58,7 +55,7 @@ class Webhook:
 
 
 def read_secret(secret: str) -> bytes:
-    """The key of a secret `whsec_<base64>`. Raises ValueError for any other text."""
+    """Return the key of a secret `whsec_<base64>`. Raises ValueError for any other text."""
     try:
         key = b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except Base64Error:
@@ -73,7 +70,7 @@ def write_secret(key: bytes) -> str:
 
 
 def sign(secret: str, message_id: str, now: datetime, body: bytes) -> dict[str, str]:
-    """The three headers by which a receiver recognizes the message, its age and its sender."""
+    """Return the three headers by which a receiver verifies the message, its age and its sender."""
     timestamp = str(int(now.timestamp()))
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
     signature = b64encode(hmac.digest(read_secret(secret), signed, sha256)).decode()
@@ -81,12 +78,12 @@ def sign(secret: str, message_id: str, now: datetime, body: bytes) -> dict[str, 
 
 
 def retry_delay(attempts: int) -> timedelta:
-    """The time to wait after so many failed attempts of one call: 5 s, 10 s, 20 s, … 15 min."""
+    """Return the wait after this many failed attempts of one call: 5 s, 10 s, 20 s, … 15 min."""
     return timedelta(seconds=min(_FIRST_DELAY_SECONDS * 2 ** min(attempts - 1, 20), _MAX_DELAY_SECONDS))
 
 
 def suspension(failures: int) -> timedelta | None:
-    """How long all calls wait after so many failures in a row: from the fifth, 30 s, 60 s, … 15 min."""
+    """Return how long all calls wait after this many consecutive failures: from the fifth, 30 s, 60 s, … 15 min."""
     excess = failures - _MAX_FAILURES_IN_A_ROW
     if excess < 0:
         return None
@@ -94,7 +91,7 @@ def suspension(failures: int) -> timedelta | None:
 
 
 class CallbackStatus(StrEnum):
-    """Of a call in the log."""
+    """The log shows this status of a webhook call."""
 
     RETRYING = "RETRYING"
     DELIVERED = "DELIVERED"
@@ -103,7 +100,7 @@ class CallbackStatus(StrEnum):
 
 @dataclass(frozen=True)
 class CallbackResult:
-    """What became of one attempt. `http_status` is None if there was no answer; `error` then says why."""
+    """Describes one attempt. `http_status` is None if there was no answer; `error` then says why."""
 
     http_status: int | None
     error: str | None
@@ -115,13 +112,13 @@ class CallbackResult:
 
     @property
     def is_gone(self) -> bool:
-        """410: the receiver wants no further calls."""
+        """Return whether the response is 410, by which the receiver refuses further calls."""
         return self.http_status == 410
 
 
 @dataclass(frozen=True)
 class CallbackRecord:
-    """A call as the log has it: the newest attempt, and when the next follows."""
+    """Contains a call as the log has it: the newest attempt, and when the next follows."""
 
     id: str
     type: str

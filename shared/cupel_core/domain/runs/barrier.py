@@ -1,9 +1,9 @@
-"""Progress as sets instead of counters: a tree of nodes over the probe indexes of a run.
+"""Records progress as sets instead of counters, in a tree of nodes over the probe indexes of a run.
 
-A leaf covers up to 100 indexes and holds the sets of completed and failed ones. An inner node holds the set of its
-full children; each member encodes the child's position and how many of its probes failed. Adding to a set is
-idempotent and the write returns the new set, so duplicate reports never change when a node becomes full. A full
-node is added to its parent; a full root ends the run.
+A leaf covers up to 100 indexes and has the sets of completed and failed ones. An inner node has the set of its full
+children; each member encodes the child's position and how many of its probes failed. Adding to a set is idempotent and
+the write returns the new set, so duplicate reports never change when a node becomes full. A full node is added to its
+parent; a full root ends the run.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from cupel_core.base.deferred import dataclass
 
 FANOUT = 100
 MAX_BATCH_SIZE = 10_000
-"""Probes of a hundred leaves, which one request reads."""
+"""One request reads the probes of a hundred leaves."""
 
 
 class Node(NamedTuple):
@@ -29,7 +29,7 @@ class Node(NamedTuple):
 
     @property
     def span(self) -> int:
-        """The maximum number of probe indexes that a node of this level covers."""
+        """Return the maximum number of probe indexes that a node of this level covers."""
         return int(FANOUT ** (self.level + 1))
 
     @property
@@ -42,10 +42,8 @@ def leaf_of(index: int) -> Node:
 
 
 def leaf_batches(indexes: Iterable[int], size: int) -> Iterator[list[int]]:
-    """Probes in batches that are read together: those of the same leaf, and about `size` in the first batch.
-
-    Each further batch is twice as large, so that many leaves without what is looked for take few requests.
-    """
+    """Yield batches of probes that are read together: those of the same leaf, and about `size` in the first batch. Each
+    further batch is twice as large, so that few requests are needed even if matches are rare."""
     by_leaf = (list(group) for _, group in groupby(indexes, key=leaf_of))
     for first in by_leaf:
         batch = first
@@ -56,7 +54,7 @@ def leaf_batches(indexes: Iterable[int], size: int) -> Iterator[list[int]]:
 
 
 def root_of(total: int) -> Node:
-    """The lowest node that covers all indexes of a run of `total` probes."""
+    """Return the lowest node that covers all indexes of a run of `total` probes."""
     root = Node(0, 0)
     while root.span < total:
         root = root.parent
@@ -64,12 +62,11 @@ def root_of(total: int) -> Node:
 
 
 def probe_count(node: Node, total: int) -> int:
-    """The number of probes of the run that a node covers."""
     return max(0, min(node.span, total - node.first_index))
 
 
 def child_count(node: Node, total: int) -> int:
-    """The number of children of an inner node, or of probes of a leaf."""
+    """Return the number of children of an inner node, or of probes of a leaf."""
     covered = probe_count(node, total)
     child_span = node.span // FANOUT
     return -(-covered // child_span)
@@ -77,7 +74,7 @@ def child_count(node: Node, total: int) -> int:
 
 @dataclass(frozen=True)
 class Leaf:
-    """Offsets 0 … 99 within the leaf. An offset is in at most one of the two sets."""
+    """Contains offsets 0 … 99 within the leaf; an offset is in at most one of the two sets."""
 
     completed: frozenset[int] = frozenset()
     failed: frozenset[int] = frozenset()
@@ -87,7 +84,7 @@ class Leaf:
         return self.completed | self.failed
 
     def missing(self, indexes: Iterable[int]) -> list[int]:
-        """The run's `indexes` that have no outcome yet, in order."""
+        """Return the run's `indexes` that have no outcome yet, in order."""
         return [index for index in indexes if index % FANOUT not in self.recorded]
 
     def is_full(self, node: Node, total: int) -> bool:
@@ -96,8 +93,6 @@ class Leaf:
 
 @dataclass(frozen=True)
 class InnerNode:
-    """The set of full children, as encoded by `encode_member`."""
-
     members: frozenset[int] = frozenset()
 
     @property
@@ -106,7 +101,6 @@ class InnerNode:
 
     @property
     def failed_by_child(self) -> dict[int, int]:
-        """The number of failures of each full child, by position."""
         return {member % FANOUT: member // FANOUT for member in self.members}
 
     @property
@@ -118,5 +112,5 @@ class InnerNode:
 
 
 def encode_member(node: Node, failed: int) -> int:
-    """A full node's member in its parent's set: position and number of failures in one integer."""
+    """Return a full node's member in its parent's set: position and number of failures in one integer."""
     return failed * FANOUT + node.number % FANOUT

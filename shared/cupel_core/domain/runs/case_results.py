@@ -1,4 +1,4 @@
-"""The results of a run as a table: a row per case, and a cell per column (a target, asked by one of the prompts)."""
+"""Tabulates the results of a run: a row per case, and a cell per column (a target, asked by one of the prompts)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,34 +12,26 @@ from cupel_core.domain.statistics import mean
 
 @dataclass(frozen=True)
 class CellResults:
-    """The repeats of one case in one column."""
-
     column: Column
     missing: int
-    """Repeats without an outcome."""
     completed: int
     errors: Mapping[str, int]
-    """Number of errored repeats by error code."""
     judged: int
     passed: int
     mean_score: float | None
     decisions: Mapping[str, int]
-    """Number of repeats by decision code."""
     best: int
-    """It counts the repeats whose answer a comparison found the best."""
 
 
 @dataclass(frozen=True)
 class CaseResults:
     index: int
-    """Of the case, among those of the run."""
     case: CaseView
     cells: tuple[CellResults, ...]
-    """In the order of the plan's columns."""
+    """The cells are in the order of the plan's columns."""
 
 
 def cell_indexes(plan: Plan, case: int, column: int) -> range:
-    """The probes of a cell."""
     first = plan.index(ProbePosition(case, column, 0))
     return range(first, first + plan.repeats)
 
@@ -47,7 +39,7 @@ def cell_indexes(plan: Plan, case: int, column: int) -> range:
 def cell_results(
     column: Column, indexes: Sequence[int], outcomes: Mapping[int, Outcome], winners: Collection[int]
 ) -> CellResults:
-    """`outcomes` and `winners` of selections, by probe index, may be those of other cells too."""
+    """Return the cell; `outcomes` and `winners` of selections, by probe index, may include those of other cells."""
     found = [outcomes[index] for index in indexes if index in outcomes]
     transcripts = [outcome for outcome in found if isinstance(outcome, Transcript)]
     results = [transcript.result for transcript in transcripts if transcript.result]

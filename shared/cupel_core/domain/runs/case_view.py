@@ -1,4 +1,4 @@
-"""The case of a probe as read. Workers need it and nothing else that is computed on read."""
+"""Describes the case of a probe as read. Workers need it without other values that are computed on read."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,14 +11,14 @@ from cupel_core.domain.resources.personas import Persona
 
 @dataclass(frozen=True)
 class CaseView:
-    """The case of a probe, as it was at the run's start. If the run's snapshot is gone, the id is empty."""
+    """The case is as it was at the run's start. If the run's snapshot was deleted, the id is empty."""
 
     scenario_id: str = ""
     scenario_name: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     dimensions: Mapping[str, float] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Without the variables."""
+    """The variables are not included."""
     persona_id: str | None = None
     persona_name: str | None = None
 

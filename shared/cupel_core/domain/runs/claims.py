@@ -1,4 +1,4 @@
-"""Workers' claims on the probes of a leaf, so that a duplicate delivery does not call a model twice.
+"""Manages workers' claims on the probes of a leaf, so that a duplicate delivery does not call a model twice.
 
 A worker writes its claim into the leaf and reads all claims back from the same write. DynamoDB orders the writes to an
 item, so of two overlapping claims the later writer sees the earlier one and yields. A claim is short and its worker
@@ -19,52 +19,46 @@ from cupel_core.domain.runs.slow_calls import SlowCall
 
 @dataclass(frozen=True)
 class Claim:
-    """Offsets of one leaf, claimed until a Unix time; zero if the claim was revoked."""
+    """Claims offsets of one leaf until a Unix time, which is zero if the claim was revoked."""
 
     offsets: frozenset[int]
     until: float
     since: float
-    """The Unix time at which its worker claimed them."""
     calling: Mapping[int, float] = field(default_factory=dict)
     """It has the Unix times of the first calls of conversations in progress, by offset, as the worker last reported
-    them.
-
-    Claimed probes that are not in it wait for a slot, for the pace of their run or for a budget."""
+    them. Other claimed probes wait for a slot, for the pace of their run or for a budget."""
     slow_calls: tuple[SlowCall, ...] = ()
-    """Calls in flight when the claim was last renewed, as far as a reader of the progress wants to know."""
+    """These were in flight when the claim was last renewed; only those of interest to readers of the progress are
+    included."""
 
 
 @dataclass(frozen=True)
 class SliceDivision:
-    """The indexes of a slice without an outcome in the leaf, divided by the claims of other workers."""
+    """Divides the indexes of a slice without an outcome by the claims of other workers."""
 
     unclaimed: tuple[int, ...] = ()
-    """Never claimed: run them."""
     expired: tuple[int, ...] = ()
-    """Claimed, but the claim expired: outcomes may be stored without being in the barrier, so check before running."""
+    """The claim expired; outcomes may be stored without being in the barrier, so the worker checks before it runs
+    them."""
     claimed: tuple[int, ...] = ()
-    """Another worker is running these now."""
     rounds: Mapping[int, int] = field(default_factory=dict)
-    """By index, the last retry round in which the probe was taken out of the leaf to be run again."""
+    """For a probe that a retry took out of the leaf, this is the last such retry round, by index."""
 
     @property
     def missing(self) -> list[int]:
-        """All its indexes, ascending."""
         return sorted((*self.unclaimed, *self.expired, *self.claimed))
 
     def only(self, kept: Container[int]) -> "SliceDivision":
-        """The same of these indexes alone."""
         parts = (self.unclaimed, self.expired, self.claimed)
         unclaimed, expired, claimed = (tuple(index for index in part if index in kept) for part in parts)
         return replace(self, unclaimed=unclaimed, expired=expired, claimed=claimed)
 
     def round_of(self, index: int, conversation_round: int) -> int:
-        """The retry round in which a probe's conversation started, given that of the run's other probes."""
+        """Return the retry round in which a probe's conversation started, given that of the run's other probes."""
         return max(conversation_round, self.rounds.get(index, conversation_round))
 
 
 def divide_slice(leaf: Leaf, others: Iterable[Claim], indexes: Iterable[int], now: float) -> SliceDivision:
-    """Divides a slice's missing indexes by the other claims in its leaf."""
     active: set[int] = set()
     expired: set[int] = set()
     for claim in others:

@@ -1,7 +1,8 @@
-"""How far each column of a run is, from the leaves of its barrier, and which outcomes to read for what leaves lack.
+"""Computes the progress of each column of a run from the leaves of its barrier, and selects outcomes to read for the
+rest.
 
-Leaves know which probes completed, which are errored and which are claimed. Of a full leaf, its parent knows the number
-of errored probes, which is enough unless the leaf has probes of several columns.
+Leaves know which probes completed, which are errored and which are claimed. For a full leaf, its parent knows the
+number of errored probes, which is enough unless the leaf has probes of several columns.
 """
 
 from bisect import bisect_right
@@ -18,27 +19,26 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.slow_calls import SlowCall
 
 MAX_SAMPLED = 500
-"""Completed probes that are read for the figures that no leaf has, of all columns together."""
+"""This many completed probes of all columns together are read, for the figures that no leaf has."""
 MAX_ERRORS_READ = 100
-"""Errored probes that are read for their causes, of all columns together."""
+"""This many errored probes of all columns together are read for their causes."""
 _MIN_READ_PER_TARGET = 5
 _MAX_ERRORED_LEAVES = 50
 
 
 class LeafDetail(NamedTuple):
-    """What a leaf itself says."""
-
     leaf: Leaf
     claims: Sequence[Claim] = ()
 
     def running(self, now: float) -> frozenset[int]:
-        """It has the offsets of conversations in progress: a worker has made a call, and there is no outcome yet."""
+        """Return the offsets of conversations in progress: a worker has made a call, and there is no outcome yet."""
         calling = (claim.calling for claim in self.claims if claim.until > now)
         return frozenset[int]().union(*calling) - self.leaf.recorded
 
 
 class LeafCounts(NamedTuple):
-    """A leaf that was written to. `detail` is None if only its parent was read, which knows the leaf as full."""
+    """Describes a leaf that was written to. `detail` is None if only its parent was read, which knows that the leaf is
+    full."""
 
     number: int
     completed: int
@@ -48,14 +48,12 @@ class LeafCounts(NamedTuple):
 
 @dataclass
 class ColumnCounts:
-    """Exact counts of one column's probes."""
-
     total: int
     completed: int = 0
     errored: int = 0
     running: int = 0
     slow_calls: list[SlowCall] = field(default_factory=list)
-    """Calls in flight that are repeats or take long, as far as workers report them."""
+    """It has calls in flight that are repeats or take long, as reported by workers."""
 
     @property
     def recorded(self) -> int:
@@ -63,17 +61,12 @@ class ColumnCounts:
 
 
 class _Part(NamedTuple):
-    """Indexes of one column in one leaf."""
-
     column: int
     indexes: range
     position: int
-    """Of the first of them among the column's probes."""
 
 
 class _Spans:
-    """The column of each index, as ascending spans."""
-
     def __init__(self, plan: Plan) -> None:
         spans: list[tuple[range, int, int]] = []
         for column in range(len(plan.columns)):
@@ -86,7 +79,6 @@ class _Spans:
         self._total = plan.total
 
     def parts(self, number: int) -> Iterator[_Part]:
-        """The columns of a leaf."""
         node = Node(0, number)
         first, stop = node.first_index, node.first_index + probe_count(node, self._total)
         for span, column, position in islice(self._spans, bisect_right(self._starts, first) - 1, None):
@@ -100,7 +92,7 @@ class _Spans:
 
 
 def leaves_to_read(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
-    """The full leaves with errored probes to read themselves: those that columns share, and the newest others."""
+    """Return the full leaves with errored probes to read: those that columns share, and the newest others."""
     spans, shared, errored = _Spans(plan), list[int](), dict[int, list[int]]()
     for leaf in leaves:
         if leaf.detail is None and leaf.failed:
@@ -114,7 +106,7 @@ def leaves_to_read(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
 
 
 def count_columns(plan: Plan, leaves: Iterable[LeafCounts], now: float) -> list[ColumnCounts]:
-    """The counts of each column, in the plan's order, from all leaves, those of `leaves_to_read` in detail."""
+    """Return the counts of each column, in the plan's order, from all leaves, with details of `leaves_to_read`."""
     spans, counts = _Spans(plan), [ColumnCounts(plan.total // len(plan.columns)) for _ in plan.columns]
     for leaf in leaves:
         for part in spans.parts(leaf.number):
@@ -126,7 +118,7 @@ def count_columns(plan: Plan, leaves: Iterable[LeafCounts], now: float) -> list[
 
 
 def _add_full(counts: ColumnCounts, part: _Part, leaf: LeafCounts) -> None:
-    """A leaf of one column, or one without errors."""
+    """Add a leaf of one column, or one without errors."""
     counts.completed += len(part.indexes) - leaf.failed
     counts.errored += leaf.failed
 
@@ -142,7 +134,7 @@ def _add_detailed(counts: ColumnCounts, part: _Part, detail: LeafDetail, now: fl
 
 
 def errored_indexes(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
-    """The errored probes to read: of each column the newest that are known from leaves read in detail."""
+    """Return the errored probes to read: the newest of each column that are known from leaves read in detail."""
     spans, errored = _Spans(plan), dict[int, list[int]]()
     for leaf in leaves:
         if leaf.detail is not None and leaf.detail.leaf.failed:
@@ -154,10 +146,11 @@ def errored_indexes(plan: Plan, leaves: Iterable[LeafCounts]) -> list[int]:
 
 
 def sample_indexes(plan: Plan, leaves: Iterable[LeafCounts], counts: Sequence[ColumnCounts]) -> list[int]:
-    """The completed probes to read: all of a column, or one of each block of its probes at random.
+    """Return the completed probes to read: all of a column, or a random one of each block of its probes.
 
     The size of the blocks doubles as the column progresses, so that the sample is bounded, spread over everything that
-    was recorded, and mostly the same at the next request. Of a leaf known from its parent, errored probes are included.
+    was recorded, and mostly the same at the next request. For a leaf known only from its parent, errored probes are
+    included.
     """
     spans, per_column = _Spans(plan), max(_MIN_READ_PER_TARGET, MAX_SAMPLED // len(plan.columns))
     strides = [_stride(each.recorded, per_column) for each in counts]
@@ -171,12 +164,13 @@ def sample_indexes(plan: Plan, leaves: Iterable[LeafCounts], counts: Sequence[Co
 
 
 def _stride(recorded: int, limit: int) -> int:
-    """The smallest power of two that leaves at most `limit` blocks."""
+    """Return the smallest power of two that leaves at most `limit` blocks."""
     return 1 << max(0, -(-recorded // limit) - 1).bit_length()
 
 
 def _one_per_block(part: _Part, stride: int) -> Iterator[int]:
-    """Blocks are of the column's probes, so personas and repeats, which alternate, are not drawn by a fixed pattern."""
+    """Yield one index per block. The position within a block is random, so alternating personas and repeats are not
+    drawn by a fixed pattern."""
     for block in range(part.position // stride, (part.position + len(part.indexes) - 1) // stride + 1):
         within = block * stride + crc32(block.to_bytes(4)) % stride - part.position
         if 0 <= within < len(part.indexes):

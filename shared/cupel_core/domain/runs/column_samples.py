@@ -1,4 +1,4 @@
-"""What leaves do not know about a column, from outcomes: results, decisions, tokens, causes of errors."""
+"""Summarizes outcomes of a column for what leaves do not have: results, decisions, tokens, causes of errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
@@ -13,7 +13,7 @@ from cupel_core.domain.statistics import DECISION_CODES
 
 @dataclass
 class ErrorCause:
-    """Errored probes of one code; `message` is of the latest."""
+    """Counts errored probes with one code; `message` is the latest."""
 
     code: str
     count: int
@@ -28,7 +28,7 @@ class ErrorCause:
 
 @dataclass
 class UnscoredSample:
-    """Unscored answers with one cause; `message` is the error of the first of them, if its text was read."""
+    """Counts unscored answers with one cause; `message` is the error of the first, if its text was read."""
 
     cause: UnscoredCause
     count: int
@@ -38,13 +38,11 @@ class UnscoredSample:
 
 @dataclass
 class ColumnSample:
-    """Of the outcomes of one column that were added."""
-
     completed: int = 0
     judged: int = 0
     passed: int = 0
     decided: int = 0
-    """Those with a decision from 1 to 5."""
+    """These have a decision from 1 to 5."""
     decision_sum: int = 0
     tokens: int = 0
     errored: int = 0
@@ -75,7 +73,7 @@ class ColumnSample:
 
     @property
     def unscored(self) -> tuple[UnscoredSample, ...]:
-        """Why answers are unscored, the most frequent cause first."""
+        """Return the causes of unscored answers, with the most frequent one first."""
         return tuple(sorted(self._unscored.values(), key=lambda each: (-each.count, each.cause.sort_key)))
 
     @property
@@ -88,12 +86,10 @@ class ColumnSample:
 
     @property
     def causes(self) -> tuple[ErrorCause, ...]:
-        """Most frequent first."""
         return tuple(sorted(self._causes.values(), key=lambda cause: -cause.count))
 
 
 def sample_columns(plan: Plan, outcomes: Iterable[Outcome]) -> Sequence[ColumnSample]:
-    """The samples of each column, in the plan's order."""
     samples = [ColumnSample() for _ in plan.columns]
     for outcome in outcomes:
         samples[plan.probe(outcome.probe_index).column].add(outcome)

@@ -1,4 +1,4 @@
-"""Dead letters: messages that a queue gave up on after repeated failed deliveries."""
+"""Describes dead letters: messages that a queue dropped after repeated failed deliveries."""
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import Priority
@@ -6,31 +6,26 @@ from cupel_core.domain.runs.run import Priority
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A slice of probes that a queue gave up on; `cause` is the last error recorded for it."""
+    """Describes a dropped slice of probes; `cause` is the last error recorded for it."""
 
     message_id: str
     provider: str
     priority: Priority
     receive_count: int
-    """How often it was received."""
     run_id: str
     indexes: tuple[int, ...]
-    """The probes of the slice."""
     cause: str
 
 
 @dataclass(frozen=True)
 class RedriveResult:
-    """The result of redriving dead letters, all of which have been removed from the dead-letter queue."""
+    """Counts redriven dead letters, all of which were removed from the dead-letter queue."""
 
     sent: int = 0
-    """Messages sent again, because their probes had no outcome."""
     dropped: int = 0
-    """Messages whose probes needed no work any more."""
     runs_to_retry: frozenset[str] = frozenset()
-    """Runs in which probes of these messages are recorded as errored; only a retry of the run repeats them."""
+    """In these runs, probes of the messages are recorded as errored; only a retry of the run repeats them."""
     unknown_message_ids: frozenset[str] = frozenset()
-    """Requested ids that no dead letter has."""
 
     def __add__(self, other: object) -> "RedriveResult":
         if not isinstance(other, RedriveResult):

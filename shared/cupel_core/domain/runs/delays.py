@@ -1,4 +1,4 @@
-"""What holds up the probes of a target: its run, a budget, the queue of a provider, a model, or other work."""
+"""Finds what delays the probes of a target: its run, a budget, the queue of a provider, a model, or other work."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -25,31 +25,26 @@ class DelayReason(StrEnum):
 
 @dataclass(frozen=True)
 class Delay:
-    """Why probes wait.
-
-    A learned limit, a higher priority, slots reserved for chats and the limits of the run itself slow them down; every
-    other reason stops them.
-    """
+    """States why probes wait. A learned limit, a higher priority, slots reserved for chats and the limits of the run
+    itself slow them down; every other reason stops them."""
 
     reason: DelayReason
     provider: str | None = None
     model: str | None = None
-    """The target, or the model that judges or simulates the user."""
+    """It is the target, or the model that judges or simulates the user."""
     until: datetime | None = None
     message: str | None = None
-    """The provider's words."""
     limit: int | None = None
     learned_limit: int | None = None
     budget: BudgetScope | None = None
-    """The one of which the rest is reserved for other calls."""
+    """The rest of this budget is reserved for other calls."""
     taken_slots: int | None = None
-    """Of those that the account has at present, which are the limit here."""
+    """These slots are taken; `limit` is the number that the account has at present."""
     stagger_ms: Stagger | None = None
     """A run that limits itself has this gap between two starts."""
 
 
 def called_models(run: Run, target: str) -> tuple[str, ...]:
-    """The target and the models that grade its conversations or simulate their users."""
     graders = run.grader_config
     models = (target, graders.judge_model, graders.persona_model, graders.embedding_model)
     return tuple(dict.fromkeys(model for model in models if model))
@@ -65,7 +60,7 @@ def delays_of(
     queued: int = 0,
     running: int = 0,
 ) -> tuple[Delay, ...]:
-    """List what holds up a target, given the status of each provider that the run calls.
+    """Return what delays a target, given the status of each provider that the run calls.
 
     `awaited` is the budget for which its calls wait; `is_complete` says that all of its probes have an outcome.
     `queued` counts its probes that have not begun, `running` the conversations of the whole run that are in progress.
@@ -78,7 +73,7 @@ def delays_of(
     names = dict.fromkeys(model.partition("/")[0] for model in models)
     found = [delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models))]
     if queued and (own := _own_limit(run, running)) is not None:
-        # The run would use no more of an account that throttles it less than it does itself.
+        # While the run's own limit stops further conversations, a learned limit is not what slows it down.
         found = [own, *(delay for delay in found if delay.reason is not DelayReason.LEARNED_LIMIT)]
     if not is_complete:
         if awaited is not None:
@@ -88,7 +83,7 @@ def delays_of(
 
 
 def _own_limit(run: Run, running: int) -> Delay | None:
-    """Return the pace that the run was given, if it is what keeps a further conversation from starting."""
+    """Return the run's own pace if it prevents another conversation from starting."""
     pace = run.pace
     if pace.max_concurrency is not None and running >= pace.max_concurrency:
         return Delay(DelayReason.RUN_LIMIT, limit=pace.max_concurrency, stagger_ms=pace.stagger_ms)
@@ -120,7 +115,6 @@ def _provider_delays(name: str, status: ProviderStatus, models: frozenset[str]) 
 
 
 def _priority_delays(name: str, status: ProviderStatus, run: Run) -> Iterator[Delay]:
-    """None while the account makes no calls at all."""
     if status.paused or status.blocked_until is not None:
         return
     if taken := status.taken_slots(run.priority):

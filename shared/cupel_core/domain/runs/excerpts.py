@@ -1,25 +1,26 @@
-"""The beginning of what a probe's target answered, and of the reason of its result."""
+"""Extracts the beginning of a target's answer, and of the reason for its result."""
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 
 MAX_CHARACTERS = 280
-"""Of each text: what fits into a cell of a table."""
+"""Each text has at most this many characters, to fit into a cell of a table."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
     probe_index: int
     answer: str | None
-    """The beginning of the last answer; None for an errored probe, and once the content was deleted or has expired."""
+    """It is the beginning of the last answer; None for an errored probe, and after the content was deleted or
+    expired."""
     reason: str | None
-    """Why it passed or failed, or the message of its error."""
+    """It says why the probe passed or failed, or is the message of its error."""
     is_content_available: bool
 
 
 def excerpt_of(outcome: Outcome) -> Excerpt:
-    """`outcome` is as it may be read now."""
+    """Extract an excerpt of an outcome, as it may be read now."""
     if isinstance(outcome, ProbeError):
         return Excerpt(outcome.probe_index, None, _beginning(outcome.message), is_content_available=False)
     reason = outcome.result.reason if outcome.result else None
@@ -34,8 +35,8 @@ def excerpt_of(outcome: Outcome) -> Excerpt:
 
 
 def contains_words(messages: tuple[Message, ...], words: tuple[str, ...]) -> bool:
-    """Whether each word, case-folded, is somewhere in what the user, the target and its tools said. Not in the system
-    prompt, which all conversations share."""
+    """Return whether each word, case-folded, occurs in what the user, the target or its tools said. The system prompt
+    is not searched, because all conversations share it."""
     texts = [message.text.casefold() for message in messages if message.role is not MessageRole.SYSTEM]
     return all(any(word in text for text in texts) for word in words)
 

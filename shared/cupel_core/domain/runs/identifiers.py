@@ -1,4 +1,4 @@
-"""Identifiers that are computed from a run and a probe's index."""
+"""Computes identifiers from a run and a probe's index."""
 
 import uuid
 
@@ -8,5 +8,6 @@ def transcript_id(run_id: str, index: int) -> str:
 
 
 def thread_id(run_id: str, index: int, retry_round: int) -> str:
-    """The id of a probe's conversation for an agent: stable across redeliveries, different in each retry round."""
+    """Return the id of a probe's conversation for an agent: stable across redeliveries, different in each retry
+    round."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"cupel:{run_id}:{index}:{retry_round}"))

@@ -1,4 +1,4 @@
-"""What people call a run: a name, tags and metadata. They have no effect on it and may change at any time."""
+"""Describes the name, tags and metadata of a run, which have no effect on it and may change at any time."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,7 +11,8 @@ MetadataValue = str | int | float | bool
 
 
 def metadata_entry(key: str, value: MetadataValue) -> str:
-    """`build=812`: how runs are found by an entry; the number 812.0, the number 812 and the text are the same."""
+    """Return an entry such as `build=812`, by which runs are found; the number 812.0, the number 812 and the text are
+    equal."""
     if isinstance(value, bool):
         return f"{key}={str(value).lower()}"
     return f"{key}={int(value) if isinstance(value, float) and value.is_integer() else value}"
@@ -21,7 +22,7 @@ def metadata_entry(key: str, value: MetadataValue) -> str:
 class RunLabels:
     name: Annotated[str | None, WRITTEN] = None
     tags: Annotated[tuple[str, ...], WRITTEN] = ()
-    """Sorted, without duplicates."""
+    """The tags are sorted and distinct."""
     metadata: Annotated[Mapping[str, MetadataValue], WRITTEN] = field(default_factory=dict)
 
     def metadata_entries(self) -> frozenset[str]:
@@ -30,7 +31,7 @@ class RunLabels:
 
 @dataclass(frozen=True)
 class LabelChanges:
-    """Labels to set; None keeps what there is, and an empty name removes the name."""
+    """Lists labels to set; None leaves a value unchanged, and an empty name removes the name."""
 
     name: str | None = None
     tags: tuple[str, ...] | None = None

@@ -1,10 +1,9 @@
-"""A leaf's log: in which page the outcome of each probe is, and which outcomes count.
+"""Reads a leaf's log, which says in which page the outcome of each probe is, and which outcomes count.
 
 A commit writes its outcomes of a leaf into a page of their own, and then adds the page to the leaf's log. The order of
-the log decides: the first outcome of a probe is the one that counts. Only an error gives way, once a retry has taken it
-out of the leaf, and then to an outcome that counts and has a later fencing token. An error of a worker that has missed
-such a retry does not count. Adding a page again, or the same outcomes in another page, changes nothing, so that a
-commit may be repeated.
+the log decides: the first outcome of a probe counts. Only an error is replaced, after a retry has taken it out of the
+leaf, by an outcome that counts and has a later fencing token. An error of a worker that has missed such a retry does
+not count. Adding a page again, or the same outcomes in another page, changes nothing, so that a commit may be repeated.
 
 The cost of an outcome that does not count is `lost`. Each retry round in which all probes are run again adds 1 to 5 KB
 to a log, so that a leaf reaches the 400 KB of an item after 80 to 400 such rounds and cannot record another one.
@@ -20,32 +19,29 @@ from cupel_core.domain.runs.run_spend import Cost, encode
 
 
 class LoggedOutcome(NamedTuple):
-    """What the log says of an outcome in a page."""
-
     is_completed: bool
     cost: Cost = Cost()
     identity: int = 0
-    """Two bytes of a hash: the same for an outcome that is stored again, because the reply to its write was lost."""
+    """It has two bytes of a hash, which are equal for an outcome that is stored again after the reply to its write was
+    lost."""
 
 
 @dataclass(frozen=True)
 class OutcomePage:
-    """Outcomes of one leaf that were stored together, by offset."""
-
     id: str
     fencing_token: int
-    """Of the worker that stored them."""
     outcomes: Mapping[int, LoggedOutcome]
 
     def counted_in(self, retry_round: int) -> frozenset[int]:
-        """The offsets whose outcomes count in a retry round; an error of an earlier one is run again."""
+        """Return the offsets whose outcomes count in a retry round; errors of earlier rounds do not."""
         is_current = self.fencing_token >= retry_round
         return frozenset(offset for offset, each in self.outcomes.items() if each.is_completed or is_current)
 
 
 @dataclass(frozen=True)
 class Reopening:
-    """A retry has taken out errors, by their offsets. Errors that earlier workers add from now on do not count."""
+    """Records that a retry has taken out errors, by offset. Errors that workers of earlier rounds add later do not
+    count."""
 
     retry_round: int
     taken_out: frozenset[int] = frozenset()
@@ -55,43 +51,36 @@ type LogEntry = OutcomePage | Reopening
 
 
 class OutcomePlace(NamedTuple):
-    """Where the outcome of a probe is."""
-
     page_id: str
     fencing_token: int
     is_completed: bool
     is_taken_out: bool = False
-    """An error whose probe is run again."""
+    """It is an error whose probe is run again."""
 
 
 @dataclass(frozen=True)
 class LogContent:
-    """What a log says."""
-
     places: Mapping[int, OutcomePlace] = field(default_factory=dict)
-    """By offset, also of errors that were taken out."""
+    """The places are keyed by offset and include errors that were taken out."""
     page_ids: frozenset[str] = frozenset()
     counted_costs: Mapping[tuple[int, int], Cost] = field(default_factory=dict)
-    """What the outcomes have cost that counted at some time, by offset and fencing token."""
+    """It has the costs of outcomes that counted at some time, by offset and fencing token."""
     lost: Cost = field(default_factory=Cost)
-    """What the others have cost: another worker had recorded the probe, or they missed a retry."""
+    """The other outcomes have cost this: another worker had recorded the probe, or they missed a retry."""
     rounds: Mapping[int, int] = field(default_factory=dict)
-    """By offset, the retry round that last took it out."""
+    """It has, by offset, the retry round that last took the probe out."""
 
     @property
     def costs(self) -> frozenset[int]:
-        """The same as members (see run_spend)."""
         return frozenset(encode(token * FANOUT + offset, cost) for (offset, token), cost in self.counted_costs.items())
 
     def leaf(self) -> Leaf:
-        """Return the leaf with the outcomes that count."""
         counted = {offset: place for offset, place in self.places.items() if not place.is_taken_out}
         completed = frozenset(offset for offset, place in counted.items() if place.is_completed)
         return Leaf(completed, frozenset(counted.keys() - completed))
 
 
 def resolve(log: Iterable[LogEntry]) -> LogContent:
-    """Return what a log says."""
     reader = _LogReader()
     for entry in log:
         if isinstance(entry, Reopening):
@@ -107,11 +96,11 @@ class _LogReader:
         self.places: dict[int, OutcomePlace] = {}
         self.page_ids: set[str] = set()
         self.costs: dict[tuple[int, int], Cost] = {}
-        """By offset and fencing token."""
+        """The costs are keyed by offset and fencing token."""
         self._lost: dict[tuple[int, int, int], Cost] = {}
-        """By offset, fencing token and identity."""
+        """The costs are keyed by offset, fencing token and identity."""
         self._placed: set[tuple[int, int, int]] = set()
-        """Outcomes that counted at some time, by the same."""
+        """It has outcomes that counted at some time, by offset, fencing token and identity."""
         self.rounds: dict[int, int] = {}
 
     @property
@@ -144,6 +133,6 @@ class _LogReader:
             self.costs[offset, page.fencing_token] = outcome.cost
 
     def _is_placed(self, page: OutcomePage, offset: int) -> bool:
-        """Whether an outcome that counts is the first one of its probe, or replaces an error of an earlier worker."""
+        """Return whether the outcome is the first one of its probe, or replaces an error of an earlier worker."""
         before = self.places.get(offset)
         return before is None or (before.is_taken_out and before.fencing_token < page.fencing_token)

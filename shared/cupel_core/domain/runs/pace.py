@@ -1,4 +1,4 @@
-"""How fast a run starts its conversations, if it limits that itself."""
+"""Limits how fast a run starts its conversations."""
 
 from math import ceil
 
@@ -7,23 +7,23 @@ from cupel_core.base.deferred import dataclass
 MAX_CONCURRENCY = 1_000
 MAX_STAGGER_MS = 10_000
 _PROBES_PER_WORKER = 100
-"""One slice: workers of a run share it by slices."""
+"""Workers of a run share it by slices of this size."""
 
 type Stagger = tuple[int, int]
-"""The shortest and the longest gap between two starts, in milliseconds."""
+"""It is the shortest and the longest gap between two starts, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Without any limit, the accounts of the providers decide alone."""
+    """Without any limit, only the accounts of the providers limit the run."""
 
     max_concurrency: int | None = None
-    """Conversations that are in progress at the same time, of all workers together."""
+    """All workers together have at most this many conversations in progress."""
     stagger_ms: Stagger | None = None
-    """Between two starts of one worker, drawn from this range."""
+    """The gap between two starts of one worker is drawn from this range."""
 
     def min_seconds(self, conversation_seconds: float, probes: int) -> float:
-        """How long the run takes at least, if its conversations take so long one after the other."""
+        """Return the minimum duration of the run if its conversations in sequence take `conversation_seconds`."""
         parallel = min(self.max_concurrency or probes, probes)
         gap = sum(self.stagger_ms) / 2_000 if self.stagger_ms else 0.0
         gaps = gap * (probes / ceil(probes / _PROBES_PER_WORKER) - 1) if probes else 0.0
@@ -32,4 +32,3 @@ class Pace:
 
 UNLIMITED = Pace()
 SCALE_RUN_PACE = Pace(3, (200, 400))
-"""Of a scale run, unless it says otherwise."""

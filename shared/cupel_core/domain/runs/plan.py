@@ -1,8 +1,8 @@
 """Maps a probe's index to its conversation and back, by arithmetic instead of stored rows.
 
-A plan has one segment of cases from the start and one more per expansion. A case is a scenario with one
-of its personas, or with none. A column is a target with one of the definition's prompts. Within a segment the order is
-column, case, repeat (repeat changes fastest), and columns are ordered by target, so that the probes of one target, and
+A plan has one segment of cases from the start and one more per expansion. A case is a scenario with one of its
+personas, or with none. A column is a target with one of the definition's prompts. Within a segment the order is column,
+case, repeat (repeat changes fastest), and columns are ordered by target, so that the probes of one target, and
 therefore of one provider, are adjacent. A later segment starts where the earlier ones end, so that an index never
 changes its meaning.
 """
@@ -18,11 +18,10 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.targets import Target
 
 MAX_PROBES = 1_000_000
-"""Per run."""
 
 
 class ProbePosition(NamedTuple):
-    """A position on each axis of the plan; `case` indexes the run's selected cases, not the definition's scenarios."""
+    """Contains a position on each axis of the plan; `case` indexes the run's cases, not the definition's scenarios."""
 
     case: int
     column: int
@@ -34,22 +33,40 @@ def column_name(target_id: str, prompt_id: str | None) -> str:
 
 
 class Column(NamedTuple):
-    """A target, asked by one of the definition's prompts; what results are compared by."""
+    """Contains a target, asked by one of the definition's prompts; results are compared by columns."""
 
     target: Target
     prompt_id: str | None = None
-    """None if the definition has no prompts of its own."""
+    """It is None if the definition has no prompts of its own."""
     prompt_label: str | None = None
-    """People call the prompt by this; None stands for its id."""
+    """It is the prompt's shown name; None stands for its id."""
 
     @property
     def name(self) -> str:
-        """For people; unique in its run."""
+        """Return a name for people, which is unique in the run."""
         return column_name(self.target.id, self.prompt_id)
 
     @property
+    def target_id(self) -> str:
+        return self.target.id
+
+    @property
+    def label(self) -> str | None:
+        """Return what people call the target; None if it has neither a label nor the name of an agent."""
+        return self.target.shown_label
+
+    @property
+    def model_id(self) -> str:
+        return self.target.model
+
+    @property
+    def connector_id(self) -> str | None:
+        return self.target.connector_id
+
+    @property
     def variant(self) -> str:
-        """What distinguishes the simulated answers of one model; empty for a target without a label and prompts."""
+        """Return what distinguishes the simulated answers of one model; empty for a target without a label and
+        prompts."""
         return "\n".join(filter(None, (self.target.label, self.prompt_id)))
 
 
@@ -63,12 +80,10 @@ class _Segment(NamedTuple):
 class Plan:
     targets: tuple[Target, ...]
     segments: tuple[int, ...]
-    """Number of cases in each segment."""
     repeats: int = 1
     prompt_ids: tuple[str, ...] = ()
-    """Empty if the definition has no prompts of its own: then a column is a target."""
+    """It is empty if the definition has no prompts of its own: then a column is a target."""
     prompt_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """It has the labels of the prompts that have one, by id."""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -98,7 +113,6 @@ class Plan:
         return ProbePosition(segment.first_case + case, column, repeat)
 
     def column_of(self, index: int) -> Column:
-        """The column of the probe with this index."""
         return self.columns[self.probe(index).column]
 
     def index(self, probe: ProbePosition) -> int:
@@ -109,19 +123,18 @@ class Plan:
         raise IndexError(probe)
 
     def column_ranges(self, column: int) -> tuple[range, ...]:
-        """The indexes of one column, ascending: one range per segment."""
+        """Return the indexes of one column, ascending: one range per segment."""
         return tuple(
             range(base + column * count * self.repeats, base + (column + 1) * count * self.repeats)
             for _, count, base in self._segments
         )
 
     def ranges(self, columns: Iterable[int]) -> tuple[range, ...]:
-        """The indexes of several columns, ascending."""
         spans = (span for column in columns for span in self.column_ranges(column))
         return tuple(sorted(spans, key=lambda span: span.start))
 
     def columns_of(self, target: str | None = None, prompt_id: str | None = None) -> tuple[int, ...]:
-        """The columns of a target, by its id or its model, and of a prompt; all for None."""
+        """Return the columns of a target, given by its id or its model, and of a prompt; None matches all."""
         return tuple(
             number
             for number, column in enumerate(self.columns)
@@ -129,7 +142,6 @@ class Plan:
         )
 
     def case_indexes(self, case: int) -> tuple[int, ...]:
-        """The indexes of one case over all columns and repeats, ascending."""
         first = (self.index(ProbePosition(case, column, 0)) for column in range(self._column_count))
         return tuple(index for start in first for index in range(start, start + self.repeats))
 

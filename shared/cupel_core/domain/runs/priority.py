@@ -1,4 +1,5 @@
-"""The priority of a run's probes. A module of its own, because the settings of every function need it and no more."""
+"""Defines the priority of a run's probes, in a module of its own because the settings of every function need only
+this."""
 
 from enum import StrEnum
 
@@ -10,5 +11,5 @@ class Priority(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the one that is served first."""
+        """Return 0 for the highest priority, which is served first."""
         return (Priority.HIGH, Priority.NORMAL, Priority.LOW).index(self)

@@ -1,6 +1,7 @@
-"""The outcomes of a block of probes as columns: what tables and plots of a large run are drawn from.
+"""Arranges the outcomes of a block of probes as columns, from which tables and plots of a large run are drawn.
 
-A list per figure instead of an object per probe: 100,000 probes are 1 MB, compressed, and quick to read in a browser.
+A list per figure instead of an object per probe is compact: 100,000 probes are 1 MB, compressed, and quick to read in a
+browser.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,19 +13,19 @@ from cupel_core.domain.runs.plan import Plan
 
 PROBES_PER_BLOCK = 1_000
 MAX_NAMES = 500
-"""Different tags, and different checks, of a block; further ones are left out, so that a response stays small."""
+"""A block has at most this many different tags, and checks; further ones are left out, so that a response stays
+small."""
 _SCORE_DIGITS = 6
 _USD_DIGITS = 9
 
 
 class Names:
-    """Distinct names in the order of their first use, and their numbers."""
+    """Numbers distinct names in the order of their first use."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def numbers(self, names: Iterable[str]) -> list[int]:
-        """The numbers of these names, without those beyond MAX_NAMES."""
         return [number for name in names if (number := self._number(name)) is not None]
 
     def _number(self, name: str) -> int | None:
@@ -38,7 +39,7 @@ class Names:
 
 @dataclass
 class ProbeColumns:
-    """Lists with an entry per probe, by index; None where there is no outcome, or where it has no such figure."""
+    """Contains lists with an entry per probe, by index; None if there is no outcome or no such figure."""
 
     indexes: range
     column: list[int] = field(default_factory=list)
@@ -61,13 +62,12 @@ class ProbeColumns:
 
 
 def block_indexes(plan: Plan, block: int) -> range:
-    """The probes of a block; empty beyond the last one."""
     first = block * PROBES_PER_BLOCK
     return range(min(first, plan.total), min(first + PROBES_PER_BLOCK, plan.total))
 
 
 def build_columns(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]) -> ProbeColumns:
-    """The columns of these probes from their outcomes; probes may have none."""
+    """Build the columns of these probes; probes may have no outcome."""
     columns, tags, checks = ProbeColumns(indexes), Names(), Names()
     by_index = {outcome.probe_index: outcome for outcome in outcomes}
     for index in indexes:
@@ -99,7 +99,6 @@ def _append(columns: ProbeColumns, outcome: CountedOutcome | None) -> None:
 
 
 def _cost(outcome: CountedOutcome) -> float | None:
-    """Of all calls; None if the price of one is unknown."""
     prices = [cost.usd for cost in outcome.costs]
     return None if None in prices else sum(usd for usd in prices if usd is not None)
 

@@ -1,4 +1,4 @@
-"""The rate of the last seconds, from how far a run was at earlier requests."""
+"""Computes the rate of the last seconds from the progress at earlier requests."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,19 +8,19 @@ MAX_AGE_SECONDS = 60.0
 _WINDOW_SECONDS = 15.0
 _SPACING_SECONDS = 2.0
 _MAX_READINGS = 8
-"""At the spacing above, the oldest of them is as old as the window."""
+"""At the spacing above, the oldest reading is as old as the window."""
 
 
 class Reading(NamedTuple):
-    """How many probes of each target had an outcome at a time (Unix)."""
+    """Counts the probes of each target with an outcome at a Unix time."""
 
     at: float
     recorded: tuple[int, ...]
 
 
 def rates(readings: Sequence[Reading], current: Reading) -> list[float | None]:
-    """Probes per second of each target since the oldest reading of the last 15 s, else since the latest of the last
-    minute; None if there is none."""
+    """Return each target's probes per second since the oldest reading of the last 15 s, else since the latest of the
+    last minute. The rates are None if there is no such reading."""
     usable = [
         each
         for each in readings
@@ -36,7 +36,7 @@ def rates(readings: Sequence[Reading], current: Reading) -> list[float | None]:
 
 
 def with_reading(readings: Sequence[Reading], current: Reading) -> Sequence[Reading]:
-    """The readings with the current one; unchanged if the latest is of the last two seconds."""
+    """Append the current reading, unless the latest is less than two seconds old."""
     if readings and current.at - readings[-1].at < _SPACING_SECONDS:
         return readings
     return (*readings, current)[-_MAX_READINGS:]

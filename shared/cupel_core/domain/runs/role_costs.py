@@ -1,4 +1,4 @@
-"""Costs of calls are kept apart by what the models were called for."""
+"""Divides the cost of calls by the role of the called models."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class RoleCost(NamedTuple):
 
 
 def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost, ...]:
-    """Return the costs of the roles with calls, from the calls and the cost of each kind of them."""
+    """Return the costs of roles with calls, given the number and the cost of the calls of each kind."""
     costs: dict[ModelRole, RoleCost] = {}
     for kind, (number, usd) in calls.items():
         if number:
@@ -34,7 +34,6 @@ def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost,
 
 
 def added_role_costs(costs: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
-    """Return one cost per role."""
     sums: dict[ModelRole, RoleCost] = {}
     for cost in costs:
         before = sums.get(cost.role, RoleCost(cost.role, 0, 0.0))

@@ -1,4 +1,7 @@
-"""The statuses of a run and the only transitions between them. The store repeats each guard as a write condition."""
+"""Defines runs, their statuses and the only transitions between them.
+
+The store repeats each guard as a write condition.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -57,19 +60,19 @@ class RunEventType(StrEnum):
     REOPENED = "run.reopened"
     FINISHED = "run.finished"
     UPDATED = "run.updated"
-    """Its labels were changed; `changed` names them."""
+    """The run's labels were changed; `changed` names them."""
     COMPARISON_FINISHED = "comparison.finished"
-    """A comparison of it with another run was computed; `comparisonId` names it."""
+    """A comparison with another run was computed; `comparisonId` names it."""
     ANALYSIS_FINISHED = "analysis.finished"
     """A requested analysis was computed; `analysisId` and `kind` name it."""
     BUDGET = "run.budget"
-    """So much of its budget is used; `percent` is 80 or 100."""
+    """A share of the run's budget is used; `percent` is 80 or 100."""
     REPORT_FINISHED = "run.report"
-    """A report of it was made, or has failed; `reportId` and `status` say which."""
+    """A report was created or has failed; `reportId` and `status` say which."""
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
-    """Computed on read, never stored."""
+    """This event is computed on read and never stored."""
 
 
 class Action(StrEnum):
@@ -85,7 +88,8 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Transition:
-    """A status change and its event. Advancing the fencing token invalidates messages that carry the old one."""
+    """Describes a status change and its event. Advancing the fencing token invalidates messages that have the old
+    one."""
 
     sources: frozenset[RunStatus]
     target: RunStatus
@@ -115,10 +119,8 @@ TRANSITIONS: dict[Action, Transition] = {
 }
 
 STATUS_EVENTS = frozenset({RunEventType.CREATED, *(transition.event for transition in TRANSITIONS.values())})
-"""What a webhook receives."""
 TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-"""Statuses in which probes may start."""
 
 
 class IllegalTransition(Exception):
@@ -129,7 +131,7 @@ class IllegalTransition(Exception):
 
 
 def transition_for(action: Action, status: RunStatus) -> Transition:
-    """The transition of `action` from `status`; raises IllegalTransition if the table has none."""
+    """Return the transition of `action` from `status`. Raises IllegalTransition if the table has none."""
     transition = TRANSITIONS[action]
     if status not in transition.sources:
         raise IllegalTransition(action, status)
@@ -138,7 +140,7 @@ def transition_for(action: Action, status: RunStatus) -> Transition:
 
 @dataclass(frozen=True)
 class Progress:
-    """Counts of a run's probes with an outcome. `completed + failed` never exceeds `total`."""
+    """Counts a run's probes with an outcome. `completed + failed` never exceeds `total`."""
 
     total: int
     completed: int = 0
@@ -151,10 +153,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunFailure:
-    """Why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for users.
-
-    `example_probe` has an error of this kind. Its message is not copied, because it may quote the conversation.
-    """
+    """States why a run failed: `where` is the phase (`probing`, `settle`, `summarize`, `complete`), `why` is for users.
+    `example_probe` has an error of this kind. Its message is not copied, because it may quote the conversation."""
 
     where: str
     why: str
@@ -165,8 +165,6 @@ class RunFailure:
 
 
 class ProfileRef(NamedTuple):
-    """A version of an operation profile."""
-
     id: str
     version: int
 
@@ -180,7 +178,7 @@ class StarterType(StrEnum):
 
 @dataclass(frozen=True)
 class StartedBy:
-    """Who or what started a run: an API token, a user of the identity provider, a schedule, or Cupel itself."""
+    """Identifies what started a run: an API token, a user of the identity provider, a schedule, or Cupel itself."""
 
     type: StarterType
     id: str | None = None
@@ -200,7 +198,7 @@ class PauseCause:
 
 @dataclass(frozen=True)
 class PeriodPause:
-    """Which of the workspace's budgets paused a run, and what the cheapest of its next calls needs."""
+    """States which budget of the workspace paused a run, and what the cheapest of its next calls needs."""
 
     scope: BudgetScope
     needed_nano_usd: int
@@ -208,18 +206,18 @@ class PeriodPause:
 
 @dataclass(frozen=True)
 class RetryScope:
-    """The errored probes that a retry covers: those of one target, a single one, or all."""
+    """Selects the errored probes that a retry covers: those of one target, a single one, or all."""
 
     model: str | None = None
-    """A target by its id, or all targets of this model."""
+    """It is a target by its id, or all targets of this model."""
     probe_index: int | None = None
 
     def merged_with(self, other: "RetryScope") -> "RetryScope":
-        """A scope that covers both; every errored probe if they differ."""
+        """Return a scope that covers both, which is every errored probe if they differ."""
         return self if self == other else RetryScope()
 
     def ranges(self, plan: Plan) -> tuple[range, ...]:
-        """The indexes it covers, ascending; of these, only the errored ones are run again."""
+        """Return the covered indexes, ascending; only the errored ones of them are run again."""
         if self.probe_index is not None:
             return (range(self.probe_index, self.probe_index + 1),)
         if self.model is not None:
@@ -229,7 +227,8 @@ class RetryScope:
 
 @dataclass(frozen=True)
 class Run(RunConfig):
-    """One execution of a definition, as stored. Its definition and sampled cases are stored under `snapshot_key`."""
+    """Contains one execution of a definition, as stored. Its definition and sampled cases are stored under
+    `snapshot_key`."""
 
     workspace: str
     id: str
@@ -242,80 +241,72 @@ class Run(RunConfig):
     created_at: datetime
     updated_at: datetime
     definition_name: str
-    """The name of its definition when it started."""
     scenario_count: int
-    """Number of scenarios that the run has."""
     scenario_total: int
-    """Number of scenarios that the definition's version has."""
     status: RunStatus = RunStatus.PENDING
     fencing_token: int = 1
     retry_round: int = 1
-    """The fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not count."""
+    """It is the fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not
+    count."""
     conversation_round: int = 1
-    """The retry round in which all probes without an outcome started over. A retry while the run is RUNNING leaves it:
-    only the retried probes start over, the others continue (`LeafItem.round_of`)."""
+    """All probes without an outcome started over in this retry round. A retry while the run is RUNNING leaves it: only
+    the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
-    """Which probes the current retry round runs again."""
     event_seq: int = 0
-    """The `seq` of the run's newest event."""
+    """It is the `seq` of the run's newest event."""
     schedule_id: str | None = None
-    """The schedule that started it; None if it was started through the API."""
+    """It is None if the run was started through the API."""
     eval_id: str | None = None
     execution_id: int | None = None
-    """Sequence number among the workspace's eval runs."""
+    """It is a sequence number among the workspace's eval runs."""
     playground: bool = False
-    """Whether it is a one-scenario trial from the playground."""
     profile: ProfileRef | None = None
-    """The operation profile of its turns; its content is in the snapshot."""
+    """It is the operation profile of the turns; its content is in the snapshot."""
     pause_reason: PauseReason | None = None
     pause_cause: PauseCause | None = None
     """It is set if `pause_reason` is provider or judge."""
     period_pause: PeriodPause | None = None
-    """Set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
+    """It is set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     deleted_at: datetime | None = None
     settled: Progress | None = None
-    """The final counts once the run is settled; until then they are read from the barrier."""
+    """It has the final counts once the run is settled; until then they are read from the barrier."""
     spend: RunSpend | None = None
-    """What it has spent in all, once it is COMPLETED or FAILED; until then it is read from the barrier."""
+    """It is the total once the run is COMPLETED or FAILED; until then it is read from the barrier."""
     started_by: StartedBy = SYSTEM
     rerun_of: str | None = None
-    """The run that it repeats."""
     revised_prompt: str | None = None
-    """A digest of the system prompt that it has instead of the definition's: that of a trial's revised prompt."""
+    """It is a digest of the system prompt that replaces the definition's in a trial of a revised prompt."""
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
-    """Of a scale run: its default evaluators."""
     trial: bool = False
-    """Whether the revised prompt of that report is tried."""
+    """The run tries the revised prompt of a report."""
     scale: bool = False
-    """Whether it was started as a scale run."""
     budget: RunBudget | None = None
-    """None if its spending is not limited."""
     callbacks: CallbackScope | None = None
-    """What it calls the workspace's webhook for; None if there was no enabled webhook when it started."""
+    """The run calls the webhook for these; None if the workspace had no enabled webhook at the start."""
     estimated_usd: EstimateInterval | None = None
-    """What it was expected to cost when it started. None if a price was unknown."""
+    """It is the expected cost at the start; None if a price was unknown."""
 
     @property
     def duration_ms(self) -> int | None:
-        """From the start of its first probe to its end; None until it has ended."""
+        """Return the time from the start of the first probe to the end of the run; None until it has ended."""
         if self.started_at is None or self.completed_at is None:
             return None
         return round((self.completed_at - self.started_at).total_seconds() * 1_000)
 
     @property
     def exhausted_budget(self) -> BudgetScope | None:
-        """Which budget it was paused for; None if it was not paused for one."""
+        """Return the budget that the run was paused for; None if it was not paused for one."""
         if self.status is not RunStatus.PAUSED or self.pause_reason != PauseReason.BUDGET:
             return None
         return self.period_pause.scope if self.period_pause else BudgetScope.RUN
 
     @property
     def needed_nano_usd(self) -> int:
-        """What the cheapest call needs for which a budget paused it; 0 if none did."""
+        """Return what the cheapest call needs for which a budget paused the run; 0 if none did."""
         if self.exhausted_budget is None:
             return 0
         if self.period_pause is not None:
@@ -324,7 +315,6 @@ class Run(RunConfig):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models and connectors of its targets, each once."""
         return tuple(dict.fromkeys(target.model for target in self.plan.targets))
 
     def parameters_of(self, target: Target) -> ParameterFields:

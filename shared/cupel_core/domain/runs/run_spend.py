@@ -1,14 +1,14 @@
-"""What a run has spent, as sets of numbers that only grow, in the barrier's nodes beside their sets of outcomes.
+"""Records what a run has spent as sets of numbers that only grow, in the barrier's nodes beside their sets of outcomes.
 
-A member is a cost at a place. Of several members of one place the largest counts: the cost of a stored outcome only
+A member is a cost at a place. The largest of several members of one place counts: the cost of a stored outcome only
 grows, as summaries and selections are added to it. Adding a member again, or an older one, therefore changes nothing.
 The place of an outcome is its offset in the leaf with the fencing token under which it was stored, so the error of an
 earlier retry round keeps its own place; in an inner node, it is the position of a child with the number of a column. A
 conversation without an outcome has the place of its offset with the retry round in which it started, and counts until
 it has an outcome.
 
-What is lost is an upper bound: the turns before a common checkpoint are in both outcomes. Rescores record what they
-cost with their results and are no part of it.
+What is lost is an upper bound: the turns before a common checkpoint are in both outcomes. Rescores record their costs
+with their results, so they are not included.
 """
 
 from collections import defaultdict
@@ -26,12 +26,11 @@ _NANO = 10**9
 
 @dataclass(frozen=True)
 class Cost:
-    """A sum in billionths of a USD: integers add up to the same sum in any order."""
+    """It is a sum in billionths of a USD, because integers add up to the same sum in any order."""
 
     nano_usd: int = 0
-    """Of the calls whose price is known."""
+    """Calls whose price is unknown are not included."""
     is_complete: bool = True
-    """Whether the price of every call is known."""
 
     @classmethod
     def of(cls, spending: Spending) -> "Cost":
@@ -43,7 +42,7 @@ class Cost:
 
     @property
     def known_usd(self) -> float | None:
-        """It is None if the price of a call is unknown, and 0.0 if nothing was spent."""
+        """Return None if the price of a call is unknown, and 0.0 if nothing was spent."""
         return self.priced_usd if self.is_complete else None
 
     def __add__(self, other: "Cost") -> "Cost":
@@ -55,15 +54,12 @@ UNKNOWN = Cost(is_complete=False)
 
 @dataclass(frozen=True)
 class RunSpend:
-    """The spend of a run, or of some of its probes."""
-
     recorded: Cost = field(default_factory=Cost)
-    """Of its transcripts and errors, also those of earlier retry rounds, with their grading and summaries; and of
-    conversations that a pause or a cancellation has interrupted."""
+    """It covers transcripts and errors, also of earlier retry rounds, with grading and summaries, and conversations
+    that a pause or a cancellation interrupted."""
     lost: Cost = field(default_factory=Cost)
-    """Of outcomes that do not count: another worker had recorded one for the same probe, or they missed a retry."""
+    """It covers outcomes that do not count: another worker had recorded the probe, or they missed a retry."""
     by_column: Mapping[int, Cost] = field(default_factory=dict)
-    """`recorded` by the number of the column whose probes have cost it."""
 
     def __add__(self, other: "RunSpend") -> "RunSpend":
         by_column = _sums(chain(self.by_column.items(), other.by_column.items()))
@@ -73,7 +69,7 @@ class RunSpend:
         return self.by_column.get(column, Cost())
 
     def as_child(self, position: int) -> Iterator[int]:
-        """The members of `recorded` in a parent."""
+        """Yield the members of `recorded` in a parent."""
         return (encode(column * FANOUT + position, cost) for column, cost in self.by_column.items())
 
 
@@ -82,7 +78,7 @@ def encode(place: int, cost: Cost) -> int:
 
 
 def checkpoint_member(index: int, conversation_round: int, cost: Cost) -> int:
-    """What a conversation that started in this retry round has cost up to a checkpoint."""
+    """Return a member for the cost, up to a checkpoint, of a conversation that started in this retry round."""
     return encode(conversation_round * FANOUT + index % FANOUT, cost)
 
 
@@ -104,7 +100,6 @@ def leaf_spend(
     checkpoint_members: Iterable[int],
     column_of: Callable[[int], int],
 ) -> RunSpend:
-    """Return the spend of a leaf whose outcomes have cost the `members`."""
     costs = cost_by_place(members)
     places = chain(costs.items(), _unfinished(cost_by_place(checkpoint_members), costs))
     by_column = _sums((column_of(place % FANOUT), cost) for place, cost in places)
@@ -112,7 +107,7 @@ def leaf_spend(
 
 
 def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterator[tuple[int, Cost]]:
-    """The conversations without an outcome: an outcome includes the cost of its checkpoints."""
+    """Yield the conversations without an outcome, because an outcome includes the cost of its checkpoints."""
     last_tokens: dict[int, int] = {}
     for place in costs:
         token, offset = divmod(place, FANOUT)
@@ -121,7 +116,6 @@ def _unfinished(checkpoints: Mapping[int, Cost], costs: Iterable[int]) -> Iterat
 
 
 def inner_spend(members: Iterable[int], lost_members: Iterable[int]) -> RunSpend:
-    """Return the spend of the full children of a node."""
     by_column = _sums((place // FANOUT, cost) for place, cost in cost_by_place(members).items())
     return RunSpend(sum(by_column.values(), Cost()), total(lost_members), by_column)
 

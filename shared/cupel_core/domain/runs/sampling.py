@@ -1,7 +1,7 @@
-"""Sampling of a definition's scenarios: the same count, seed and percentage give the same scenarios and order.
+"""Samples a definition's scenarios: the same count, seed and percentage give the same scenarios and order.
 
-A full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample of the same seed starts with the
-smaller one, so a sampled run can be expanded.
+The sample is a full Fisher-Yates shuffle by the seed, cut to the percentage: a larger sample of the same seed starts
+with the smaller one, so a sampled run can be expanded.
 """
 
 from bisect import bisect_right
@@ -11,15 +11,13 @@ from random import Random
 
 
 def sample(count: int, percentage: int, seed: int) -> list[int]:
-    """Positions out of 0 … count-1, ascending, at least one.
-
-    Ascending, because neighboring scenarios are in the same page: a worker then reads a page once, not once per probe.
-    """
+    """Return at least one position out of 0 … count-1, ascending. Neighboring scenarios are in the same page, so in
+    ascending order a worker reads a page once, not once per probe."""
     return sorted(_shuffled(count, seed)[: sample_size(count, percentage)])
 
 
 def expand(count: int, before: int, after: int, seed: int) -> list[int]:
-    """The positions added when a sample grows from percentage `before` to `after`, ascending."""
+    """Return the positions added when a sample grows from percentage `before` to `after`, ascending."""
     return sorted(_shuffled(count, seed)[sample_size(count, before) : sample_size(count, after)])
 
 
@@ -30,12 +28,12 @@ def _shuffled(count: int, seed: int) -> list[int]:
 
 
 def sample_size(count: int, percentage: int) -> int:
-    """The number of sampled scenarios: rounded down, but at least one."""
+    """Return the number of sampled scenarios: rounded down, but at least one."""
     return max(1, count * percentage // 100)
 
 
 def evenly[Item](items: Sequence[Item], count: int) -> list[Item]:
-    """At most so many of the items, at equal distances."""
+    """Return at most `count` of the items, at equal distances."""
     if len(items) <= count:
         return list(items)
     return [items[number * len(items) // count] for number in range(count)]
@@ -44,11 +42,11 @@ def evenly[Item](items: Sequence[Item], count: int) -> list[Item]:
 def from_few_groups[Item](
     groups: Sequence[Sequence[Item]], sizes: Sequence[float], max_groups: int, count: int
 ) -> list[Item]:
-    """About so many items, from at most `max_groups` of the groups, whose mean is about the mean of all items.
+    """Return about `count` items, from at most `max_groups` of the groups, whose mean is about the mean of all items.
 
     Ordered by the mean size of their items, the groups are divided into parts of about equal total size, so that a few
-    large items count as much as many small ones of the same size together. The group of its middle item stands for
-    each part, with as many items as the part has of all; if it has fewer, some of them count more than once.
+    large items count as much as many small ones of the same size together. The group of its middle item represents each
+    part, with as many items as the part has of all; if it has fewer, some of them count more than once.
     """
     parts: dict[int, list[Sequence[Item]]] = {}
     total, before = sum(sizes), 0.0

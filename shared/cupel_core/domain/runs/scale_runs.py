@@ -1,4 +1,4 @@
-"""A scale run becomes an ordinary run of a definition with a single scenario."""
+"""Converts a scale run to an ordinary run of a definition with a single scenario."""
 
 import json
 from collections.abc import Mapping
@@ -14,19 +14,18 @@ from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, Eval
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 FOLDER = "scale"
-"""The folder of the definitions that scale runs make."""
 _MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True)
 class ScaleRun:
-    """`count` conversations of each target. At least one of `opening` and `goal` is set."""
+    """Requests `count` conversations of each target. At least one of `opening` and `goal` is set."""
 
     targets: tuple[Target, ...]
     count: int
     system: str | None = None
     opening: str | None = None
-    """The user's first message; without it, the simulated user begins."""
+    """It is the user's first message; without it, the simulated user begins."""
     goal: str | None = None
     persona_ids: tuple[str, ...] = ()
     settings: RunSettings = RunSettings()
@@ -35,11 +34,11 @@ class ScaleRun:
     format_checks: tuple[Assertion, ...] = ()
     trial: bool = False
     is_of_connector: bool = False
-    """It says whether the request named one connector instead of a list of targets."""
 
     @property
     def repeats(self) -> int:
-        """Conversations of a target with each persona. Raises ValueError if the personas cannot share them evenly."""
+        """Return the conversations of a target with each persona. Raises ValueError if the personas cannot share them
+        evenly."""
         share, rest = divmod(self.count, max(1, len(self.persona_ids)))
         if rest or not share:
             raise ValueError(self._nearest_counts(share * len(self.persona_ids)))
@@ -50,18 +49,17 @@ class ScaleRun:
         return f"must be a multiple of the {len(self.persona_ids)} personas: {' or '.join(nearest)}"
 
     def evaluators(self, defaults: GraderConfig) -> DefaultEvaluators:
-        """`defaults` are those of the workspace."""
+        """Return the evaluators; `defaults` are those of the workspace."""
         judge = self.settings.graders(defaults).judge_model
         return DefaultEvaluators(self.goal, self.format_checks, self.choices, judge)
 
     def content(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
-        """The definition's, as JSON."""
         assertions = [assertion.to_json() for assertion in evaluators.assertions()]
         fields = {"system": self.system, "assertions": assertions}
         return {name: value for name, value in fields.items() if value}
 
     def scenario(self, evaluators: DefaultEvaluators) -> dict[str, Any]:
-        """Its only scenario, as JSON. The goal is what the simulated user wants, and what the judge decides."""
+        """Return the only scenario as JSON. The goal is used by the simulated user and by the judge."""
         fields = {
             "name": self.name,
             "prompt": self.opening,
@@ -72,13 +70,13 @@ class ScaleRun:
 
     @property
     def name(self) -> str:
-        """The name of the definition and of its scenario, in one line."""
         text = " ".join((self.goal or self.opening or "").split())
         printable = "".join(character for character in text if character.isprintable())
         return (printable[: _MAX_NAME_LENGTH - 1] + "…" if len(printable) > _MAX_NAME_LENGTH else printable) or FOLDER
 
     def spec(self, definition_id: str, evaluators: DefaultEvaluators) -> RunSpec:
-        """The run's. Its definition's first version has the content; people may have made others since."""
+        """Return the specification of the run. It names version 1, because only the first version is sure to have the
+        content."""
         settings = replace(self.settings.with_judge(evaluators.criteria_judge), repeats=self.repeats)
         return RunSpec(
             definition_id=definition_id,
@@ -93,8 +91,6 @@ class ScaleRun:
 
 
 def content_text(content: Mapping[str, Any], scenario: Mapping[str, Any], number: int) -> bytes:
-    """Return the text from which the definition's id is computed: the same content has the same definition.
-
-    `number` counts the definitions of the same content that were deleted.
-    """
+    """Return the text from which the definition's id is computed: the same content has the same definition. `number`
+    counts the definitions of the same content that were deleted."""
     return json.dumps([content, scenario, number], sort_keys=True, ensure_ascii=True).encode()

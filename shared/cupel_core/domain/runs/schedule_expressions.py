@@ -1,4 +1,5 @@
-"""When a schedule fires: a `cron(...)`, `rate(...)` or `at(...)` expression of EventBridge Scheduler and a time zone.
+"""Parses when a schedule fires: a `cron(...)`, `rate(...)` or `at(...)` expression of EventBridge Scheduler and a time
+zone.
 
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
 """
@@ -30,9 +31,9 @@ class CronField(NamedTuple):
     low: int
     high: int
     names: tuple[str, ...] = ()
-    """Names of the numbers from `low` upwards."""
+    """These names stand for the numbers from `low` upwards."""
     special: str = r"\*"
-    """Pattern of the other values that an element may have."""
+    """It is a pattern of the other values that an element may have."""
 
     def accepts(self, text: str) -> bool:
         return all(self._accepts_element(element) for element in text.upper().split(","))
@@ -69,7 +70,8 @@ _CRON = (
 
 @dataclass(frozen=True)
 class Timing:
-    """The requested timing and how it is installed in EventBridge; `at` is set for a schedule that fires once."""
+    """Describes the requested timing and how it is installed in EventBridge; `at` is set for a schedule that fires
+    once."""
 
     expression: str
     timezone: str
@@ -77,7 +79,8 @@ class Timing:
 
     @property
     def installed_expression(self) -> str:
-        """The expression for EventBridge; a single time is converted to UTC, so that its zone need not be known."""
+        """Return the expression for EventBridge; a single time is converted to UTC, so that its zone need not be
+        known."""
         if self.at is not None:
             return f"at({self.at.astimezone(UTC):{_LOCAL_TIME}})"
         return self.expression
@@ -91,7 +94,7 @@ class Timing:
 
 
 def parse_timing(expression: str, timezone: str) -> Timing:
-    """Parse a timing. Raises InvalidTiming for an expression or zone that EventBridge Scheduler would reject."""
+    """Raises InvalidTiming for an expression or zone that EventBridge Scheduler would reject."""
     zone = _zone(timezone)
     form = _FORM.fullmatch(expression)
     match form.groups() if form else ():

@@ -1,4 +1,4 @@
-"""Schedules: when runs start automatically, and the outcome of the latest firings."""
+"""Describes schedules: when runs start automatically, and the outcome of the latest firings."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,16 +14,14 @@ _MAX_ERROR_LENGTH = 500
 
 class ScheduleStatus(StrEnum):
     PENDING = "PENDING"
-    """Stored, but not yet installed in EventBridge."""
     ENABLED = "ENABLED"
     DISABLED = "DISABLED"
     ENDED = "ENDED"
-    """Its single time is in the past."""
 
 
 @dataclass(frozen=True)
 class Firing:
-    """One firing of a schedule: the run it started, or the error that prevented it."""
+    """Describes one firing of a schedule: the run it started, or the error that prevented it."""
 
     scheduled_time: datetime
     fired_at: datetime
@@ -38,16 +36,15 @@ class Schedule:
     name: str
     timing: Timing
     run: str
-    """What each firing starts: a serialized RunSpec or EvalRunSpec."""
+    """Each firing starts this: a serialized RunSpec or EvalRunSpec."""
     enabled: bool
     created_at: datetime
     updated_at: datetime
     revision: int = 1
-    """Incremented by every change, so that a concurrent update is not overwritten unread."""
+    """Every change increments it, so that a concurrent update is not overwritten unread."""
     installed: bool = False
-    """Whether EventBridge has its current state."""
     firings: tuple[Firing, ...] = ()
-    """The latest ones, newest first."""
+    """The latest firings are kept, newest first."""
     deleted_at: datetime | None = None
 
     def status(self, now: datetime) -> ScheduleStatus:
@@ -58,11 +55,10 @@ class Schedule:
         return ScheduleStatus.ENABLED if self.enabled else ScheduleStatus.DISABLED
 
     def run_started_for(self, scheduled_time: datetime) -> str | None:
-        """The run started for this time, if that firing is still among the latest."""
         return next((firing.run_id for firing in self.firings if firing.scheduled_time == scheduled_time), None)
 
     def with_firing(self, firing: Firing) -> "Schedule":
-        """A copy with this firing, replacing an earlier attempt for the same time."""
+        """Return the schedule with this firing, which replaces an earlier attempt for the same time."""
         others = [other for other in self.firings if other.scheduled_time != firing.scheduled_time]
         bounded = replace(firing, error=firing.error and firing.error[:_MAX_ERROR_LENGTH])
         newest = sorted([bounded, *others], key=lambda firing: firing.scheduled_time, reverse=True)
@@ -71,8 +67,6 @@ class Schedule:
 
 @dataclass(frozen=True)
 class ScheduleSpec:
-    """A requested schedule."""
-
     name: str
     expression: str
     timezone: str
@@ -82,7 +76,7 @@ class ScheduleSpec:
 
 @dataclass(frozen=True)
 class ScheduleChanges:
-    """A change of a schedule; None keeps a value."""
+    """Changes a schedule; None leaves a value unchanged."""
 
     name: str | None = None
     expression: str | None = None

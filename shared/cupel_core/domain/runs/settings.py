@@ -1,4 +1,4 @@
-"""The settings of a run are the same whatever starts it: a request, a schedule, an eval or a scale run."""
+"""Defines the settings of a run, which are the same for a request, a schedule, an eval and a scale run."""
 
 from dataclasses import field, fields
 from typing import Any, Self
@@ -15,26 +15,23 @@ MAX_REPEATS = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """The configuration of a run: as requested in a specification, and with all defaults in the run itself."""
-
     priority: Priority = Priority.NORMAL
     experiment_id: str | None = None
     params: ParameterFields = field(default_factory=dict)
     """A request's parameters take precedence over the eval's, these over the definition's, and those of a target over
     all of them. Null removes a parameter."""
     max_attempts: int | None = None
-    """This many attempts of one call to a target are made; the default if None."""
+    """Each call to a target has at most this many attempts; the default applies if None."""
     retry_delay_seconds: float | None = None
-    """This is the longest wait before the second attempt of a call to a target; None is the default."""
+    """It is the longest wait before the second attempt of a call to a target; None is the default."""
     call_timeout_seconds: float | None = None
-    """One call to a target may take this long; the stack's limit if None."""
+    """One call to a target may take this long; the stack's limit applies if None."""
     max_turns: int | None = None
     max_concurrency: int | None = None
     stagger_ms: Stagger | None = None
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     """A request's grading models take precedence over the eval's, and these over the workspace's."""
     report: bool = False
-    """If true, a report is written when the run completes."""
 
     @property
     def pace(self) -> Pace:
@@ -43,29 +40,26 @@ class RunConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(RunConfig):
-    """Everything that a request can set of a run besides what it runs."""
-
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
     """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
-    """A rerun has those of the run that it repeats, except for these."""
+    """A rerun has the labels of the run that it repeats, except for these."""
     max_budget_usd: float | None = None
-    """The run may spend this much; no limit if None."""
+    """It is the run's spending limit; None means no limit."""
     allow_unpriced: bool = False
-    """If true, a run with a budget may call models whose price is unknown."""
+    """A run with a budget may call models whose price is unknown."""
     confirmed_usd: float | None = None
-    """The caller has agreed to an expected cost of at most this, although it exceeds the budget."""
+    """The caller has confirmed an expected cost up to this, although it exceeds the budget."""
     profile_id: str | None = None
     profile_version: int | None = None
-    """The newest when the run starts if None."""
+    """None stands for the newest version when the run starts."""
 
     def graders(self, defaults: GraderConfig) -> GraderConfig:
-        """Return the grading models of the run if those of the eval and the workspace are the defaults."""
+        """Return the grading models of the run, given those of the eval and the workspace as defaults."""
         return self.grader_config.with_defaults(defaults).without(self.disabled_graders)
 
     def with_judge(self, model: str | None) -> Self:
-        """Return the settings with this judge; None for none."""
         others = {name for name in self.disabled_graders if name != "judge_model"}
         disabled = others if model is not None else {*others, "judge_model"}
         config = replace(self.grader_config, judge_model=model)
@@ -77,5 +71,5 @@ def names_of(kind: type[RunConfig]) -> list[str]:
 
 
 def values_of(kind: type[RunConfig], source: RunConfig) -> dict[str, Any]:
-    """Return the fields of this class of a source that may have more, such as the settings of a specification."""
+    """Return the fields of this class from a source that may have more, such as the settings of a specification."""
     return {name: getattr(source, name) for name in names_of(kind)}

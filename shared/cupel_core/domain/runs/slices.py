@@ -1,9 +1,9 @@
-"""Division of a run's missing probes into messages.
+"""Divides a run's missing probes into messages.
 
 A slice contains probes of one leaf and one provider. Large slices cost fewer messages; small ones let the workers
 finish at the same time. So a slice has a fixed part of what is left for each worker (guided self-scheduling,
-Polychronopoulos and Kuck 1987): large ones while much of a run is left, small ones towards its end, and small ones from
-the start if few probes meet many workers. Workers that make many calls at a time need no slices as small as others do:
+Polychronopoulos and Kuck 1987): slices are large while much of a run is left, small towards its end, and small from the
+start if there are few probes per worker. Workers that make many calls at a time need no slices as small as others do:
 what counts is a slice's part of a worker's calls.
 
 The columns of a provider (targets, each with one prompt) take turns, the one with the most probes left first, so that
@@ -24,19 +24,19 @@ _PARTS = 5
 _PARTS_OF_SLOTS = 10
 """Slices need not be smaller than this part of the calls that a worker makes at a time."""
 _LAST_ROUNDS = 3
-"""In so many rounds of parallel calls, the last ones, slices have the smallest size: a worker has one round in progress
-and one pending, and all must end up with equal parts of the last."""
+"""Slices have the smallest size in this many last rounds of parallel calls: a worker has one round in progress and one
+pending, and all must end up with equal parts of the last."""
 MIN_SLICE_SIZE = 5
 """With 5, two workers of 25 slots that each refill their free slots share the last rounds exactly. With 10, one of them
 got 30 of the last 50 and the run took one round longer (1.08 instead of 1.03 of the ideal at 1 s per call)."""
 _TURNS = 20
-"""Of each column of several: a slice has at most this part of its probes, so that none gets further ahead."""
+"""If there are several columns, a slice has at most this part of a column's probes, so that none gets further ahead."""
 _MIN_TURN_SIZE = 25
 """Smaller turns would cost more requests than they are worth."""
 
 
 class LeafPart(NamedTuple):
-    """The probes of one column in one leaf. `left` is how many the column has from this leaf on."""
+    """Contains the probes of one column in one leaf; the column has `left` probes from this leaf on."""
 
     left: int
     column: int
@@ -45,17 +45,16 @@ class LeafPart(NamedTuple):
 
 
 class Workers(NamedTuple):
-    """How many workers serve a provider, and how many calls its account allows them together."""
+    """Describes how many workers serve a provider, and how many calls its account allows them together."""
 
     number: int
     parallel: int
 
 
 class _Cut(NamedTuple):
-    """Probes of one column in one leaf, few enough for a slice of `size`."""
+    """Contains probes of one column in one leaf, few enough for a slice of `size`."""
 
     left: int
-    """How many probes the column has from the first of these on."""
     column: int
     leaf: int
     indexes: list[int]
@@ -63,7 +62,7 @@ class _Cut(NamedTuple):
 
 
 def slice_size(probes_left: int, workers: Workers) -> int:
-    """The number of probes a slice should have when `probes_left` are still to be sent."""
+    """Return how many probes a slice should have when `probes_left` are still to be sent."""
     smallest = max(MIN_SLICE_SIZE, workers.parallel // workers.number // _PARTS_OF_SLOTS)
     if probes_left <= _LAST_ROUNDS * workers.parallel:
         return smallest
@@ -71,27 +70,25 @@ def slice_size(probes_left: int, workers: Workers) -> int:
 
 
 def providers_of(plan: Plan) -> tuple[str, ...]:
-    """The provider of each column of a plan, in the plan's order."""
     return tuple(column.target.provider for column in plan.columns)
 
 
 def provider_columns(plan: Plan, provider: str) -> list[int]:
-    """The numbers of the plan's columns that are of this provider."""
     return [number for number, name in enumerate(providers_of(plan)) if name == provider]
 
 
 def provider_ranges(plan: Plan, provider: str) -> tuple[range, ...]:
-    """The indexes of the run's probes of this provider."""
     return tuple(span for column in provider_columns(plan, provider) for span in plan.column_ranges(column))
 
 
 def probes_left(plan: Plan, first_leaves: Mapping[int, int]) -> int:
-    """How many probes these columns have, from the given leaf of each on."""
+    """Return how many probes these columns have, from the given leaf of each on."""
     return sum(_left(plan, column, first) for column, first in first_leaves.items())
 
 
 def parts_in_turn(plan: Plan, first_leaves: Mapping[int, int]) -> Iterator[LeafPart]:
-    """The probes of these columns by leaf, from the given leaf of each on; the column with most left comes next."""
+    """Yield the probes of these columns by leaf, from the given leaf of each on; the column with most left comes
+    next."""
     return merge(*(_parts(plan, column, first) for column, first in first_leaves.items()), key=_turn)
 
 
@@ -106,7 +103,8 @@ def _parts(plan: Plan, column: int, first: int) -> Iterator[LeafPart]:
 
 
 def latest_parts(plan: Plan, next_leaves: Mapping[int, int], probes: int) -> list[LeafPart]:
-    """The parts that precede these leaves, those last that `parts_in_turn` gives first, with about so many probes."""
+    """Return parts before these leaves, in the reverse order of `parts_in_turn`, until they have about `probes`
+    probes."""
     before = (_parts_before(plan, column, leaf) for column, leaf in next_leaves.items())
     latest, count = list[LeafPart](), 0
     for part in merge(*before, key=lambda part: (part.left, -part.column)):
@@ -137,7 +135,7 @@ def _turn(part: LeafPart | _Cut) -> tuple[int, int]:
 
 
 def next_window(parts: Iterable[LeafPart], size: int, extra: int) -> list[LeafPart]:
-    """The next parts with `size` probes together, or all if they have at most `extra` more."""
+    """Return the next parts with `size` probes together, or all if they have at most `extra` more."""
     window: list[LeafPart] = []
     probes = parts_of_size = 0
     for part in parts:
@@ -153,10 +151,8 @@ def next_window(parts: Iterable[LeafPart], size: int, extra: int) -> list[LeafPa
 def cut_slices(
     plan: Plan, window: Sequence[LeafPart], missing: Mapping[int, Sequence[int]], left: int, workers: Workers
 ) -> list[tuple[int, list[int]]]:
-    """Divides the missing indexes (by leaf) of a provider's window into slices: (leaf, indexes) of each, in turn.
-
-    `left` is the number of the provider's probes from the window on.
-    """
+    """Divide the missing indexes (by leaf) of a provider's window into slices: (leaf, indexes) of each, in turn. `left`
+    is the number of the provider's probes from the window on."""
     cuts: list[_Cut] = []
     is_shared = len(provider_columns(plan, providers_of(plan)[window[0].column])) > 1
     max_size = max(_MIN_TURN_SIZE, plan.total // len(plan.columns) // _TURNS) if is_shared else FANOUT
@@ -167,7 +163,8 @@ def cut_slices(
 
 
 def _cut_part(part: LeafPart, missing: Sequence[int], left: int, workers: Workers, max_size: int) -> Iterator[_Cut]:
-    """Cuts as equal as possible: 50 and 50 probes instead of 90 and 10. `left` is as in `cut_slices`, at this part."""
+    """Yield cuts that are as equal as possible: 50 and 50 probes instead of 90 and 10. `left` counts from this part
+    on."""
     own = frozenset(part.indexes)
     indexes = [index for index in missing if index in own]
     while indexes:
@@ -179,7 +176,7 @@ def _cut_part(part: LeafPart, missing: Sequence[int], left: int, workers: Worker
 
 
 def _merged(cuts: Sequence[_Cut]) -> list[tuple[int, list[int]]]:
-    """Neighbours of one leaf share a slice if they fit into it."""
+    """Join neighboring cuts of one leaf that fit into a slice."""
     slices: list[tuple[int, list[int]]] = []
     for cut in cuts:
         if slices and slices[-1][0] == cut.leaf and len(slices[-1][1]) + len(cut.indexes) <= cut.size:

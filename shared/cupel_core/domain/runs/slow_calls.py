@@ -6,27 +6,24 @@ from typing import NamedTuple
 from cupel_core.domain.conversations.attempts import AttemptInFlight
 
 SLOW_SECONDS = 30.0
-"""A call that has taken longer is shown although it is a first attempt."""
+"""A first attempt that has taken longer is shown too."""
 MAX_PER_CLAIM = 10
-"""A worker reports this many calls of a slice, so that its claim stays small."""
+"""A worker reports at most this many calls of a slice, so that its claim stays small."""
 
 
 class SlowCall(NamedTuple):
-    """The call is a repeat, or takes long."""
-
     offset: int
     """It is the offset of the probe in its leaf, or the index of the probe where there are no leaves."""
     attempt: int
     max_attempts: int
     since: int
-    """The attempt started at this Unix time."""
 
     def seconds(self, now: float) -> float:
         return max(0.0, now - self.since)
 
 
 def slow_calls(calls: Iterable[tuple[int, AttemptInFlight]], now: float) -> tuple[SlowCall, ...]:
-    """Select from the calls in flight, each with its probe's offset: at most MAX_PER_CLAIM, the slowest first."""
+    """Select at most MAX_PER_CLAIM of the calls in flight, the slowest first; each has its probe's offset."""
     selected = (
         SlowCall(offset, call.attempt, call.max_attempts, round(call.since))
         for offset, call in calls

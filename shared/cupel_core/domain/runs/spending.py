@@ -1,4 +1,4 @@
-"""What the model calls of one probe cost, by what they were for. Every paid call is counted, also in errored probes."""
+"""Sums the cost of the model calls of one probe by role. Every paid call is counted, also in errored probes."""
 
 from dataclasses import field, fields
 
@@ -22,13 +22,12 @@ class Spending:
 
     @property
     def total(self) -> Spend:
-        """Its cost is None if the price of any call is unknown."""
+        """Return the sum, whose cost is None if the price of any call is unknown."""
         first, *others = [part for part in self._parts if part != _NOTHING] or [_NOTHING]
         return sum(others, first)
 
     @property
     def priced_usd(self) -> float:
-        """The cost of the calls whose price is known."""
         return sum(part.cost_usd or 0.0 for part in self._parts)
 
     @property
@@ -37,13 +36,11 @@ class Spending:
 
     @property
     def by_role(self) -> tuple[RoleCost, ...]:
-        """Only the roles with calls."""
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         return role_costs({name: (spend.calls, spend.cost_usd) for name, spend in parts.items()})
 
 
 def conversation_spending(state: ConversationState) -> Spending:
-    """What a conversation has cost so far."""
     cost_usd = state.cost_usd if state.target_calls else 0.0
     target = Spend(state.target_calls, state.usage, cost_usd, state.cached_turns, state.cached_cost_usd)
     target += state.unusable

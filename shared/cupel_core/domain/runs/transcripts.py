@@ -1,7 +1,7 @@
-"""The outcome of a finished probe: a transcript, or why there is none.
+"""Describes the outcome of a finished probe: a transcript, or why there is none.
 
 Its content is everything that was said, and every text that may quote it: reasons of judges, decision texts, messages
-of errors. Content can be deleted and expires; what was decided, used, spent and scored stays.
+of errors. Content can be deleted and expires; decisions, usage, costs and scores remain.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,23 +19,23 @@ from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause
 
 CONTENT_DELETED = "the text was deleted, or its retention period has ended"
-"""Stands for the text of an error that is no longer stored."""
+"""It replaces the text of an error that is no longer stored."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Decision code `1`-`5` or `other` and one or two sentences; `error` if the judge gave no decision or text."""
+    """Contains a decision code `1`-`5` or `other` and one or two sentences; `error` if the judge gave no decision or
+    text."""
 
     decision_code: str
     decision_text: str
     summarized_at: datetime
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
-    """The judge's, if one was asked."""
     is_provisional: bool = False
-    """Whether the text is an excerpt that a judge's summary will replace when the run finishes."""
+    """The text is an excerpt that a judge's summary will replace when the run finishes."""
     cause: UnscoredCause | None = None
-    """The code of `error`."""
+    """It is the code of `error`."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
@@ -43,7 +43,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class TranscriptResult:
-    """Whether a completed probe succeeded, as judged by its criteria and assertions or by a user."""
+    """States whether a completed probe succeeded, as judged by its criteria and assertions or by a user."""
 
     success: bool
     score: float | None = None
@@ -55,8 +55,6 @@ class TranscriptResult:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A completed probe."""
-
     probe_index: int
     scenario_id: str
     model_id: str
@@ -64,15 +62,14 @@ class Transcript:
     conversation: ConversationState
     persona_id: str | None = None
     retry_round: int = 1
-    """The run's retry round in which the conversation took place."""
     summary: Summary | None = None
     scoring: Scoring | None = None
     correction: TranscriptResult | None = None
-    """A user's result, which replaces the computed one."""
+    """It is a user's result, which replaces the computed one."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
     stored_word_count: int = 0
-    """The words that were counted when it was stored, for a transcript whose messages were deleted since."""
+    """It is the word count at the time of storing, for a transcript whose messages were deleted later."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -80,7 +77,6 @@ class Transcript:
 
     @property
     def word_count(self) -> int:
-        """Words of the target's answers."""
         return self.conversation.answer_word_count if self.messages else self.stored_word_count
 
     @property
@@ -94,14 +90,14 @@ class Transcript:
 
     @property
     def result(self) -> TranscriptResult | None:
-        """None if nothing was to be judged, or if it could not be computed."""
+        """Return None if nothing was judged, or if the result could not be computed."""
         scoring = self.scoring
         if self.correction is not None or scoring is None or scoring.success is None:
             return self.correction
         return TranscriptResult(scoring.success, scoring.score, scoring.reason or None)
 
     def without_content(self) -> Self:
-        """The decision code, usage, cost and result; nothing that was said and nothing that may quote it."""
+        """Return the decision code, usage, cost and result, without anything that was said or that may quote it."""
         return replace(
             self,
             conversation=_without_content(self.conversation),
@@ -121,7 +117,7 @@ def _without_content(state: ConversationState) -> ConversationState:
 
 @dataclass(frozen=True)
 class ProbeError:
-    """An errored probe: an infrastructure failure, never scored against the model."""
+    """Describes an errored probe, which is an infrastructure failure and never scored against the model."""
 
     probe_index: int
     scenario_id: str
@@ -134,11 +130,11 @@ class ProbeError:
     retry_round: int = 1
     content_expires_at: datetime | None = None
     spending: Spending = field(default_factory=Spending)
-    """Of the calls that were answered before the error."""
+    """The calls were answered before the error."""
     started_at: datetime | None = field(default=None, compare=False)
-    """When its conversation started; None if it did not, or if that is not known."""
+    """The conversation started at this time; None if it did not, or if that is not known."""
     cause: UnscoredCause | None = field(default=None, compare=False)
-    """Why a judge gave no verdict without which the conversation could not continue; it is not stored."""
+    """A judge gave no verdict, for this cause, and the conversation could not continue; it is not stored."""
 
     def without_content(self) -> Self:
         return replace(self, message=CONTENT_DELETED)
@@ -151,7 +147,6 @@ class ResultKind(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNSCORED = "unscored"
-    """Nothing was judged, or judging was not possible."""
 
     @classmethod
     def of(cls, result: TranscriptResult | None) -> "ResultKind":
@@ -162,12 +157,11 @@ class ResultKind(StrEnum):
 
 @dataclass(frozen=True)
 class TranscriptFilter:
-    """What the listed transcripts have in common; None matches everything."""
+    """Selects transcripts by what they have in common; None matches everything."""
 
     result: ResultKind | None = None
     decision: str | None = None
     tag: str | None = None
-    """Of a failed assertion."""
 
     @property
     def is_set(self) -> bool:
@@ -183,7 +177,6 @@ class TranscriptFilter:
         )
 
     def transcripts(self, outcomes: Iterable[Outcome]) -> Iterator[Transcript]:
-        """Those outcomes that are matching transcripts."""
         return (each for each in outcomes if isinstance(each, Transcript) and self.matches(each))
 
 
@@ -191,7 +184,7 @@ ALL_TRANSCRIPTS = TranscriptFilter()
 
 
 def readable_at[T: (Transcript, ProbeError, Outcome)](outcome: T, now: datetime) -> T:
-    """The outcome as it may be read at `now`: without its content once that has expired, even while it is stored."""
+    """Return the outcome as it may be read at `now`: without expired content, even while it is stored."""
     expires = outcome.content_expires_at
     return outcome.without_content() if expires is not None and expires <= now else outcome
 
@@ -200,7 +193,7 @@ _MAX_REASON_LENGTH = 300
 
 
 def unstorable(outcome: Outcome, reason: str) -> ProbeError:
-    """The error of a probe whose outcome cannot be stored; it has no text of the provider's."""
+    """Return the error of a probe whose outcome cannot be stored; it has no text of the provider."""
     return ProbeError(
         probe_index=outcome.probe_index,
         scenario_id=outcome.scenario_id,

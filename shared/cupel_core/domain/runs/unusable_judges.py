@@ -1,4 +1,4 @@
-"""Decides when to stop calling a judge: if none of its first replies is usable, its other calls would be paid in vain.
+"""Decides when to stop calling a judge: if none of its first replies is usable, further calls would be wasted.
 
 The circuit breaker (`domain/limits`) handles a judge that fails for a while, or whose provider refuses its calls. This
 module handles a judge that answers and gives no verdict: the wrong model, a prompt that it cannot follow, a filter.
@@ -18,12 +18,11 @@ _UNUSABLE = frozenset({UnscoredCode.JUDGE_REPLY, UnscoredCode.JUDGE_REFUSED})
 
 
 class JudgedReply(NamedTuple):
-    """It says whether an answer's judge was usable; `unusable` is None and `is_usable` False if that is unknown."""
+    """Describes whether an answer's judge was usable; `unusable` is None and `is_usable` False if that is unknown."""
 
     unusable: UnscoredCause | None
-    """It is the cause if the judge gave no usable reply."""
     is_usable: bool
-    """Whether a judge was called and the answer was scored."""
+    """A judge was called and the answer was scored."""
     error: str | None = None
     """It says why the reply is unusable, and may quote the conversation."""
 
@@ -34,7 +33,6 @@ def patience(expected: int) -> int:
 
 
 def judged_reply(outcome: Outcome) -> JudgedReply:
-    """Return what the outcome of a probe says about its judge."""
     if not isinstance(outcome, Transcript):
         return _reply(outcome.cause, outcome.message, is_usable=False)
     if outcome.scoring is None:
@@ -62,10 +60,8 @@ def name_of(cause: UnscoredCause) -> str:
 
 
 def why_stopped(cause: UnscoredCause, replies: int, problem: str | None = None) -> str:
-    """Say why no further reply is requested after this many unusable ones.
-
-    `problem` describes the last one; by default, the message says what its code means.
-    """
+    """Return why no further reply is requested after this many unusable ones. `problem` describes the last one; by
+    default, the message says what its code means."""
     code = f"{cause.code}, {cause.provider_code}" if cause.provider_code else cause.code
     said = problem or DESCRIPTIONS[cause.code]
     return f"{name_of(cause)} gave no usable verdict on the first {count_of(replies, 'answer')} ({code}): {said}"
@@ -75,9 +71,8 @@ class JudgeWatch:
     """Follows the outcomes of one process until a judge has given a usable verdict, or too many unusable ones."""
 
     def __init__(self, expected: int) -> None:
-        """`expected` is how many verdicts the run or evaluation needs."""
+        """Prepare to watch; the run or evaluation needs `expected` verdicts."""
         self.why_stopped: str | None = None
-        """It says why nothing more is asked; None as long as there is no reason."""
         self._patience = patience(expected)
         self._unusable = 0
         self._is_usable = False

@@ -1,4 +1,4 @@
-"""Runs, probes and transcripts as read: stored data joined with values that are computed on read."""
+"""Describes runs, probes and transcripts as read: stored data joined with values that are computed on read."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -28,22 +28,20 @@ class RunView:
     definition_snapshot: dict[str, Any] | None
     last_accessed_at: datetime | None
     recorded_at: datetime | None = None
-    """When the latest outcome was recorded; None once the run has ended."""
+    """The latest outcome was recorded at this time; None once the run has ended."""
     suspended_models: tuple[SuspendedModel, ...] = ()
-    """Models of the run whose circuit breaker is open; not in lists."""
+    """The circuit breakers of these models of the run are open; lists do not have it."""
     account: BudgetAccount | None = None
-    """Of its budget; None if it has none."""
+    """It accounts for the run's budget; None if it has none."""
     price_list: str | None = None
-    """That of the run's start; not in lists."""
+    """It is the price list at the run's start; lists do not have it."""
 
     @property
     def updated_at(self) -> datetime:
-        """When the run's status or progress last changed."""
         return max(self.run.updated_at, self.recorded_at or self.run.updated_at)
 
     @property
     def spent_at(self) -> datetime | None:
-        """When the latest of its costs was recorded; None before the first."""
         return self.run.completed_at or self.recorded_at
 
 
@@ -65,7 +63,7 @@ class ColumnProgressView:
 
     @property
     def eta_seconds(self) -> float | None:
-        """At the current rate; None while it is unknown or nothing progresses."""
+        """Return the time left at the current rate; None while the rate is unknown or 0."""
         left = self.counts.total - self.counts.recorded
         if not left:
             return 0.0
@@ -74,16 +72,13 @@ class ColumnProgressView:
 
 @dataclass(frozen=True)
 class RunProgressView:
-    """How far each column of a run is, and what holds it up."""
-
     run: Run
     read_at: datetime
     spend: RunSpend
     columns: tuple[ColumnProgressView, ...]
     account: BudgetAccount | None = None
-    """Of its budget; None if it has none."""
+    """It accounts for the run's budget; None if it has none."""
     spent_at: datetime | None = None
-    """When the latest of its costs was recorded; None before the first."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +91,12 @@ class TranscriptView:
     transcript: Transcript
     definition_snapshot: dict[str, Any] | None
     content_available: bool
-    """False once the content has expired or was deleted, even while its item still exists."""
+    """It is False once the content has expired or was deleted, even while its item still exists."""
 
 
 @dataclass(frozen=True)
 class ProbeView:
-    """A probe with its current status and its outcome, if any; its id is also its transcript's."""
+    """Contains a probe with its current status and its outcome, if any; its id is also its transcript's."""
 
     run: Run
     index: int
@@ -110,14 +105,13 @@ class ProbeView:
     case: CaseView
     repeat: int
     retry_round: int
-    """In which its conversation started."""
     called_since: datetime | None = None
     """The worker of a running probe made the first call at this time."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
-    """Its errors before it was retried, oldest first."""
+    """These are the errors before the probe was retried, oldest first."""
     partial_conversation: ConversationState | None = None
-    """The checkpoint of a running or errored probe's conversation; only in detailed reads."""
+    """It is the checkpoint of a running or errored probe's conversation; only detailed reads have it."""
 
     @property
     def id(self) -> str:
@@ -125,7 +119,7 @@ class ProbeView:
 
     @property
     def thread_id(self) -> str:
-        """The agent's id of the conversation; changes when the probe is retried."""
+        """Return the agent's id of the conversation, which changes when the probe is retried."""
         transcript = self.transcript
         if transcript is not None and transcript.conversation.thread_id:
             return transcript.conversation.thread_id
@@ -133,13 +127,11 @@ class ProbeView:
 
     @property
     def started_at(self) -> datetime | None:
-        """When its conversation started, as its outcome or a checkpoint says, or its worker."""
         sources = (source for source in (self.error, self.conversation) if source)
         return next((source.started_at for source in sources if source.started_at), self.called_since)
 
     @property
     def repeated_calls(self) -> tuple[FailedAttempts, ...]:
-        """The attempts of calls that a running probe makes again."""
         state = self.partial_conversation if self.status is ProbeStatus.RUNNING else None
         return tuple(state.attempts.values()) if state else ()
 
@@ -149,13 +141,12 @@ class ProbeView:
 
     @property
     def updated_at(self) -> datetime:
-        """The latest known time; a retried probe was last updated by the error before the retry, at the earliest."""
+        """Return the latest known time, which for a retried probe is at least that of the error before the retry."""
         failed = (error.created_at for error in self.attempts)
         return self.completed_at or max(filter(None, (self.run.created_at, *failed, self.started_at)))
 
     @property
     def conversation(self) -> ConversationState | None:
-        """The conversation of its transcript, or of its checkpoint."""
         return self.transcript.conversation if self.transcript else self.partial_conversation
 
     @property

@@ -1,4 +1,4 @@
-"""The types of assertions, what each requires, and the validation of assertions written by users."""
+"""Defines the types of assertions and what each requires, and validates assertions written by users."""
 
 import json
 import re
@@ -31,22 +31,22 @@ from cupel_core.domain.text.near_names import did_you_mean
 from cupel_core.domain.text.validation_messages import of_missing
 
 MAX_ASSERTIONS = 100
-"""Per scenario or definition, including the parts of sets."""
+"""A scenario or definition has at most this many, including the parts of sets."""
 MAX_NESTING = 3
-"""Levels of nested sets: promptfoo has one, and a test's own threshold adds one around it."""
+"""Sets may be nested this deep: promptfoo has one level, and a test's own threshold adds one around it."""
 MAX_NAME_LENGTH = 200
 ASSERT_SET = "assert-set"
 AVERAGE, SUM = AGGREGATIONS = ("average", "sum")
-"""How a `max-score` makes one score of several: its `method`."""
+"""The `method` of a `max-score` is one of these, and makes one score of several."""
 LLM_RUBRIC = "llm-rubric"
 RUBRIC_PROMPT = "rubricPrompt"
-"""In the `config` of an `llm-rubric`: the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's variables.
-"""
+"""In the `config` of an `llm-rubric`, it is the judge's prompt, with `{{output}}`, `{{rubric}}` and the scenario's
+variables."""
 MAX_RUBRIC_PROMPT_LENGTH = 20_000
 RUBRIC_RANGE = "range"
-"""In the `config` of an `llm-rubric`, it has the lowest and the highest score that `rubricPrompt` asks for."""
+"""In the `config` of an `llm-rubric`, it has the lowest and the highest score that `rubricPrompt` requests."""
 SCORING_FUNCTION = "scoringFunction"
-"""In the `config` of a set: code that makes the set's result from those of its parts."""
+"""In the `config` of a set, it is code that computes the set's result from those of its parts."""
 VALUE_FUNCTION = "valueFunction"
 """In the `config` of an assertion with a value, it is code that returns the value for an answer."""
 CODE_FILE = re.compile(r"file://(?P<path>[^:]+\.(?:py|js|cjs|mjs|ts|cts|mts))(?::(?P<function>[\w.]+))?")
@@ -56,9 +56,9 @@ CODE_REFUSED = (
 )
 MAX_TURN = 100
 OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, *COMPARISONS})
-"""What is measured once per conversation, or has answers of its own."""
+"""These are measured once per conversation, or have answers of their own."""
 TRAJECTORY = "trajectory:"
-"""How the types begin that check what a target called in a whole conversation."""
+"""Types that check what a target called in a whole conversation have this prefix."""
 _FIELDS = frozenset(
     {
         "type",
@@ -80,7 +80,7 @@ type ValueRule = Callable[[Any], str | None]
 
 
 class AssertionIssue(NamedTuple):
-    """An error in a field such as `assertions.2.threshold`; the message reads on after the field's name."""
+    """Describes an error in a field such as `assertions.2.threshold`; the message continues after the field's name."""
 
     field: str
     message: str
@@ -88,28 +88,23 @@ class AssertionIssue(NamedTuple):
 
 @dataclass(frozen=True)
 class AssertionKind:
-    """The rules of one assertion type. `threshold` is its default."""
+    """Defines the rules of one assertion type. `threshold` is its default."""
 
     value: ValueRule = lambda _: None
     config: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     threshold: float | None = None
     needs_threshold: bool = False
     is_fraction: bool = False
-    """Whether its threshold is from 0 to 1."""
     may_negate: bool = True
     needs_judge: bool = False
-    """Whether it needs a judge model in the run's configuration."""
     needs_embedder: bool = False
-    """Whether it needs an embedding model in the run's configuration."""
 
 
 def assertion_issues(
     assertions: Any, field: str = "assertions", *, allow_code: bool = False
 ) -> tuple[AssertionIssue, ...]:
-    """The errors in JSON assertions of a scenario or a definition; empty if they are valid.
-
-    Code is only allowed where its author runs it: in process.
-    """
+    """Return the errors in JSON assertions of a scenario or a definition. Code is only allowed where its author runs
+    it: in process."""
     if not isinstance(assertions, list):
         return (AssertionIssue(field, "must be a list"),)
     if _count(assertions) > MAX_ASSERTIONS:
@@ -150,7 +145,8 @@ def _issues(assertion: Any, field: str, depth: int, allow_code: bool) -> Iterato
 
 
 def value_error(name: str, value: Any, config: Any) -> str | None:
-    """What is wrong with the value of an assertion of a known type. A rubric may be all in the judge's own prompt."""
+    """Return the error in the value of an assertion of a known type. A rubric may be contained in the judge's own
+    prompt."""
     if name == LLM_RUBRIC and not value and isinstance(config, dict) and RUBRIC_PROMPT in config:
         return None
     return (ASSERTION_KINDS.get(name) or CODE_KINDS[name]).value(value)
@@ -194,7 +190,7 @@ def _number_issues(kind: AssertionKind, assertion: Mapping[str, Any], field: str
 
 
 def _has_own_scale(assertion: Mapping[str, Any]) -> bool:
-    """Return whether its threshold is on the scale of its author's prompt."""
+    """Return whether the threshold is on the scale of the author's prompt."""
     config = assertion.get("config")
     return isinstance(config, dict) and RUBRIC_PROMPT in config
 
@@ -209,7 +205,7 @@ def _turn_issues(name: str, turn: Any, field: str) -> Iterator[AssertionIssue]:
 
 
 def may_transform(name: str) -> bool:
-    """Whether assertions of this type check a text, or what a transform makes of it."""
+    """Return whether assertions of this type check a text, or the result of a transform of it."""
     return name not in OF_ALL_TURNS and not name.startswith(TRAJECTORY)
 
 
@@ -217,7 +213,7 @@ def _transform_issues(name: str, transform: Any, field: str, allow_code: bool) -
     if transform is not None and not may_transform(name):
         yield AssertionIssue(field, f"is not allowed in {name}, which does not check the text of an answer")
     elif transform is not None:
-        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need them
+        from cupel_core.domain.scoring.output_transforms import code_error, transform_error  # few assertions need these
 
         error = transform_error(transform)
         written = transform if isinstance(transform, list) and transform else [transform]
@@ -268,7 +264,6 @@ def _function_issues(value: Any, field: str, allow_code: bool) -> Iterator[Asser
 
 
 def rubric_prompt_error(prompt: Any) -> str | None:
-    """What is wrong with the judge's prompt of an `llm-rubric`; None if it is valid."""
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
         return "must be a text, or a list of messages with a role (system, user, assistant) and a content"
@@ -396,4 +391,4 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     MAX_SCORE: AssertionKind(_aggregation, may_negate=False),
 }
 CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(text_error), "python": AssertionKind(text_error)}
-"""Only allowed in process: `value` is code, or `file://check.py:function`."""
+"""These are only allowed in process: `value` is code, or `file://check.py:function`."""

@@ -1,4 +1,5 @@
-"""Values of assertions: their checks, conversion to strings as in JavaScript, comma-separated lists, and variables.
+"""Handles values of assertions: their checks, conversion to strings as in JavaScript, comma-separated lists, and
+variables.
 
 Variables are written `{{variable}}`.
 """
@@ -14,7 +15,7 @@ from cupel_core.domain.text.finite_numbers import is_finite_number
 MAX_RENDERED_LENGTH = 1_000_000
 _PLACEHOLDER = re.compile(r"(\\?)\{\{([^{}]*)\}\}")
 _NAME = re.compile(r"""\s{0,100}(\w[^{}|\\"'`\r\n]{0,99}?)\s{0,100}""")
-"""A variable may have any name that the column of a table has, such as `Expected Output`, `2nd` or `Größe (cm)`."""
+"""A variable may have any name that a table column can have, such as `Expected Output`, `2nd` or `Größe (cm)`."""
 _MAX_SHOWN = 60
 _FIELD = re.compile(r'[\s,]*(?:"(?P<quoted>(?:[^"\\]|\\.|"")*)"\s*(?:,|$)|(?P<plain>[^",\s][^,]*)(?:,|$))', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])|"(")')
@@ -27,12 +28,12 @@ _COMPARING = frozenset(
         *("factuality", "similar", "levenshtein"),
     }
 )
-"""Types whose value is an answer, or a part of one; rubrics, code and patterns are not."""
+"""The value of these types is an answer, or a part of one; rubrics, code and patterns are not."""
 _VARIABLE = re.compile(r"\{\{\s*([^{}|]+?)\s*\}\}")
 
 
 def to_text(value: object) -> str:
-    """A value as a string: numbers and booleans as in JSON, integral floats without a decimal point."""
+    """Return a value as a string: numbers and booleans as in JSON, integral floats without a decimal point."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
@@ -41,10 +42,8 @@ def to_text(value: object) -> str:
 
 
 def parse_list(value: object) -> tuple[str, ...]:
-    """The strings of a list or of one comma-separated string, with quotes around items that have commas: `a, "b, c"`.
-
-    Raises ValueError for an unclosed quote and for an empty list.
-    """
+    """Return the strings of a list or of one comma-separated string, with quotes around items that have commas: `a, "b,
+    c"`. Raises ValueError for an unclosed quote and for an empty list."""
     texts = tuple(map(to_text, value)) if isinstance(value, list | tuple) else tuple(_fields(to_text(value)))
     if not texts:
         raise ValueError("must have at least one item")
@@ -75,12 +74,12 @@ def escape_variables(value: Any) -> Any:
 
 
 def variable_names(text: str) -> set[str]:
-    """The names of the variables that a text contains."""
     return set(_names(text))
 
 
 def placeholder_error(value: object) -> str | None:
-    """Say which braces in a string, or in the strings of a list, have no variable in them, such as a filter's."""
+    """Return an error about braces in a string, or in the strings of a list, that have no variable in them, such as a
+    filter's."""
     for text in _texts(value):
         for escape, inner in _PLACEHOLDER.findall(text):
             if not escape and not _NAME.fullmatch(inner):
@@ -93,7 +92,7 @@ def placeholder_error(value: object) -> str | None:
 
 
 def missing_variables(value: Any, variables: Mapping[str, Any]) -> list[str]:
-    """List the variables in a string, or in the strings of a list, that have no value, in the order of their use."""
+    """Return the variables without a value in a string, or in the strings of a list, in the order of their use."""
     return [name for name in dict.fromkeys(_names(value)) if _find(name, variables) is _MISSING]
 
 

@@ -1,4 +1,4 @@
-"""Assertions, in promptfoo's vocabulary, and their results. Each type is computed in `cupel_core/scoring`."""
+"""Defines assertions, in promptfoo's vocabulary, and their results. Each type is computed in `cupel_core/scoring`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -19,7 +19,7 @@ NOT_COMPUTED = "could not be computed"
 
 
 class FailureTag(StrEnum):
-    """The kind of failure that a failed assertion indicates; an assertion may set a tag of its own."""
+    """The values name the failure that a failed assertion indicates; an assertion may set a tag of its own."""
 
     GOAL_MISS = "GOAL_MISS"
     TOXICITY = "TOXICITY"
@@ -29,35 +29,33 @@ class FailureTag(StrEnum):
 
 @dataclass(frozen=True)
 class Assertion:
-    """One check. `kind` is its type without `not-`; the shape of `value` depends on it (docs/assertions.md)."""
+    """`kind` is the type without `not-`; the shape of `value` depends on it (docs/assertions.md)."""
 
     kind: str
     negated: bool = False
     value: Any = None
     threshold: float | None = None
     weight: float = 1.0
-    """Weight of its score in the total. With 0 it is computed and reported, but decides nothing."""
+    """It weights the score in the total. An assertion with 0 is computed and reported, but decides nothing."""
     metric: str | None = None
-    """Name of the metric under which its score is also reported."""
+    """The score is also reported under this metric."""
     provider: str | None = None
-    """The judge or embedding model, `provider/name`; None for the run's."""
+    """It is the judge or embedding model, `provider/name`; None for the run's."""
     tag: str | None = None
-    """Tag of its failure; None for the default of its kind."""
+    """A failure has this tag; None stands for the default of the kind."""
     config: Mapping[str, Any] | None = None
-    """Options of some kinds, such as the score of each category of `factuality`."""
+    """Some kinds have options here, such as the score of each category of `factuality`."""
     transforms: tuple[str, ...] = ()
-    """They make what it checks instead of the whole answer, each from what the one before it returns; several only
-    where code is allowed (`output_transforms.py`)."""
+    """The assertion checks their result instead of the whole answer; each gets the result of the one before it. Several
+    are allowed only where code is allowed (`output_transforms.py`)."""
     turn: int | None = None
-    """Which answer of a conversation it checks, from 1; None for the last."""
+    """It is the checked answer of a conversation, from 1; None for the last."""
     is_default: bool = False
-    """Whether it is one of the default evaluators of a scale run (`default_evaluators.py`)."""
+    """It is one of the default evaluators of a scale run (`default_evaluators.py`)."""
     parts: tuple["Assertion", ...] = ()
-    """The assertions of an assert-set."""
 
     @property
     def type(self) -> str:
-        """The type as written, such as `not-contains`."""
         return f"{NOT if self.negated else ''}{self.kind}"
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +101,7 @@ def _transforms(written: str | Sequence[str] | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class JudgeReply:
-    """The reply of a judge whose prompt the assertion's author wrote, as JSON text, and what it used."""
+    """Contains the reply of a judge whose prompt the assertion's author wrote, as JSON text, and its usage."""
 
     text: str
     usage: Annotated[Usage, INLINE]
@@ -124,22 +122,22 @@ class AssertionResult:
     type: str
     passed: bool | None
     score: float | None
-    """From 0 to 1."""
+    """The score is from 0 to 1."""
     reason: str
     weight: Annotated[float, WRITTEN] = 1.0
     metric: str | None = None
     tag: str | None = None
-    """Set only for a failure."""
+    """It is set only for a failure."""
     error: str | None = None
     source: Annotated[str, WRITTEN] = "cupel"
-    """`cupel`, or `external` for a result of an external evaluator."""
+    """It is `cupel`, or `external` for a result of an external evaluator."""
     parts: tuple["AssertionResult", ...] = ()
     judge_reply: JudgeReply | None = None
-    """Stored for `label-model` and `score-model` only."""
+    """It is stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
-    """It classifies `error`; None exactly if `passed` is not."""
+    """It classifies `error`, and is set exactly if `passed` is None."""
     unusable_reply: UnusableJudgement | None = None
-    """It is set if the `error` is an unusable reply of the judge."""
+    """It is set if `error` is about an unusable reply of the judge."""
 
     def __post_init__(self) -> None:
         if (self.passed is None) is (self.cause is None):
@@ -149,12 +147,11 @@ class AssertionResult:
     def uncomputed(
         cls, type_name: str, error: str, cause: UnscoredCause, weight: float = 1.0, metric: str | None = None
     ) -> "AssertionResult":
-        """Return the result of a check that could not be computed, for this cause."""
         return cls(type_name, None, None, NOT_COMPUTED, weight, metric, error=error, cause=cause)
 
 
 def flatten(assertions: Sequence[Assertion]) -> Iterator[Assertion]:
-    """All assertions, including the parts of sets, depth first."""
+    """Yield all assertions, including the parts of sets, depth first."""
     for assertion in assertions:
         yield assertion
         yield from flatten(assertion.parts)

@@ -1,4 +1,4 @@
-"""Reading the decision of a transcript with a pattern."""
+"""Reads the decision of a transcript with a pattern."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,8 @@ from cupel_core.domain.conversations.model_request import Message, MessageRole
 CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
 _MAX_SEARCHED_LENGTH = 20_000
-"""Characters at the end of an answer that a pattern is applied to; bounds the cost of a user's expression."""
+"""A pattern is applied to at most this many characters at the end of an answer, which bounds the cost of a user's
+expression."""
 _MAX_EXCERPT_LENGTH = 280
 
 
@@ -16,18 +17,18 @@ def answers_newest_first(messages: Iterable[Message]) -> list[str]:
 
 
 def searched_part(answer: str) -> str:
-    """The end of an answer, to which a pattern is applied: the last match in it is the final decision."""
+    """Return the end of an answer, to which a pattern is applied: the last match in it is the final decision."""
     return answer[-_MAX_SEARCHED_LENGTH:]
 
 
 def decision_code(group: str | None) -> str:
-    """The code that a pattern's first group stands for; other than `1`-`5` is `other`."""
+    """Return the code in a pattern's first group; anything but `1`-`5` is `other`."""
     code = (group or "").strip()
     return code if code in CODES else OTHER
 
 
 def excerpt(answer: str) -> str:
-    """The start of an answer on one line, cut at a word boundary."""
+    """Return the start of an answer on one line, cut at a word boundary."""
     line = " ".join(answer.split())
     if len(line) <= _MAX_EXCERPT_LENGTH:
         return line
@@ -35,6 +36,5 @@ def excerpt(answer: str) -> str:
 
 
 def last_answer(messages: Iterable[Message]) -> str:
-    """The last assistant message; empty if there is none."""
     answers = [message.text for message in messages if message.role is MessageRole.ASSISTANT]
     return answers[-1] if answers else ""

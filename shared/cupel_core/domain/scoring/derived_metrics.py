@@ -1,7 +1,7 @@
-"""Metrics computed from the sums of others, such as an F1 of precision and recall, as in promptfoo.
+"""Computes metrics from the sums of others, such as an F1 of precision and recall, as in promptfoo.
 
-An expression has numbers, names of metrics, `__count` (how many results there are), `+ - * / % ^`, comparisons,
-`a ? b : c`, parentheses and a few functions. promptfoo's own expressions are mathjs; this is their arithmetic.
+An expression has numbers, names of metrics, `__count` (how many results there are), `+ - * / % ^`, comparisons, `a ? b
+: c`, parentheses and a few functions. promptfoo's own expressions are mathjs; this is their arithmetic.
 """
 
 import math
@@ -52,7 +52,6 @@ type Evaluated = Callable[[Mapping[str, float]], float]
 class DerivedMetric(NamedTuple):
     name: str
     value: str
-    """The expression."""
 
 
 class ExpressionIssue(ValueError):
@@ -60,7 +59,7 @@ class ExpressionIssue(ValueError):
 
 
 def expression_issue(text: str, known: Collection[str] | None = None) -> str | None:
-    """What is wrong with an expression, which may only have the known names if they are given; None if it is valid."""
+    """Return the error in an expression; None if it is valid. If `known` is given, it may only contain these names."""
     try:
         _parse(text, known)
     except ExpressionIssue as error:
@@ -69,9 +68,8 @@ def expression_issue(text: str, known: Collection[str] | None = None) -> str | N
 
 
 def derive(metrics: Sequence[DerivedMetric], sums: Mapping[str, float], count: int) -> dict[str, float]:
-    """The values in order; each may use those before it. One that cannot be computed (a division by zero, a metric that
-    no result has) is omitted.
-    """
+    """Return the values in order; each may use those before it. A value that cannot be computed (a division by zero, a
+    metric that no result has) is omitted."""
     names = {**sums, COUNT: float(count)}
     derived: dict[str, float] = {}
     for metric in metrics:
@@ -85,7 +83,7 @@ def derive(metrics: Sequence[DerivedMetric], sums: Mapping[str, float], count: i
 
 
 class WeightedMetrics(NamedTuple):
-    """It has the metrics of one result, and the sums of their weights that are not 1."""
+    """Contains the metrics of one result, and the sums of their weights that are not 1."""
 
     values: Mapping[str, float] = {}
     weights: Mapping[str, float] = {}
@@ -132,12 +130,11 @@ def _tokens(text: str) -> list[str]:
 
 @dataclass
 class _ExpressionParser:
-    """Recursive descent; each method reads one level of precedence."""
+    """Parses by recursive descent; each method reads one level of precedence."""
 
     remaining: list[str] = field(default_factory=list)
     depth: int = 0
     names: set[str] = field(default_factory=set)
-    """Of the metrics that were read."""
 
     def choice(self) -> Evaluated:
         return self._nested(self._choice)
@@ -254,5 +251,5 @@ def _combined(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
 
 
 def _finite_power(base: float, exponent: float) -> float:
-    """Without complex numbers, which a negative base with a fraction as its exponent has."""
+    """Compute a power without complex numbers, which a negative base with a fractional exponent would have."""
     return math.pow(base, exponent)

@@ -1,4 +1,4 @@
-"""The models and the external evaluator that grade a run's conversations."""
+"""Configures the models and the external evaluator that grade a run's conversations."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -12,31 +12,30 @@ class GraderConfig:
 
     judge_model: str | None = None
     persona_model: str | None = None
-    """Simulates the user; None for the judge model."""
+    """The model simulates the user; None stands for the judge model."""
     embedding_model: str | None = None
     evaluator_url: str | None = None
-    """External evaluator whose results are added to the assertions'; its headers are secrets."""
+    """The external evaluator's results are added to the assertions'; its headers are secrets."""
     evaluator_headers_version: str | None = None
-    """Version of the stored headers; None if there are none."""
+    """It is None if no headers are stored."""
     summarizer_model: str | None = None
-    """Writes the summaries of reports; None for the judge model. It grades nothing."""
+    """The model writes the summaries of reports and grades nothing; None stands for the judge model."""
     judge_max_output_tokens: int | None = None
-    """It limits each reply of a judge or a simulated user."""
 
     @property
     def report_model(self) -> str | None:
-        """Of the summary of a report, unless its request names another; None for no summary."""
+        """Return the model that summarizes a report unless its request names another; None for no summary."""
         return self.summarizer_model or self.judge_model
 
     def with_defaults(self, defaults: "GraderConfig") -> "GraderConfig":
-        """This configuration, unset fields from `defaults`. An evaluator's headers are never used with another URL."""
+        """Return this configuration with unset fields from `defaults`. An evaluator's headers are never used with
+        another URL."""
         if self.evaluator_url is not None:
             defaults = replace(defaults, evaluator_headers_version=None)
         overrides = {name: value for name, value in asdict(self).items() if value is not None}
         return replace(defaults, **overrides)
 
     def without(self, fields: Iterable[str]) -> "GraderConfig":
-        """This configuration without these models, or without the evaluator."""
         removed = dict.fromkeys(fields)
         if "evaluator_url" in removed:
             removed["evaluator_headers_version"] = None

@@ -1,4 +1,5 @@
-"""Templates of graders: `{{ item.answer }}` and `{{ sample.choices[0].message.content }}` are paths into JSON."""
+"""Renders templates of graders: `{{ item.answer }}` and `{{ sample.choices[0].message.content }}` are paths into
+JSON."""
 
 import json
 import re
@@ -9,8 +10,8 @@ from cupel_core.domain.scoring.assertion_values import MAX_RENDERED_LENGTH, to_t
 from cupel_core.domain.text.json_limits import json_limit_error
 
 SAMPLE = "sample"
-"""The namespace of what the target answered. What it does not have is rendered as nothing, as the target said nothing
-there; what any other namespace does not have is an error."""
+"""The namespace has the target's answer. A path that it does not have is rendered as nothing, because the target said
+nothing there; in any other namespace, such a path is an error."""
 _STEP = r"""\.[\w-]+|\[\d{1,6}\]|\['[^'\]]*'\]|\["[^"\]]*"\]"""
 _PATH = re.compile(rf"\{{\{{\s*([A-Za-z_]\w*)((?:{_STEP})*)\s*\}}\}}")
 _STEPS = re.compile(_STEP)
@@ -19,7 +20,7 @@ _MISSING = object()
 
 
 class ParsedTexts(dict[str, Any]):
-    """The JSON of texts, such as the arguments of a function call; None for other texts. Each is parsed once."""
+    """Parses texts as JSON, such as the arguments of a function call, each once; other texts give None."""
 
     def __missing__(self, text: str) -> Any:
         try:
@@ -31,7 +32,8 @@ class ParsedTexts(dict[str, Any]):
 
 
 def recorded_sample(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample of a data set, with `output_text`: exports have `output` or `outputs`, chat completions `choices`."""
+    """Return a sample of a data set with `output_text`: exports have `output` or `outputs`, chat completions
+    `choices`."""
     if isinstance(sample.get("output_text"), str):
         return dict(sample)
     texts = [message.get("content") for message in recorded_messages(sample)]
@@ -50,15 +52,12 @@ def _list(value: Any) -> list[Any]:
 
 
 def namespaces_of(text: str) -> set[str]:
-    """The first names of the paths in a template."""
     return {match[1] for match in _PATH.finditer(text)}
 
 
 def template_error(text: str, namespaces: frozenset[str]) -> str | None:
-    """What is wrong with a template that may use these namespaces; None if nothing is.
-
-    Braces around anything but a name are text: JSON in a prompt has them too.
-    """
+    """Return the error in a template that may use these namespaces; None if there is none. Braces around anything but a
+    name are text, because JSON in a prompt has them too."""
     for opening in _OPENING.finditer(text):
         path = _PATH.match(text, opening.start())
         if path is None and opening[1] in namespaces:
@@ -72,7 +71,8 @@ def template_error(text: str, namespaces: frozenset[str]) -> str | None:
 
 
 def render_template(text: str, namespaces: Mapping[str, Any]) -> str:
-    """Raises ValueError for a path that leads nowhere, and for a text of more than MAX_RENDERED_LENGTH characters."""
+    """Render a template. Raises ValueError for a path without a value, and for more than MAX_RENDERED_LENGTH
+    characters."""
     left, parsed = MAX_RENDERED_LENGTH - len(text), ParsedTexts()
 
     def replacement(match: re.Match[str]) -> str:
@@ -87,7 +87,7 @@ def render_template(text: str, namespaces: Mapping[str, Any]) -> str:
 
 
 def value_at(path: str, namespaces: Mapping[str, Any]) -> Any:
-    """The value at a path without braces, such as `item.messages`. Raises ValueError if there is none."""
+    """Return the value at a path without braces, such as `item.messages`. Raises ValueError if there is none."""
     match = _PATH.fullmatch(f"{{{{{path}}}}}")
     value = _MISSING if match is None else _lookup(match, namespaces, ParsedTexts())
     if value is _MISSING:

@@ -1,11 +1,11 @@
-"""The values of assertions that compare or judge rendered templates, and what is wrong with one."""
+"""Validates the values of assertions that compare or judge rendered templates."""
 
 from enum import StrEnum
 from math import isfinite
 from typing import Any
 
 MAX_TEMPLATE_LENGTH = 20_000
-"""Of all texts of one grader."""
+"""All texts of one grader have at most this many characters."""
 MAX_MESSAGES = 50
 MAX_LABELS = 100
 MAX_LABEL_LENGTH = 200
@@ -19,9 +19,8 @@ class StringOperation(StrEnum):
     EQ = "eq"
     NE = "ne"
     LIKE = "like"
-    """Contains the reference."""
     ILIKE = "ilike"
-    """The same, ignoring case."""
+    """The text contains the reference, ignoring case."""
 
 
 class TextMetric(StrEnum):

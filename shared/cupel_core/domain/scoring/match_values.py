@@ -22,7 +22,7 @@ def letter_of(position: int) -> str:
 
 
 def position_of(letter: str) -> int:
-    """Return the position of the choice. Raises ValueError for what is neither a letter nor a number from 1."""
+    """Return the position of the choice. Raises ValueError unless it is a letter or a number from 1."""
     if len(letter) == 1 and letter.isascii() and letter.isalpha():
         return ord(letter.upper()) - ord("A")
     if letter.isdecimal() and int(letter) > 0:
@@ -31,7 +31,7 @@ def position_of(letter: str) -> int:
 
 
 def target_positions(target: str | list[str]) -> list[int]:
-    """Return the positions of the right choices: `B`, `A,C`, `AC` and `["A", "C"]`. Raises ValueError."""
+    """Return the positions of the right choices in `B`, `A,C`, `AC` or `["A", "C"]`. Raises ValueError."""
     tokens = [token for text in texts_of(target) for token in text.replace(",", " ").split()]
     letters = [letter for token in tokens for letter in ([token] if token.isdecimal() else token)]
     return sorted({position_of(letter) for letter in letters})
@@ -106,10 +106,7 @@ def number_config_error(config: Mapping[str, Any]) -> str | None:
 
 
 def tolerance_of(tolerance: Any, expected: float) -> float:
-    """Return the greatest difference that is allowed: a number, or a share of the expected number such as `5%`.
-
-    Raises ValueError.
-    """
+    """Return the allowed difference: a number, or a share of the expected number such as `5%`. Raises ValueError."""
     is_share = isinstance(tolerance, str) and tolerance.endswith("%")
     scale = abs(expected) / 100 if is_share else 1.0
     try:

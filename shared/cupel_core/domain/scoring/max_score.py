@@ -1,4 +1,4 @@
-"""max-score: which target, asked by which prompt, has the highest score in the other checks of its answer to a case.
+"""Computes max-score: which target, asked by which prompt, has the highest score in the other checks of its answer.
 
 Scores are added up in the order of the results, as promptfoo does, so that sums which are equal there are equal here.
 """
@@ -15,7 +15,7 @@ from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 
 class _ScoreAggregation(NamedTuple):
-    """The value of an assertion; a type without a weight has the weight 1."""
+    """A type without a weight has the weight 1."""
 
     method: str
     weights: Mapping[str, float]
@@ -41,9 +41,7 @@ class _ScoreAggregation(NamedTuple):
 
 def select_max_score(scorings: Mapping[int, Scoring | None], assertion: Assertion, retry_round: int = 1) -> Selection:
     """Select the answer with the highest score, and the first of equal ones; none if that is below the threshold.
-
-    `scorings` are those of the answers by probe index, ascending. The comparison itself and other ones are ignored.
-    """
+    `scorings` are those of the answers by probe index, ascending. Comparisons, including this one, are ignored."""
     candidates, aggregation = tuple(scorings), _ScoreAggregation.of(assertion)
     results = [tuple(_compared_results(scoring.results)) if scoring else () for scoring in scorings.values()]
     if problem := _problem(results, aggregation):
@@ -58,10 +56,8 @@ def select_max_score(scorings: Mapping[int, Scoring | None], assertion: Assertio
 
 
 def _compared_results(results: Iterable[AssertionResult]) -> Iterator[AssertionResult]:
-    """The results that are compared: the parts of a set instead of its own, and what code returns as components.
-
-    A score that code returns for a metric is not a check.
-    """
+    """Yield the results to compare: the parts of a set instead of the set, and what code returns as components. A score
+    that code returns for a metric is not a check."""
     for result in results:
         is_set = result.type == ASSERT_SET
         if result.type not in COMPARISONS and not is_set:
@@ -72,7 +68,7 @@ def _compared_results(results: Iterable[AssertionResult]) -> Iterator[AssertionR
 def _problem(
     results: Sequence[Sequence[AssertionResult]], aggregation: _ScoreAggregation
 ) -> tuple[str, UnscoredCause] | None:
-    """Why the answers cannot be compared by these results, with its cause; None if they can."""
+    """Return why the answers cannot be compared by these results, with the cause; None if they can."""
     if len(results) < 2:
         error = "there is no other output to compare with: max-score needs two targets that answered"
         return error, UnscoredCause(UnscoredCode.INPUT)

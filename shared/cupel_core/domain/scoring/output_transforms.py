@@ -1,4 +1,4 @@
-"""What an assertion checks instead of the whole answer: a closed part of JavaScript's expressions on `output`.
+"""Parses what an assertion checks instead of the whole answer: a subset of JavaScript expressions on `output`.
 
 `JSON.parse(output).items[0].name`, `output.trim().toLowerCase()`, `output.match(/id: (\\d+)/)[1]`, and so on.
 """
@@ -18,14 +18,14 @@ PARSE, TEXT, FIELD, CALL = "JSON.parse", "String", "field", "call"
 
 
 class Pattern(NamedTuple):
-    """A regular expression literal, in JavaScript's dialect."""
+    """Contains a regular expression literal in JavaScript's dialect."""
 
     source: str
     flags: str
 
 
 class TransformStep(NamedTuple):
-    """`name` is the function or method, or the field (a number for an element); of a method, also its arguments."""
+    """`name` is the function or method, or the field (a number for an element); a method also has its arguments."""
 
     kind: str
     name: str | int = ""
@@ -34,7 +34,7 @@ class TransformStep(NamedTuple):
 
 @dataclass(frozen=True)
 class _Method:
-    """The types that each argument may have, and how many are required."""
+    """Lists the types that each argument may have, and how many are required."""
 
     arguments: tuple[tuple[type, ...], ...] = ()
     required: int | None = None
@@ -80,11 +80,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
 class TransformError(ValueError):
-    """The expression is not one of these; the message reads on after `transform`."""
+    """The expression is not supported; the message continues after `transform`."""
 
 
 def parse_transform(text: Any) -> tuple[TransformStep, ...]:
-    """The steps from the output to what is checked. Raises TransformError."""
+    """Return the steps from the output to what is checked. Raises TransformError."""
     if not isinstance(text, str) or not text.strip():
         raise TransformError("must be an expression on output, such as JSON.parse(output).name")
     if len(text) > MAX_LENGTH:
@@ -100,7 +100,6 @@ def parse_transform(text: Any) -> tuple[TransformStep, ...]:
 
 
 def transform_error(text: Any) -> str | None:
-    """What is wrong with a transform, in words for its author; None if it is valid."""
     try:
         parse_transform(text)
     except TransformError as error:
@@ -109,17 +108,15 @@ def transform_error(text: Any) -> str | None:
 
 
 def code_error(text: Any) -> str | None:
-    """Return what is wrong with the code of a transform, in words for its author; None if it may be run."""
+    """Return the error in the code of a transform, in words for its author; None if it may be run."""
     if not isinstance(text, str) or not text.strip():
         return "must be an expression on output, such as JSON.parse(output).name"
     return None if len(text) <= MAX_CODE_LENGTH else f"must have at most {MAX_CODE_LENGTH:,} characters"
 
 
 def compose(*transforms: Any) -> str | None:
-    """Return the transform that applies each to what the one before it returns; None if there are none.
-
-    Raises TransformError if one is invalid.
-    """
+    """Return the transform that applies each to the result of the one before it; None if there are none. Raises
+    TransformError if one is invalid."""
     steps = [step for each in transforms for step in parse_transform(each)]
     return _written(steps) if transforms else None
 
@@ -246,7 +243,6 @@ def _pattern(text: str) -> Pattern:
 
 
 def _written(steps: Sequence[TransformStep]) -> str:
-    """The steps as an expression again."""
     text = "output"
     for step in steps:
         if step.kind in (PARSE, TEXT):

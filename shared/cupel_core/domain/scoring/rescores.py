@@ -1,4 +1,4 @@
-"""A rescore grades a run's transcripts again, with other assertions, another judge or other criteria.
+"""Describes rescores, which grade a run's transcripts again, with other assertions, another judge or other criteria.
 
 The targets are not called again. Each rescore has its own results, beside the scoring stored with each transcript.
 """
@@ -22,13 +22,13 @@ from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
-"""Statuses in which a run's transcripts no longer change."""
+"""A run's transcripts no longer change in these statuses."""
 
 
 BUDGET = "budget"
-"""In place of the phase in which a rescore failed, when its own budget was used up."""
+"""It replaces the phase in which a rescore failed if its own budget was used up."""
 JUDGE = "judge"
-"""It takes the place of the phase in which a rescore failed if the rescore was stopped because of an unusable judge."""
+"""It replaces the phase in which a rescore failed if an unusable judge stopped it."""
 SCORE = "score"
 """It is the phase in which a rescore failed if it could score nothing."""
 
@@ -46,27 +46,26 @@ class RescoreStatus(StrEnum):
 
 @dataclass(frozen=True)
 class RescoreConfig:
-    """What differs from the run's configuration; None keeps the run's."""
+    """Contains what differs from the run's configuration; None keeps the run's."""
 
     assertions: tuple[Assertion, ...] | None = None
-    """Replace the assertions of the definition and of each scenario."""
+    """They replace the assertions of the definition and of each scenario."""
     judge_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None
     criteria: Criteria | None = None
-    """Replace each scenario's criteria."""
 
     def grader_config(self, run_config: GraderConfig) -> GraderConfig:
         return GraderConfig(self.judge_model, None, self.embedding_model, self.evaluator_url).with_defaults(run_config)
 
     def requires_new_verdicts(self, run_config: GraderConfig) -> bool:
-        """Whether criteria are judged again; otherwise the run's verdicts are reused."""
+        """Return whether criteria are judged again; otherwise the run's verdicts are reused."""
         return self.criteria is not None or self.judge_model not in (None, run_config.judge_model)
 
 
 @dataclass(frozen=True)
 class RescoreCounts:
-    """Counts of graded transcripts; `errors` are those that could not be graded."""
+    """Counts graded transcripts; `errors` are those that could not be graded."""
 
     scored: int = 0
     errors: int = 0
@@ -85,23 +84,22 @@ class Rescore:
     config: RescoreConfig
     total: int
     probe_count: int
-    """Size of the run's plan at that time; a later expansion adds none."""
+    """It is the size of the run's plan at that time; a later expansion adds none."""
     retry_round: int
-    """The run's retry round at that time; transcripts of later rounds are not graded."""
+    """It is the run's retry round at that time; transcripts of later rounds are not graded."""
     created_at: datetime
     status: RescoreStatus = RescoreStatus.PENDING
     completed_at: datetime | None = None
     failure: RunFailure | None = None
     counts: RescoreCounts | None = None
-    """Set when it is over."""
     max_budget_usd: float | None = None
-    """What it may spend; without it, its calls are charged to the budget of the run."""
+    """It is the rescore's own budget; without it, its calls are charged to the budget of the run."""
     is_exhausted: bool = False
-    """Whether its own budget is used up: nothing more is graded."""
+    """The rescore's own budget is used up, so nothing more is graded."""
     unusable_judge: str | None = None
     """It says why the judge is not called any more: none of its first replies was usable, so nothing more is graded."""
     execution: int = 1
-    """Number of the execution that was requested last; each raise of its budget requests another one."""
+    """It is the number of the latest requested execution; each raise of the budget requests another one."""
 
     @property
     def is_stopped(self) -> bool:
@@ -113,7 +111,7 @@ class Rescore:
         return self.failure is not None and self.failure.where == BUDGET
 
     def with_budget(self, max_usd: float) -> "Rescore":
-        """PENDING again, to grade what is left. It must have been stopped by its budget."""
+        """Return the rescore as PENDING, to grade what is left. Its budget must have stopped it."""
         return replace(
             self,
             status=RescoreStatus.PENDING,
@@ -155,8 +153,6 @@ class Rescore:
 
 @dataclass(frozen=True)
 class RescoreResult:
-    """The result of one transcript in a rescore."""
-
     index: int
     scenario_id: str
     model_id: str
@@ -164,14 +160,14 @@ class RescoreResult:
     success: bool | None
     score: float | None
     unscored: bool
-    """Whether something that counts could not be computed."""
+    """Something that counts could not be computed."""
     scoring: Scoring | None
-    """None once the transcript's content was deleted, because judges quote from it."""
+    """It is None once the transcript's content was deleted, because judges quote from it."""
     judge: Spend = field(default_factory=Spend)
     expires_at: datetime | None = None
 
     def readable_at(self, now: datetime) -> "RescoreResult":
-        """Without the judges' comments once the transcript's content has expired."""
+        """Return the result without the judges' comments once the transcript's content has expired."""
         return self if self.expires_at is None or self.expires_at > now else replace(self, scoring=None)
 
     def with_scoring(self, scoring: Scoring) -> "RescoreResult":
@@ -199,12 +195,10 @@ class RescoreResultView(NamedTuple):
     result: RescoreResult
     column: Column
     scenario_name: str | None
-    """It is None only if the run's snapshot is gone."""
+    """It is None only if the run's snapshot was deleted."""
 
 
 class RescoreView(NamedTuple):
-    """A rescore with its current counts, and with the account of its own budget if it has one."""
-
     rescore: Rescore
     counts: RescoreCounts
     account: BudgetAccount | None = None
@@ -212,7 +206,7 @@ class RescoreView(NamedTuple):
 
 @dataclass(frozen=True)
 class RescoreSpec:
-    """A requested rescore; assertions are in JSON, not yet validated."""
+    """Requests a rescore; assertions are in JSON, not yet validated."""
 
     assertions: Sequence[Mapping[str, Any]] | None = None
     judge_model: str | None = None

@@ -1,4 +1,4 @@
-"""Scores of a run by scenario and column, and by column, from its counts."""
+"""Computes scores of a run by scenario and column, and by column, from its counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
@@ -14,12 +14,12 @@ from cupel_core.domain.statistics import Interval, Proportion, Trials, mean, pas
 
 @dataclass(frozen=True)
 class ScenarioScores:
-    """Scores of one scenario and one column. pass@k and pass^k are means over its cases with at least k results."""
+    """Contains scores of one scenario and column. pass@k and pass^k are means over its cases with at least k
+    results."""
 
     judged: int
     successes: int
     unscored: int
-    """Transcripts without a result."""
     mean: float | None
     standard_error: float | None
     pass_at_k: float | None
@@ -31,11 +31,12 @@ class ScenarioScoresView(NamedTuple):
     scenario_id: str
     column: Column
     scenario_name: str | None
-    """As it was at the run's start."""
+    """It is the name at the run's start."""
 
 
 class MeanOfScenarios(NamedTuple):
-    """The mean of a figure over the scenarios that have it; it is None if none has, and its error if one has."""
+    """Contains the mean of a figure over the scenarios that have it; None if none has. The error is None if only one
+    has."""
 
     mean: float | None
     standard_error: float | None
@@ -49,7 +50,7 @@ class MeanOfScenarios(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnScores:
-    """`mean` is the mean of the scenarios' shares of successes, and its error that of scenarios like these."""
+    """`mean` is the mean of the scenarios' shares of successes, and its error is that for scenarios like these."""
 
     column: int
     judged: int
@@ -62,21 +63,19 @@ class ColumnScores:
     pass_at_k: MeanOfScenarios
     pass_hat_k: MeanOfScenarios
     scenarios: int
-    """It is the number of the run's scenarios, also of those without enough results for pass@k and pass^k."""
+    """It includes the scenarios without enough results for pass@k and pass^k."""
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
     totals: ColumnTotals
-    """Its figures are computed from these totals, which also have the causes of its unscored answers."""
+    """The figures are computed from these totals, which also have the causes of unscored answers."""
 
 
 class NumberedScores(NamedTuple):
     position: int
-    """Of the scenario in the run."""
     scores: ScenarioScores
 
 
 def scenario_scores(column: int, counts: RunCounts, k: int) -> Iterator[NumberedScores]:
-    """Scores of each scenario with a transcript, in the order of the run."""
     for position, scenario in enumerate(counts.scenarios):
         cells = counts.cells_of_cases(column, scenario)
         if any(cell.completed for cell in cells):
@@ -103,10 +102,10 @@ def _mean_of(values: Iterable[float | None]) -> float | None:
 
 
 def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[DerivedMetric] = ()) -> ColumnScores:
-    """Scores of one column, with its derived metrics.
+    """Return the scores of one column, with its derived metrics.
 
-    pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021). Those with fewer than k results
-    are left out, which are often the hard ones if conversations errored: so their number belongs to the figures.
+    pass@k and pass^k are means over the scenarios that have them (Chen et al. 2021). Scenarios with fewer than k
+    results are left out; they are often the hard ones if conversations errored, so their number belongs to the figures.
     """
     scenarios = [each.scores for each in scenario_scores(column, counts, k)]
     share, totals = Proportion(), counts.totals.column(column)
@@ -135,10 +134,10 @@ def column_scores(column: int, counts: RunCounts, k: int, derived: Sequence[Deri
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of a run, or of a rescore, by column; `k` is that of pass@k and pass^k."""
+    """Contains the scores of a run, or of a rescore, by column; `k` is that of pass@k and pass^k."""
 
     run: Run
     k: int
     columns: tuple[ColumnScores, ...]
     messages: Mapping[int, str]
-    """It maps the probes that are examples of unscored ones to the errors of their checks."""
+    """Each probe that is an example of unscored ones has the error of its check."""

@@ -1,9 +1,9 @@
-"""The scoring of a conversation: whether it passed, its score, and the results both were computed from.
+"""Computes the scoring of a conversation: whether it passed, its score, and the underlying results.
 
-promptfoo's rule: the score is the weighted mean, and every result with a weight must pass. Results without weight are
-reported and decide nothing, so that a conversation which has no other passes with a score of 0. A comparison with other
-answers is not part of the mean: the score of an answer that is not selected is 0. If a weighted result could not be
-computed, the conversation stays unscored, because that says nothing about the model.
+This is promptfoo's rule: the score is the weighted mean, and every result with a weight must pass. Results without
+weight are reported and decide nothing, so that a conversation which has no other passes with a score of 0. A comparison
+with other answers is not part of the mean: the score of an answer that is not selected is 0. If a weighted result could
+not be computed, the conversation stays unscored, because that says nothing about the model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutCheck
 from cupel_core.domain.scoring.unscored import UnscoredCause
 
 CRITERIA = "criteria"
-"""The result type of a judge's verdict."""
+"""It is the result type of a judge's verdict."""
 _MAX_REASONS = 3
-"""Reasons included in the reason of a combined result."""
+"""The reason of a combined result includes at most this many reasons."""
 MAX_CHECKS = 20
-"""Results of a conversation that are counted by name."""
+"""No more results of a conversation than this are counted by name."""
 _MAX_CHECK_NAME = 60
 _FORMATS = frozenset({"is-json", "contains-json", "is-xml", "contains-xml", "is-html", "contains-html"})
 
@@ -37,20 +37,18 @@ class Scoring:
     reason: str
     results: tuple[AssertionResult, ...] = ()
     tags: tuple[str, ...] = ()
-    """Distinct tags of the weighted failures."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     metric_weights: Mapping[str, float] = field(default_factory=dict)
-    """The total weights of the metrics' results, of those whose weight is not 1; derived metrics sum score x weight."""
+    """It has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
-    """Why a configured external evaluator contributed no results."""
     verdict: Verdict | None = None
     recorded_cause: UnscoredCause | None = None
-    """Why it is unscored, if the results are erased or were not read."""
+    """It says why the conversation is unscored, if the results are erased or were not read."""
     left_out: LeftOutChecks = field(default_factory=dict)
-    """Checks of the scenario's author that its import left out, so that they decided nothing."""
+    """The import left out these checks of the scenario's author, so they decided nothing."""
 
     def digest(self) -> dict[str, Any]:
-        """The fields that a run's statistics need; None and empty values are omitted."""
+        """Return the fields that a run's statistics need, without None and empty values."""
         fields = {
             "success": self.success,
             "score": self.score,
@@ -65,23 +63,22 @@ class Scoring:
 
     @property
     def is_unscored(self) -> bool:
-        """Whether a weighted assertion could not be computed."""
         return self.cause is not None
 
     @property
     def cause(self) -> UnscoredCause | None:
-        """Why it is unscored: the cause of the first weighted result that could not be computed; None if it is not."""
+        """Return the cause of the first weighted result that could not be computed; None if there is none."""
         uncomputed = first_uncomputed(self.results)
         return self.recorded_cause if uncomputed is None else uncomputed.cause
 
     @property
     def unscored_error(self) -> str | None:
-        """The error of the check that `cause` is about."""
+        """Return the error of the check that `cause` is about."""
         uncomputed = first_uncomputed(self.results)
         return uncomputed.error if uncomputed else None
 
     def without_content(self) -> "Scoring":
-        """What `digest` has: reasons, errors and the verdict may quote the conversation."""
+        """Return what `digest` has, because reasons, errors and the verdict may quote the conversation."""
         return Scoring.from_digest(self.digest())
 
     @classmethod
@@ -99,19 +96,20 @@ class Scoring:
 
 
 def first_uncomputed(results: Sequence[AssertionResult]) -> AssertionResult | None:
-    """The first weighted result that could not be computed. It alone is counted, so that an answer counts once."""
+    """Return the first weighted result that could not be computed. Only the first is counted, so that an answer counts
+    once."""
     return next((result for result in results if result.passed is None and result.weight > 0), None)
 
 
 def check_results(results: Sequence[AssertionResult]) -> dict[str, bool | None]:
-    """Whether each passed, by its name in the statistics of graders. Only the first MAX_CHECKS, with short names,
-    because a run has it once per probe."""
+    """Return whether each passed, by its name in the statistics of graders. Only the first MAX_CHECKS are included,
+    with short names, because a run has them once per probe."""
     names = check_names(result.metric or result.type for result in results[:MAX_CHECKS])
     return {name: result.passed for name, result in zip(names, results, strict=False)}
 
 
 def check_names(names: Iterable[str]) -> list[str]:
-    """The names of assertions in statistics, from their metrics or types: of equal ones, the later are numbered."""
+    """Return the names of assertions in statistics, from their metrics or types; repeated names are numbered."""
     checks: dict[str, None] = {}
     for full_name in names:
         name = full_name[:_MAX_CHECK_NAME]
@@ -123,8 +121,6 @@ def check_names(names: Iterable[str]) -> list[str]:
 
 
 class CombinedResult(NamedTuple):
-    """Several results combined."""
-
     passed: bool | None
     score: float | None
     reason: str
@@ -137,10 +133,8 @@ def build_scoring(
     evaluator_note: str | None = None,
     left_out: LeftOutChecks | None = None,
 ) -> Scoring:
-    """The scoring from a judged conversation's final outcome, its verdict and assertion results.
-
-    `left_out` are the scenario's. Raises ValueError for a conversation that has not ended.
-    """
+    """Return the scoring from a judged conversation's final outcome, its verdict and assertion results. `left_out` are
+    the scenario's. Raises ValueError for a conversation that has not ended."""
     components = (*_criteria_results(outcome, verdict), *results)
     combined = combine(components)
     return Scoring(
@@ -167,7 +161,7 @@ def _criteria_results(outcome: ConversationOutcome | None, verdict: Verdict | No
 
 
 def combine(results: Sequence[AssertionResult], threshold: float | None = None) -> CombinedResult:
-    """Every weighted result must pass, or with a threshold, their mean must reach it."""
+    """Combine results: every weighted result must pass or, with a threshold, their mean must reach it."""
     weighted = [result for result in results if result.weight > 0]
     errors = [f"{result.type}: {result.error}" for result in weighted if result.passed is None]
     if errors:
@@ -186,10 +180,8 @@ def combine(results: Sequence[AssertionResult], threshold: float | None = None) 
 
 
 def _combined_score(weighted: Sequence[AssertionResult], count: int) -> float:
-    """The mean, or 0 if the answer was compared and not selected; `count` includes the results without a weight.
-
-    An answer about which there are comparisons only has 0 or 1.
-    """
+    """Return the mean, or 0 if the answer was compared and not selected; `count` includes the results without a weight.
+    If there are only comparisons, the score is 0 or 1."""
     compared = [result.passed for result in weighted if result.type in COMPARISONS]
     scored = [result for result in weighted if result.type not in COMPARISONS]
     if not all(compared):
@@ -198,7 +190,7 @@ def _combined_score(weighted: Sequence[AssertionResult], count: int) -> float:
 
 
 def _mean(results: Sequence[AssertionResult]) -> float:
-    """The mean by weight, or the plain mean if no result has a weight."""
+    """Return the mean by weight, or the plain mean if no result has a weight."""
     total = sum(result.weight for result in results)
     shares = [(result.weight / total if total else 1 / len(results), result.score or 0.0) for result in results]
     # Rounding errors must not leave the range, nor keep a threshold of 1 from being reached.
@@ -211,12 +203,12 @@ def _join_reasons(reasons: Sequence[str]) -> str:
 
 
 def metrics(results: Sequence[AssertionResult]) -> dict[str, float]:
-    """Weighted means by metric name; the weight of a part is multiplied by that of its set."""
+    """Return weighted means by metric name; the weight of a part is multiplied by that of its set."""
     return {metric: _mean(group) for metric, group in _by_metric(results).items()}
 
 
 def metric_weights(results: Sequence[AssertionResult]) -> dict[str, float]:
-    """The sums of weights by metric name, of those that are not 1."""
+    """Return the sums of weights by metric name that are not 1."""
     weights = {metric: sum(result.weight for result in group) for metric, group in _by_metric(results).items()}
     return {metric: weight for metric, weight in weights.items() if weight != 1}
 
@@ -248,7 +240,6 @@ def _tags(results: Sequence[AssertionResult]) -> Iterator[str]:
 
 
 def failure_tag(assertion: Assertion) -> str:
-    """The tag of this assertion's failure."""
     if assertion.tag:
         return assertion.tag
     if assertion.kind == "is-refusal" and assertion.negated:

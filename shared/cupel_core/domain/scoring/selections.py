@@ -1,4 +1,4 @@
-"""Comparisons: which target, asked by which prompt, gave the best answer to the same case.
+"""Compares answers to the same case: which target, asked by which prompt, gave the best one.
 
 A judge compares the answers (select-best), or the scores of their other checks are compared (max-score). A selection is
 made once for each case, repeat and such assertion. It is stored before it is applied to the transcripts, so that a
@@ -17,17 +17,17 @@ from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
 
 QUOTATION_DELETED = "deleted with one of the compared answers"
-"""Stands for a text that may have quoted an answer whose content was deleted."""
+"""It replaces a text that may have quoted an answer whose content was deleted."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """It is the result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
+    """Contains the result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
 
     candidates: tuple[int, ...]
-    """Indexes of the completed probes whose answers were compared, ascending."""
+    """These are the ascending indexes of the completed probes whose answers were compared."""
     retry_round: int
-    """The run's retry round at that time; a later round may add candidates."""
+    """It is the run's retry round at that time; a later round may add candidates."""
     winner: int | None
     reason: str
     error: str | None = None
@@ -37,27 +37,26 @@ class Selection:
 
     @property
     def billed_probe(self) -> int | None:
-        """The one probe that the judge's calls are billed to, so that they count once."""
+        """Return the one probe that the judge's calls are billed to, so that they count once."""
         return next(iter(self.candidates), None)
 
     def without_content(self) -> "Selection":
-        """Without the judge's reason, which may quote any of the answers."""
+        """Return the selection without the judge's reason, which may quote any of the answers."""
         return replace(self, reason=QUOTATION_DELETED, error=self.error and QUOTATION_DELETED)
 
 
 def comparisons(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
-    """The assertions that compare targets; a set cannot contain any."""
+    """Return the assertions that compare targets; a set cannot contain any."""
     return tuple(assertion for assertion in assertions if assertion.kind in COMPARISONS)
 
 
 def sibling_probes(plan: Plan, index: int) -> tuple[int, ...]:
-    """The probe indexes of the same case and repeat, one per column, ascending."""
+    """Return the probe indexes of the same case and repeat, one per column, ascending."""
     probe = plan.probe(index)
     return tuple(plan.index(probe._replace(column=column)) for column in range(len(plan.columns)))
 
 
 def assertion_result(selection: Selection, assertion: Assertion, index: int) -> AssertionResult:
-    """The assertion's result for the probe with this index."""
     check, error, cause = (assertion.weight, assertion.metric), selection.error, selection.cause
     if error is None and index not in selection.candidates:
         error, cause = "completed after the answers were compared", UnscoredCause(UnscoredCode.INPUT)
@@ -74,12 +73,11 @@ def assertion_result(selection: Selection, assertion: Assertion, index: int) -> 
 
 
 def is_found_best(scoring: Scoring) -> bool:
-    """Whether a comparison selected the answer."""
     return any(result.type in COMPARISONS and result.passed for result in scoring.results)
 
 
 def without_quotations(scoring: Scoring) -> Scoring:
-    """The scoring without the reasons of its select-best results, which may quote other targets' answers."""
+    """Return the scoring without the reasons of its select-best results, which may quote other targets' answers."""
     quoting = [result for result in scoring.results if result.type == SELECT_BEST]
     redacted = [
         replace(result, reason=QUOTATION_DELETED, error=result.error and QUOTATION_DELETED) for result in quoting
@@ -88,7 +86,6 @@ def without_quotations(scoring: Scoring) -> Scoring:
 
 
 def with_selection_results(scoring: Scoring | None, results: Sequence[AssertionResult]) -> Scoring:
-    """The scoring with its results of the same types replaced by these."""
     before, types = scoring or build_scoring(None, None, ()), {result.type for result in results}
     other_results = [result for result in before.results if result.type not in types]
     # The judge's outcome is already among the results.

@@ -11,7 +11,8 @@ from cupel_core.domain.text.javascript_values import parse_json
 
 
 def structured_value(answer: Message, *, has_schema: bool) -> Any:
-    """Return the parsed JSON, or the calls; None if the answer is a text. Assertions validate it, so this does not."""
+    """Return the parsed JSON, or the calls; None if the answer is a text. The value is not validated, because
+    assertions do that."""
     if answer.tool_calls:
         return _calls_value(answer)
     if not has_schema:

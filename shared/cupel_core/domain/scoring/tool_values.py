@@ -1,4 +1,4 @@
-"""What assertions about called functions expect: names by pattern, arguments, sequences."""
+"""Defines what assertions about called functions expect: names by pattern, arguments, sequences."""
 
 import re
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ MAX_PATTERN_LENGTH = 200
 
 @dataclass(frozen=True)
 class Matcher:
-    """Steps by their name, in which `*` stands for any text and `?` for one character, and by their type."""
+    """Matches steps by name, in which `*` stands for any text and `?` for one character, and by type."""
 
     pattern: str = "*"
     types: tuple[str, ...] = ()
-    """Any if empty."""
+    """All types match if it is empty."""
 
     @classmethod
     def of(cls, value: str | Mapping[str, Any]) -> "Matcher":
@@ -38,20 +38,18 @@ class Matcher:
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """fnmatch's expressions need no backtracking over several stars."""
+    """Compile a pattern. Expressions of fnmatch need no backtracking over several stars."""
     return re.compile(translate(pattern.replace("[", "[[]")), re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class ArgumentRules:
-    """The arguments that a call must have: these and others, or exactly these."""
-
     expected: Any
     is_exact: bool = False
     defaults: Mapping[str, Any] | None = None
-    """Arguments that a call may have besides, with these values."""
+    """A call may also have these arguments, with these values."""
     ignored: tuple[str, ...] = ()
-    """Names, or patterns of names, that are not compared."""
+    """These names, or patterns of names, are not compared."""
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> "ArgumentRules":
@@ -79,12 +77,12 @@ class ArgumentRules:
 
 
 def _is_ignored(rule: str, name: str) -> bool:
-    """A name is case-sensitive, a pattern is not."""
+    """Return whether a rule, whose name is case-sensitive and whose pattern is not, ignores the name."""
     return rule == name or (("*" in rule or "?" in rule) and Matcher(rule).matches_name(name))
 
 
 def contains_json(actual: Any, expected: Any) -> bool:
-    """Whether objects have what is expected of them, at every level; lists have the same length."""
+    """Return whether objects have what is expected of them, at every level; lists must have the same length."""
     if isinstance(expected, list):
         return isinstance(actual, list) and len(actual) == len(expected) and all(map(contains_json, actual, expected))
     if isinstance(expected, dict):
@@ -99,19 +97,17 @@ def matchers_of(value: str | list[str]) -> list[Matcher]:
 
 
 def sequence_of(value: list[Any] | Mapping[str, Any]) -> tuple[list[Matcher], bool]:
-    """The expected calls, and whether there may be no others."""
+    """Return the expected calls, and whether there may be no others."""
     steps = value if isinstance(value, list) else value.get("steps") or []
     return [Matcher.of(step) for step in steps], isinstance(value, Mapping) and value.get("mode") == "exact"
 
 
 def tool_names(value: str | list[Any]) -> list[str]:
-    """The names of a list, or of a text separated by commas."""
     names = value.split(",") if isinstance(value, str) else map(str, value)
     return [name for each in names if (name := each.strip())]
 
 
 def used_error(value: Any) -> str | None:
-    """What is wrong with the value of `trajectory:tool-used`."""
     if isinstance(value, dict):
         return _matcher_error(value, {"min", "max"}, types=("tool",)) or _named_error(value) or _bounds_error(value)
     names = [value] if isinstance(value, str) else value
@@ -121,7 +117,6 @@ def used_error(value: Any) -> str | None:
 
 
 def args_error(value: Any) -> str | None:
-    """What is wrong with the value of `trajectory:tool-args-match`."""
     if not isinstance(value, dict):
         return "must be an object with name or pattern, and args"
     if "args" not in value and "arguments" not in value:
@@ -139,7 +134,6 @@ def args_error(value: Any) -> str | None:
 
 
 def sequence_error(value: Any) -> str | None:
-    """What is wrong with the value of `trajectory:tool-sequence`."""
     if isinstance(value, dict):
         if set(value) - {"mode", "steps"} or value.get("mode", "in_order") not in ("in_order", "exact"):
             return "must have only steps, and a mode that is in_order or exact"
@@ -156,7 +150,6 @@ def sequence_error(value: Any) -> str | None:
 
 
 def count_error(value: Any) -> str | None:
-    """What is wrong with the value of `trajectory:step-count`."""
     if not isinstance(value, dict):
         return "must be an object with min, max or both"
     if value.get("min") is None and value.get("max") is None:
@@ -165,7 +158,6 @@ def count_error(value: Any) -> str | None:
 
 
 def names_error(value: Any) -> str | None:
-    """What is wrong with the value of `tool-call-f1`."""
     is_names = isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
     return None if is_names and tool_names(value) else "must be a list of names of functions, or one text with commas"
 

@@ -15,7 +15,6 @@ class UnscoredCode(StrEnum):
     JUDGE_FAILED = "judge_failed"
     """The call of the judge or embedding model failed; `provider_code` says how."""
     NO_JUDGE = "no_judge"
-    """The model that the check needs is not configured."""
     BUDGET = "budget"
     """The judge was not called, because the budget is used up."""
     EVALUATOR = "evaluator"
@@ -60,11 +59,10 @@ DESCRIPTIONS: Mapping[UnscoredCode, str] = {
     UnscoredCode.LIMIT: "the check takes too much time or memory",
     UnscoredCode.DELETED: "the conversation was deleted",
 }
-"""It explains each code to people who see it for the first time."""
 
 
 class UnscoredCause(NamedTuple):
-    """It is the cause of one missing result. It quotes nothing, so it is stored without the conversation."""
+    """Describes the cause of one missing result. It quotes nothing, so it is stored without the conversation."""
 
     code: UnscoredCode
     model: str | None = None

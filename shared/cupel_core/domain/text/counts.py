@@ -1,6 +1,6 @@
-"""Numbers with their nouns, for messages."""
+"""Writes numbers with their nouns, for messages."""
 
 
 def count_of(number: int, noun: str) -> str:
-    """`1 probe`, `2,000 probes`."""
+    """Return `1 probe`, or `2,000 probes`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

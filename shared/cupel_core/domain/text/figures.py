@@ -1,6 +1,7 @@
-"""Figures as text for people. `web/src/lib/format.ts` has the same rules; `figure_cases.json` beside it tests both.
+"""Writes figures as text for people.
 
-An unknown figure is `–`, never 0. Numbers round half away from zero, and one that rounds to zero has no sign.
+`web/src/lib/format.ts` has the same rules; `figure_cases.json` beside it tests both. An unknown figure is `–`, never 0.
+Numbers round half away from zero, and one that rounds to zero has no sign.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,12 +11,12 @@ UNKNOWN = "–"
 _MINUS = "−"
 _LEAST_P = 0.001
 _CENTS = 0.0995
-"""From this amount on, money has two decimal places; below, two significant digits."""
+"""From this amount on, money has two decimal places; below it, two significant digits."""
 _LEAST_FACTOR = 0.1
 _MIN_PERCENT_RATIO, _MAX_PERCENT_RATIO = 0.5 - 1e-9, 2 + 1e-9
 """A ratio below 0.5 or above 2 is shown as a factor, because `+199,900%` and `−100.0%` say little."""
 _EXACT = Context(prec=400)
-"""It has digits enough for each number that a float can be."""
+"""It has enough digits for every float."""
 
 
 def format_percent(share: float | None) -> str:
@@ -29,7 +30,7 @@ def format_points(difference: float | None) -> str:
 
 
 def format_points_apart(difference: float) -> str:
-    """Return how far shares are apart, without a sign: `3.5 percentage points` for 0.035."""
+    """Return how far apart shares are, without a sign: `3.5 percentage points` for 0.035."""
     return f"{_fixed(100 * abs(difference), 1)} percentage points"
 
 
@@ -63,12 +64,10 @@ def is_same_ratio(ratio: float) -> bool:
 
 
 def format_decimal(value: float | None) -> str:
-    """Return two decimal places."""
     return UNKNOWN if value is None else _fixed(value, 2)
 
 
 def format_difference(value: float | None) -> str:
-    """Return two decimal places with a sign."""
     return UNKNOWN if value is None else _signed(value, 2)
 
 

@@ -14,7 +14,7 @@ _SEARCHED_LENGTH = 20_000
 
 
 def page_title(text: str) -> str | None:
-    """The title of an HTML page, empty if it has none; None for other texts."""
+    """Return the title of an HTML page, empty if it has none; None for other texts."""
     beginning = text[:_SEARCHED_LENGTH]
     if _PAGE.match(beginning) is None:
         return None

@@ -12,7 +12,6 @@ _LAST_WITH_CASE = 0x1E943
 _LAST_UNIT = 0xFFFF
 
 type Range = tuple[int, int]
-"""It has the first and the last character of a range."""
 
 
 def with_other_cases(ranges: Iterable[Range], *, is_unicode: bool) -> list[Range]:

@@ -45,16 +45,13 @@ class TranslatedPattern(NamedTuple):
     expression: str
     """It is an expression for `regex`, without flags."""
     is_unicode: bool
-    """Whether it is applied to characters instead of UTF-16 code units."""
+    """The expression is applied to characters instead of UTF-16 code units."""
     names: Mapping[str, int]
-    """It maps the names of groups to their numbers."""
 
 
 def translate(pattern: str, flags: str = "") -> TranslatedPattern:
     """Return the same expression for `regex`. It may begin with flags, which JavaScript writes after it: `(?i)yes`.
-
-    Raises PatternError.
-    """
+    Raises PatternError."""
     if leading := _LEADING_FLAGS.match(pattern):
         pattern, flags = pattern[leading.end() :], flags + leading[1]
     is_unicode = "u" in flags
@@ -62,7 +59,6 @@ def translate(pattern: str, flags: str = "") -> TranslatedPattern:
 
 
 def javascript_pattern_error(pattern: str, flags: str = "") -> str | None:
-    """What is wrong with an expression, in words for its author; None if it is valid."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
     try:
@@ -106,7 +102,7 @@ class _Translator:
         self.opened = 0
         self.closed: set[int] = set()
         self.enclosing: list[tuple[frozenset[str], int | None, str]] = []
-        """Each open group has the flags before it, its number if it has one, and the text with which it began."""
+        """Each open group has the flags before it, its number if it has one, and its opening text."""
 
     def translated(self) -> TranslatedPattern:
         parts: list[str] = []
@@ -265,7 +261,7 @@ class _Translator:
         return self._reference(self.names[match[1]])
 
     def _reference(self, number: int) -> str:
-        """A group that has matched nothing is empty, unlike in Python."""
+        """Return a reference; a group that has matched nothing is empty, unlike in Python."""
         if number not in self.closed:
             return "(?:)"
         return rf"(?({number})(?i:\{number})|)" if "i" in self.flags else rf"(?({number})\{number}|)"

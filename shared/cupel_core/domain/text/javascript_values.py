@@ -83,7 +83,6 @@ def trim_end(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the parts between white space."""
     return [word for word in _WHITE_SPACE_RUN.split(text) if word]
 
 
@@ -120,7 +119,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _ordered_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Names that are array indexes come first, in ascending order."""
+    """Put names that are array indexes first, in ascending order."""
     read = dict(pairs)
     indexes = sorted((name for name in read if _is_array_index(name)), key=int)
     return {name: read[name] for name in indexes} | read if indexes else read

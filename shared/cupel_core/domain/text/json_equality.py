@@ -1,4 +1,4 @@
-"""Equality of JSON values: unlike in Python, true is not 1; as in JavaScript, 1 is 1.0."""
+"""Compares JSON values: unlike in Python, true is not 1; as in JavaScript, 1 is 1.0."""
 
 
 def is_same_json(first: object, second: object) -> bool:

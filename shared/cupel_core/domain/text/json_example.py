@@ -11,16 +11,16 @@ type Schema = Mapping[str, object]
 
 _MAX_DEPTH = 8
 _MAX_VALUES = 2_000
-"""Of objects and arrays together; further ones are null."""
+"""An example has at most this many objects and arrays; further ones are null."""
 _MAX_NESTING = 32
-"""A schema that requires itself has no example; deeper values are null."""
+"""Deeper values are null, because a schema that requires itself has no example."""
 _MAX_TEXT_LENGTH = 10_000
 _MAX_CHARACTERS = 50_000
-"""Of all texts, constants and names of properties together; values after these are null."""
+"""Texts, constants and names of properties have at most this many characters together; values after these are null."""
 
 
 def example_of(schema: Schema, rng: Random) -> object:
-    """Supports objects, arrays, strings, integers, numbers, booleans, enum, const, local `$ref`, the first of `anyOf`.
+    """Support objects, arrays, strings, integers, numbers, booleans, enum, const, local `$ref`, the first of `anyOf`.
 
     Elements of an array take the values of an enum, or of an integer's range, in turn, so that together they cover it.
     """
@@ -69,7 +69,7 @@ class _Example:
         return text
 
     def _resolve(self, schema: Schema) -> Schema:
-        """Follows `#/$defs/Name` and takes the first alternative."""
+        """Follow `#/$defs/Name` and take the first alternative."""
         for _ in range(_MAX_DEPTH):
             alternatives = schema.get("anyOf") or schema.get("oneOf")
             if isinstance(reference := schema.get("$ref"), str):
@@ -123,7 +123,7 @@ def _type_of(schema: Schema) -> object:
 
 
 def _bounds(schema: Schema, step: int, default: tuple[float, float]) -> tuple[float, float]:
-    """The inclusive range; a missing bound is as far from the other one as in the default range."""
+    """Return the inclusive range; a missing bound is as far from the other one as in the default range."""
     width = default[1] - default[0]
     lowest = _limit(schema, "minimum", step)
     highest = _limit(schema, "maximum", -step)

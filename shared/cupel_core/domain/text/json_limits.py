@@ -1,4 +1,4 @@
-"""Limits of JSON values from outside: only what every reader and store on the way can represent is accepted."""
+"""Limits JSON values from outside to what every reader and store on the way can represent."""
 
 from collections.abc import Iterable
 from math import isfinite
@@ -10,7 +10,7 @@ _MAX_PATH = 100
 
 
 def json_limit_error(value: object, depth: int = MAX_DEPTH) -> str | None:
-    """Say why a parsed JSON value is not accepted, and where in it the first cause is; None if it is accepted."""
+    """Return why a parsed JSON value is not accepted, and where its first problem is; None if it is accepted."""
     found = _problem(value, depth)
     if found is None:
         return None

@@ -14,7 +14,7 @@ _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 
 
 def schema_errors(schema: Any, where: str = "the schema", depth: int = MAX_DEPTH) -> Iterator[str]:
-    """The errors, each starting with its location: `properties.age: …`."""
+    """Yield the errors, each starting with its location: `properties.age: …`."""
     if isinstance(schema, bool):
         return
     if not isinstance(schema, Mapping) or depth == 0:

@@ -1,8 +1,8 @@
 """Finds JSON objects in a text that a language model wrote: among prose, and with the mistakes that models make.
 
-What is read besides JSON is unambiguous: trailing commas, control characters in strings, comments, words and quotation
-marks of Python and JavaScript, invalid escapes. A string that ends too early is not repaired, because nobody knows
-where it should have ended.
+Only unambiguous text is read besides JSON: trailing commas, control characters in strings, comments, words and
+quotation marks of Python and JavaScript, invalid escapes. A string that ends too early is not repaired, because nobody
+knows where it should have ended.
 """
 
 import json
@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 MAX_DEPTH = 50
 """Objects and lists may be nested this deep."""
 MAX_WORK = 4_000_000
-"""At most this many characters are read, each token counting as several: hostile texts make a reader begin again and
-again, but are given up after about 0.3 s."""
+"""No more characters than this are read, each token counting as several, because a hostile text can make a reader start
+over again and again; it is abandoned after about 0.3 s."""
 _TOKEN_WORK = 20
 _MAX_TOKEN_LENGTH = 50
-"""A number has at most this many characters: more have no meaning, and Python refuses to convert thousands."""
+"""Numbers have no more characters than this: longer ones are meaningless, and Python refuses to convert thousands."""
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"[-+]?[A-Za-z]+\b")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _AFTER_NUMBER = re.compile(r"\s*(?:%|/\s*\d+(?:\.\d+)?)")
-"""A share or a fraction is no JSON; it is read as a text."""
+"""A share or a fraction is no JSON, so it is read as a text."""
 _STRINGS = {
     '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
     "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
@@ -45,16 +45,15 @@ _WORDS = {
 
 
 class JsonObject(NamedTuple):
-    """It has the pairs of an object in their order. A key may occur twice."""
+    """Contains the pairs of an object in their order; a key may occur twice."""
 
     pairs: tuple[tuple[str, Any], ...]
 
 
 class FoundObjects(NamedTuple):
     objects: tuple[JsonObject, ...]
-    """It has the objects that no other object contains, in their order."""
+    """Objects within other objects are not included."""
     rest: str
-    """It is the text around the objects."""
 
 
 class TooIntricate(ValueError):
@@ -66,10 +65,7 @@ class _Broken(ValueError):
 
 
 def find_objects(text: str) -> FoundObjects:
-    """Find the objects that are written in the text itself. One within a string is part of that string.
-
-    Raises TooIntricate.
-    """
+    """Find the objects in the text itself; an object within a string is part of that string. Raises TooIntricate."""
     reader, objects, rest, read_to = _ObjectReader(text), list[JsonObject](), list[str](), 0
     start = text.find("{")
     while start >= 0:
@@ -87,7 +83,7 @@ def find_objects(text: str) -> FoundObjects:
 
 
 def plain(value: Any) -> Any:
-    """Convert what was read to dictionaries and lists; of a key that occurs twice, the last value counts."""
+    """Convert what was read to dictionaries and lists; the last value of a repeated key counts."""
     if isinstance(value, JsonObject):
         return {key: plain(each) for key, each in value.pairs}
     return [plain(each) for each in value] if isinstance(value, list) else value
@@ -192,7 +188,6 @@ class _ObjectReader:
         return _WORDS[word], match.end()
 
     def _skip(self, position: int) -> int:
-        """Skip white space and comments."""
         while True:
             match = _SPACE.match(self._text, position)
             end = match.end() if match else position

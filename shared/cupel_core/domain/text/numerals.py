@@ -1,4 +1,5 @@
-"""Numbers in texts: `read_numeral` as Inspect reads one word, and `find_numbers` for all numbers of an answer."""
+"""Reads numbers in texts: `read_numeral` reads one word as Inspect does, and `find_numbers` all numbers of an
+answer."""
 
 import re
 import unicodedata
@@ -28,10 +29,8 @@ _CHINESE = (
 
 
 def read_numeral(word: str) -> float | None:
-    """The value of a text that is nothing but a number, as Inspect reads it.
-
-    It may have digits of any script, vulgar fractions, superscripts as exponents, Chinese numerals, and separators.
-    """
+    """Return the value of a text that is nothing but a number, as Inspect reads it. It may have digits of any script,
+    vulgar fractions, superscripts as exponents, Chinese numerals, and separators."""
     for read in (float, _read_unicode):
         try:
             number = read(word)
@@ -65,7 +64,7 @@ def _without_signs(text: str) -> tuple[int, str]:
 
 
 def _with_fraction(text: str) -> float:
-    """The base, with at most one vulgar fraction at its end."""
+    """Return the base, with at most one vulgar fraction at its end."""
     fractions = [position for position, character in enumerate(text) if 0 < unicodedata.numeric(character, 0) < 1]
     if not fractions:
         return _whole(text)
@@ -94,7 +93,7 @@ def _whole(text: str) -> float:
 
 
 def _digit_count(text: str) -> int:
-    """How many digits a text has; a large number if none, since a comma before nothing is no decimal mark."""
+    """Return how many digits a text has; a large number if none, since a comma before nothing is no decimal mark."""
     return sum(character.isdigit() for character in text) or 10
 
 
@@ -136,7 +135,7 @@ _SIMPLIFIED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]],
     ),
     (re.compile(r"(?<![\w.×])10\^[({]?([-+]?\d+)[)}]?"), r"1e\1"),
 )
-"""LaTeX, codes of currencies and powers of ten, as they are read."""
+"""LaTeX, codes of currencies and powers of ten are replaced before numbers are read."""
 _GROUPED = r"\d{1,3}(?:[,'’_\u00a0\u202f\u2009]\d{3})+(?!\d)|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"
 _NUMBER = re.compile(
     rf"""
@@ -154,13 +153,13 @@ _NUMBER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DOTTED = re.compile(r"(?<!\d)\d++(?:\.\d++){2,}+")
-"""Digits with several points: a version or address, or thousands. Read without going back, which would take as many
-steps as the square of the digits, and would cut off the end of `1.234.567,89`."""
+"""Digits with several points are a version, an address, or thousands. The pattern does not backtrack, which would take
+as many steps as the square of the digits, and would cut off the end of `1.234.567,89`."""
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 
 def find_numbers(text: str) -> list[float]:
-    """All numbers of a text, in their order, without currencies, percent signs and units.
+    """Return all numbers of a text in order, without currencies, percent signs and units.
 
     A comma or point before exactly three digits groups them, except for a single point; otherwise it is the decimal
     mark. Digits that are part of a word, a version or a date after letters (`GPT-4`, `1.2.3`) are no numbers.
@@ -172,7 +171,7 @@ def find_numbers(text: str) -> list[float]:
 
 
 def _version(match: re.Match[str]) -> str:
-    """`1.000.000` is a number, `1.2.3` is none."""
+    """Return `1.000.000` as a number, but not `1.2.3`."""
     return match[0] if re.fullmatch(r"\d{1,3}(?:\.\d{3})+", match[0]) else "v"
 
 

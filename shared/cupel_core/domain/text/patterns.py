@@ -1,9 +1,9 @@
-"""Regular expressions that are written by users and applied to model output, which is untrusted text.
+"""Checks regular expressions that users write and that are applied to model output, which is untrusted text.
 
-Rejected, because its author would want to know: an expression that repeats a repetition, the classic case of
-exponential time. Not detected: overlapping alternatives inside a repetition, such as `(a|a)*`, and consecutive
-repetitions, whose time is polynomial in the length of the text. What is searched has a time limit that holds for these
-as well (`cupel_core/scoring/pattern_search.py`).
+An expression that repeats a repetition, the classic case of exponential time, is rejected, because its author would
+want to know. Overlapping alternatives inside a repetition, such as `(a|a)*`, and consecutive repetitions, whose time is
+polynomial in the length of the text, are not detected. A time limit on searches covers these as well
+(`cupel_core/scoring/pattern_search.py`).
 """
 
 import re
@@ -15,12 +15,12 @@ _UNBOUNDED_REPEAT = 10
 """An upper bound of at least this many repetitions counts as unbounded."""
 
 QUICK_SECONDS = 0.01
-"""It delays every other conversation in the process."""
+"""A search delays every other conversation in the process by up to this time."""
 MAX_QUICK_LENGTH = 20_000
 _MAX_QUICK_REPEATS = 1_000
 _COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
 MAX_WIDE_SETS = 20
-"""Compiling a set that ignores case may visit all of its characters: 10 ms each."""
+"""Compiling a set that ignores case may visit all of its characters, which takes 10 ms."""
 
 _IGNORES_CASE = re.compile(r"\(\?[a-hj-zA-Z]*i")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]|\\[uUNx]")
@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*+]|\{(?:\d+|\d
 
 
 def decision_pattern_error(pattern: str) -> str | None:
-    """What is wrong with a decision pattern, in words for its author; None if it is valid."""
+    """Return the error in a decision pattern, in words for its author; None if it is valid."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"must have at most {MAX_PATTERN_LENGTH} characters"
     if error := wide_set_error(pattern):
@@ -49,29 +49,27 @@ def decision_pattern_error(pattern: str) -> str | None:
 
 
 def is_quick_pattern(pattern: str, text_length: int) -> bool:
-    """Whether a search may be tried in a process that workspaces share, with `QUICK_SECONDS` as its limit.
-
-    A search looks at its clock only now and then, and compiling a counted repetition takes memory for each count.
-    """
+    """Return whether a search may be tried in a process that workspaces share, with `QUICK_SECONDS` as its limit. A
+    search checks its time only now and then, and compiling a counted repetition takes memory for each count."""
     counts = (max(int(minimum or 1), int(maximum or 1)) for minimum, maximum in _COUNTS.findall(pattern))
     return text_length <= MAX_QUICK_LENGTH and prod(max(1, count) for count in counts) <= _MAX_QUICK_REPEATS
 
 
 def wide_set_error(pattern: str) -> str | None:
-    """Why an expression takes too long to compile; None if it does not."""
+    """Return why an expression takes too long to compile; None if it does not."""
     if pattern.count("[") > MAX_WIDE_SETS and _IGNORES_CASE.search(pattern) and _BEYOND_ASCII.search(pattern):
         return f"must not have more than {MAX_WIDE_SETS} sets of characters beyond ASCII if it ignores case"
     return None
 
 
 def escape_literal_braces(pattern: str) -> str:
-    """The same expression for a dialect in which a brace may start more than a repetition, such as `{e<=2}`."""
+    """Return the same expression for a dialect in which a brace may start more than a repetition, such as `{e<=2}`."""
     return "".join("\\{" if token[0] == "{" else token[0] for token in _TOKEN.finditer(pattern))
 
 
 def has_nested_repetition(pattern: str) -> bool:
-    open_groups = [False]  # for each enclosing group: does it contain a repetition?
-    closed = False  # did a group that contains a repetition end just before this token?
+    open_groups = [False]  # one entry per enclosing group says whether it contains a repetition
+    closed = False  # is true if a group with a repetition ends just before this token
     for token in _TOKEN.finditer(pattern):
         if token["repeat"] and _is_unbounded(token["repeat"]):
             if closed:

@@ -1,20 +1,20 @@
-"""Whether a text repeats what was said in a conversation, however it is escaped, spaced or cut."""
+"""Detects that a text repeats parts of a conversation, however they are escaped, spaced or cut."""
 
 import re
 from collections.abc import Iterable
 
 MIN_QUOTED = 16
-"""Letters and digits in a row: fewer are in any two texts."""
+"""Shorter sequences of letters and digits occur in any two texts."""
 _STEP = 4
 _MAX_COMPARED = 1_000_000
-"""Characters, so that a comparison takes a few milliseconds; what is longer counts as quoted."""
+"""Longer texts count as quoted, so that a comparison takes a few milliseconds."""
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ESCAPE = re.compile(r"\\[nrtbf]")
 _OTHERS = re.compile(r"[\W_]+")
 
 
 def quotes(text: str, said: Iterable[str]) -> bool:
-    """Whether the text has about `MIN_QUOTED` letters and digits of one of the others."""
+    """Return whether the text has about `MIN_QUOTED` consecutive letters and digits of one of the others."""
     letters = _letters(text)
     pieces = [letters[start : start + MIN_QUOTED] for start in range(0, len(letters) - MIN_QUOTED + 1, _STEP)]
     compared = 0

@@ -1,7 +1,7 @@
 """Separates a model's reasoning, which it wrote to itself, from its answer.
 
-Servers without a reasoning parser leave it in the text, in the tags of the model's own template. It is the one place
-that decides what of a text is reasoning, for targets, judges and simulated users.
+Servers without a reasoning parser leave it in the text, in the tags of the model's own template. This module alone
+decides which part of a text is reasoning, for targets, judges and simulated users.
 """
 
 import re
@@ -25,7 +25,7 @@ _START = re.compile("|".join(start for start, _ in _PAIRS), re.I)
 _UNOPENED_END = re.compile(
     r"(?<![`\"'])(?:</(?:seed:)?think(?:ing)?>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷)(?![`\"'])", re.I
 )
-"""Some templates write the opening tag into the prompt, so that the text has the closing one alone."""
+"""Some templates write the opening tag into the prompt, so that the text has only the closing one."""
 _BLANKS = re.compile(r"\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
 _FIRST_CHARACTERS = ("<", "[", "◁")
@@ -39,10 +39,10 @@ class Separated(NamedTuple):
 
 
 def separate_reasoning(text: str) -> Separated:
-    """The answer, and the reasoning in the text.
+    """Return the answer, and the reasoning in the text.
 
-    Reasoning is what leads the text in tags, even if they are never closed; what is before a closing tag that nothing
-    opens; and complete pairs of tags further on, except in code and in JSON.
+    Reasoning is a leading part in tags, even if they are never closed; the part before a closing tag that nothing
+    opens; and later complete pairs of tags, except in code and in JSON.
     """
     if not any(mark in text for mark in _MARKS):
         return Separated(text, "")
@@ -73,7 +73,6 @@ class AnswerFilter:
         self._held = ""
         self._follows_reasoning = False
         self.has_begun = False
-        """Whether the answer has."""
 
     def feed(self, piece: str) -> str:
         """Return the further text of the answer that is known with this piece."""
@@ -113,7 +112,7 @@ def _without_later_pairs(text: str) -> tuple[str, list[str]]:
     code = [match.span() for match in _CODE.finditer(text)]
     thoughts, answer, position = list[str](), list[str](), 0
     unclosed = set[re.Pattern[str]]()
-    """Tags that no later part of the text has, so that a hostile text is not searched for them again and again."""
+    """No later part of the text has these tags, so a hostile text is not searched for them again and again."""
     while (found := _START.search(text, position)) is not None:
         closing = next(end for start, end in _COMPILED if start.fullmatch(found.group()))
         is_code = _is_within(found.start(), code)
@@ -131,12 +130,11 @@ def _without_later_pairs(text: str) -> tuple[str, list[str]]:
 
 
 def _is_within(position: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether one of these spans, which are in order and do not overlap, has the position."""
     before = bisect_right(spans, position, key=lambda span: span[0]) - 1
     return before >= 0 and position < spans[before][1]
 
 
 def _unopened_end(text: str) -> re.Match[str] | None:
-    """The first closing tag, unless an opening one is before it."""
+    """Return the first closing tag, unless an opening one precedes it."""
     ending = _UNOPENED_END.search(text)
     return None if ending is None or _START.search(text, 0, ending.start()) else ending

@@ -1,13 +1,13 @@
-"""Strings from outside, as every store and reader on the way can represent them."""
+"""Makes strings from outside representable for every store and reader on the way."""
 
 _CUT = "…"
 _JOINING = "utf-16-le"
-"""Two halves of a character become one when they are decoded."""
+"""Decoding joins two halves of a character."""
 
 
 def storable(text: str, max_length: int | None = None) -> str:
-    """The text without surrogates, which UTF-8 cannot encode, cut to `max_length` characters: pairs are joined, and
-    others replaced."""
+    """Return the text without surrogates, which UTF-8 cannot encode, cut to `max_length` characters. Pairs of
+    surrogates are joined, and others replaced."""
     try:
         text.encode()
     except UnicodeEncodeError:

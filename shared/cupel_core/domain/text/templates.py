@@ -15,12 +15,12 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 
 
 def normalize_name(name: str) -> str:
-    """The normalized name, which is equal for a placeholder and its dimension."""
+    """Return the normalized name, which is equal for a placeholder and its dimension."""
     return _SEPARATORS.sub(" ", name).strip().casefold()
 
 
 def placeholder_names(template: str) -> list[str]:
-    """The names in brackets as written, each once, in order of appearance."""
+    """Return the names in brackets as written, each once, in order of appearance."""
     names: dict[str, str] = {}
     for escape, name in _PLACEHOLDER.findall(template):
         if not escape:
@@ -29,13 +29,13 @@ def placeholder_names(template: str) -> list[str]:
 
 
 def escape_placeholders(text: str) -> str:
-    """A template that is rendered as this text."""
+    """Return a template that is rendered as this text."""
     return _PLACEHOLDER.sub(lambda match: f"\\{match[0]}", text)
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template, parsed once and rendered many times: texts, with a placeholder's normalized name between each two."""
+    """Contains a parsed template: texts, with a placeholder's normalized name between each two."""
 
     texts: tuple[str, ...]
     names: tuple[str, ...]
@@ -55,15 +55,15 @@ class Template:
         return cls((*texts, text + template[end:]), tuple(names))
 
     def max_length(self, lengths: Mapping[str, int]) -> int:
-        """The length that it can have if each value, by normalized name, has at most this length."""
+        """Return the maximum length of the rendered text, given the maximum length of each value by normalized name."""
         return sum(map(len, self.texts)) + sum(lengths[name] for name in self.names)
 
     def render(self, values: Mapping[str, str]) -> str:
-        """`values` by normalized name; raises KeyError for a placeholder without a value."""
+        """Render with `values` by normalized name. Raises KeyError for a placeholder without a value."""
         parts = [part for text, name in zip(self.texts, self.names, strict=False) for part in (text, values[name])]
         return "".join((*parts, self.texts[-1]))
 
 
 def render(template: str, values: Mapping[str, str]) -> str:
-    """`values` by dimension name, in any spelling."""
+    """Render with `values` by dimension name, in any spelling."""
     return Template.parse(template).render({normalize_name(name): value for name, value in values.items()})

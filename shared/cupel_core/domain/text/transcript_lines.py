@@ -1,4 +1,4 @@
-"""Conversations as lines for people, in which no text can pretend to be another speaker's."""
+"""Writes conversations as lines for people, in which no text can imitate another speaker."""
 
 import re
 from collections.abc import Iterable
@@ -8,5 +8,5 @@ _LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def transcript_lines(said: Iterable[tuple[str, str]]) -> str:
-    """`role: text` of each message; every further line of a text is indented by two spaces."""
+    """Return `role: text` of each message; every further line of a text is indented by two spaces."""
     return "\n".join(f"{role}: {_LINE_BREAK.sub('\n  ', text)}" for role, text in said)

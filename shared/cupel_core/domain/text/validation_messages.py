@@ -1,4 +1,4 @@
-"""Messages of the validation library, worded like our own: they follow the name of the field they are about."""
+"""Rewords messages of the validation library like our own, which follow the name of their field."""
 
 import re
 from collections.abc import Mapping
@@ -31,12 +31,12 @@ _REPLACEMENTS = (
 
 
 def of_missing(value: Any, error: str) -> str:
-    """Say of a value that is missing that it is required, and then what it must be."""
+    """Say first that a missing value is required, and then what it must be."""
     return error if value is not None or error.startswith(REQUIRED) else f"{REQUIRED}, and {error}"
 
 
 def field_message(message: str) -> str:
-    """`Input should be less than or equal to 2` is `must be at most 2`."""
+    """Convert `Input should be less than or equal to 2` to `must be at most 2`."""
     for pattern, replacement in _REPLACEMENTS:
         message = pattern.sub(replacement, message)
     return message
@@ -46,7 +46,7 @@ _MEMBER_TYPES = {"bool", "int", "float", "str"}
 
 
 def without_union_members(path: tuple[str | int, ...], value: Any) -> tuple[str | int, ...]:
-    """The path of a field in a value, without what pydantic adds for each member of a union, such as `bool`."""
+    """Return the path of a field in a value, without what pydantic adds for each member of a union, such as `bool`."""
     found: list[str | int] = []
     for part in path:
         if _is_union_member(part, value):

@@ -1,1 +1,1 @@
-"""HTTP requests as API Gateway passes them to a function, and the responses that it expects."""
+"""Reads HTTP requests as API Gateway passes them to a function, and builds the responses that it expects."""

@@ -1,4 +1,4 @@
-"""Records changes that are made by other means than a request per operation: GraphQL mutations and tools of MCP."""
+"""Records changes that are made without a request per operation: GraphQL mutations and tools of MCP."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,18 +22,16 @@ logger = Logger(child=True)
 
 
 class Author(NamedTuple):
-    """Who changes something, when, and the id under which that is recorded."""
-
     record_id: str
     caller: Caller
     now: datetime
 
 
 def record_change(route: Route, author: Author, arguments: Mapping[str, Any], outcome: Any) -> None:
-    """`outcome` is what carrying out the operation returned, or the error.
+    """Record a change, a possible change, or a refusal because of the role, as the API does.
 
-    Records what was changed, or may have been, and what was refused because of the role, as the API does. Never fails
-    a change that has been carried out: a record that cannot be stored is logged.
+    `outcome` is the result of the operation, or the error. This never fails a change that has been carried out: a
+    record that cannot be stored is logged.
     """
     location = None if isinstance(outcome, Exception) else load(route).location
     status = _status(location, outcome)
@@ -53,7 +51,7 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
         deleted_ids=deleted_ids(route, content),
     )
     try:
-        from cupel_core.store import audit_log  # only what changes something waits for PynamoDB
+        from cupel_core.store import audit_log  # Only changes wait for PynamoDB.
 
         audit_log.append(record)
     except AWS_ERRORS:
@@ -62,26 +60,25 @@ def record_change(route: Route, author: Author, arguments: Mapping[str, Any], ou
 
 
 def names_several(operation: Route) -> bool:
-    """Return whether the record of an operation has the ids of all that it has created or deleted."""
     return operation.id in (*IMPORTS, *BULK_DELETIONS)
 
 
 def created_ids(operation: Route, content: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the definitions that an import has created, of which its path names the first."""
     if operation.id not in IMPORTS or not content:
         return None
     return tuple(each["id"] for each in content["definitions"] if each["id"] is not None)
 
 
 def deleted_ids(operation: Route, content: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return what a bulk deletion has deleted: ids that something had, so nothing else that was sent gets logged."""
+    """Return the ids of deleted objects. Other ids that were sent are never logged."""
     if operation.id not in BULK_DELETIONS or not content:
         return None
     return tuple(each["id"] for each in content["items"] if each["deleted"])
 
 
 def _status(location: str | None, outcome: Any) -> int | None:
-    """None if nothing can have been changed. An internal error may have occurred after a change."""
+    """Return the status, or None if nothing can have been changed. An internal error may have occurred after a
+    change."""
     if not isinstance(outcome, Exception):
         return 201 if location else 200
     if not isinstance(outcome, AppError):

@@ -1,5 +1,7 @@
-"""The caller of a request. The authorizer identifies it; refusing is done here, because API Gateway cannot respond with
-a problem document."""
+"""Identifies the caller of a request by the authorizer's context.
+
+Requests are refused here because API Gateway cannot respond with a problem document.
+"""
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
@@ -10,7 +12,7 @@ from cupel_core.store.settings import settings
 
 
 def caller(event: APIGatewayProxyEventV2) -> Caller:
-    """Raises Unauthorized unless the authorizer put a workspace into the request's context."""
+    """Return the caller. Raises Unauthorized unless the authorizer put a workspace into the request's context."""
     authorizer = event.request_context.authorizer
     context = (authorizer.get_lambda if authorizer else None) or {}
     if "limited" in context:

@@ -1,4 +1,4 @@
-"""Responses compressed with gzip for clients that accept it."""
+"""Compresses responses with gzip for clients that accept it."""
 
 import base64
 import gzip
@@ -13,9 +13,9 @@ _LEVEL = 4
 
 
 def compress(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
-    """The response, compressed if the client accepts that and it becomes smaller, as Lambda sends it.
+    """Return the response as Lambda sends it, compressed if the client accepts that and it becomes smaller.
 
-    API Gateway decodes base64. Lambda's limit of 6 MB holds for the base64 text, which is never longer than the plain
+    API Gateway decodes base64. Lambda's limit of 6 MB applies to the base64 text, which is never longer than the plain
     one, so pages are bounded by their plain size whatever the client accepts.
     """
     headers = {**response["headers"], "Vary": "Origin, Accept-Encoding"}
@@ -30,7 +30,6 @@ def compress(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[
 
 
 def accepts_gzip(header: str) -> bool:
-    """Return whether an `Accept-Encoding` lists gzip, or any coding, with a weight above 0."""
     weights = dict(_weighted(coding) for coding in header.lower().split(","))
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 

@@ -1,4 +1,4 @@
-"""CORS for the configured origins only. Other origins get no CORS header, so browsers refuse the response."""
+"""Adds CORS headers for the configured origins. Other origins get none, so browsers refuse the response."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ EXPOSED = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, apigw-reque
 
 
 def preflight(path: str) -> dict[str, Any]:
-    """The response to OPTIONS; it needs no token, because browsers send none with OPTIONS."""
+    """Return the response to OPTIONS, which needs no token because browsers send none with OPTIONS."""
     allowed = ", ".join(methods_at(path) or ["OPTIONS"])
     return {"statusCode": 204, "headers": {"Allow": allowed}, "body": "", "isBase64Encoded": False}
 
 
 def add_cors_headers(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> dict[str, Any]:
-    """The response with the headers that let a page from a configured origin read it."""
+    """Add the headers that let a page from a configured origin read the response."""
     headers = dict(response["headers"])
     origin = request.headers.get("origin", "")
     if origin in settings().origins:

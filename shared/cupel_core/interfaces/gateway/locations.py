@@ -1,4 +1,4 @@
-"""The `Location` of what a request created."""
+"""Adds the `Location` of created objects to responses."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,6 @@ _NAME = re.compile(r"\{([\w.]+)\}")
 
 
 def add_location(operation: Operation, path: str, response: dict[str, Any]) -> dict[str, Any]:
-    """The response with a `Location`, if the operation declares one and has created something.
-
-    One that the route has set stays.
-    """
     if "Location" in response["headers"]:
         return response
     location = location_of(operation, path, response) if response["statusCode"] in _CREATED else None
@@ -24,20 +20,18 @@ def add_location(operation: Operation, path: str, response: dict[str, Any]) -> d
 
 
 def location_of(operation: Operation, path: str, response: dict[str, Any]) -> str | None:
-    """The path of what a successful request created or changed; None if the operation declares none."""
     if operation.location is None:
         return None
     return fill(operation.location, {**orjson.loads(response["body"]), **operation.parameters(path)})
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str | None:
-    """The path with these values. None if a value is missing: a dry run creates nothing."""
+    """Fill in the path. The result is None if a value is missing: a dry run creates nothing."""
     filled = {name: _value(values, name) for name in _NAME.findall(template)}
     return None if None in filled.values() else _NAME.sub(lambda match: str(filled[match[1]]), template)
 
 
 def _value(values: Any, path: str) -> Any:
-    """The value at a path such as `run.id` or `definitions.0.id`; None if there is none."""
     for name in path.split("."):
         if isinstance(values, list):
             values = values[int(name)] if int(name) < len(values) else None

@@ -1,4 +1,4 @@
-"""The one mapping from errors to HTTP: RFC 9457 problem documents."""
+"""Maps all errors to HTTP as problem documents of RFC 9457."""
 
 from typing import Any
 
@@ -40,7 +40,6 @@ class UnsupportedContentEncoding(ClientError):
 
 
 def lambda_response(error: AppError, request_id: str) -> dict[str, Any]:
-    """The response as a function returns it."""
     return {
         "statusCode": error.status,
         "headers": {"Content-Type": CONTENT_TYPE, **headers(error)},
@@ -67,7 +66,7 @@ def document(error: AppError, request_id: str) -> dict[str, Any]:
 
 
 def _estimate(error: ConfirmationRequired) -> dict[str, Any]:
-    from cupel_core.contract.estimates import EstimateResponse  # needed rarely, and slow to import
+    from cupel_core.contract.estimates import EstimateResponse  # It is rarely needed, and slow to import.
     from cupel_core.providers.prices import price_list_version
 
     return EstimateResponse.of(error.estimate, price_list_version()).model_dump(by_alias=True, mode="json")
@@ -97,10 +96,6 @@ def _retry_after(error: RetryableError) -> dict[str, str]:
 
 
 def _rate_limit(scope: LimitScope, limit: RequestLimit) -> dict[str, str]:
-    """Return the headers of draft-ietf-httpapi-ratelimit-headers.
-
-    They allow `q` requests per `w` seconds, of which `r` are left for `t` seconds.
-    """
     return {
         "RateLimit-Policy": f'"{scope}";q={limit.burst};w={max(1, round(limit.window_seconds))}',
         "RateLimit": f'"{scope}";r=0;t=1',

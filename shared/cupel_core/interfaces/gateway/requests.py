@@ -1,4 +1,4 @@
-"""Checks of requests before anything else reads them."""
+"""Checks requests before anything else reads them."""
 
 import base64
 import binascii
@@ -14,11 +14,10 @@ from cupel_core.store.settings import settings
 
 EDGE_HEADER = "x-cupel-edge"
 VIEWER_HOST_HEADER = "x-cupel-host"
-"""The host that the caller knows, as `deploy/edge.yaml` sends it."""
+"""`deploy/edge.yaml` sends the host that the caller knows."""
 
 
 def check_edge(headers: Mapping[str, str]) -> None:
-    """Refuse a request that does not come through `deploy/edge.yaml`, if the stack requires that."""
     digest = hashlib.sha256(headers.get(EDGE_HEADER, "").encode()).hexdigest()
     expected = settings().edge_secret_sha256
     if expected and not hmac.compare_digest(digest, expected):
@@ -26,20 +25,21 @@ def check_edge(headers: Mapping[str, str]) -> None:
 
 
 def host_of(headers: Mapping[str, str]) -> str:
-    """The host of the address that the caller knows. Only requests through `deploy/edge.yaml` may name another one."""
+    """Return the host of the address that the caller knows. Only requests through `deploy/edge.yaml` may name another
+    one."""
     viewer_host = headers.get(VIEWER_HOST_HEADER) if settings().edge_secret_sha256 else None
     return viewer_host or headers.get("host", "")
 
 
 def check_form(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
-    """Refuse a body that is no form with files, or larger than that."""
+    """Refuse a body that is not a form with files or exceeds the size; `advice` says what to do instead."""
     _check_size(request, max_bytes, advice)
     if not request.headers.get("content-type", "").strip().lower().startswith("multipart/form-data"):
         raise UnsupportedContentType("send the body as multipart/form-data")
 
 
 def check_body(request: APIGatewayProxyEventV2, max_bytes: int, advice: str) -> None:
-    """Refuse a body that is not plain JSON, or larger than that; `advice` says what to do instead."""
+    """Refuse a body that is not plain JSON or exceeds the size; `advice` says what to do instead."""
     body = request.body or ""
     _check_size(request, max_bytes, advice)
     content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()

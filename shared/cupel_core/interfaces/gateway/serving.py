@@ -1,4 +1,4 @@
-"""Does what the functions for GraphQL and MCP have in common for a request: CORS, compression, errors and the log."""
+"""Serves requests for GraphQL and MCP: CORS, compression, errors and the log."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -21,7 +21,6 @@ logger = Logger()
 
 
 def serve(event: dict[str, Any], carry_out: CarryOut) -> dict[str, Any]:
-    """Return the response to a request, and log the request. A refusal becomes a problem document."""
     started_at = perf_counter()
     request = APIGatewayProxyEventV2(event)
     response = add_cors_headers(request, _respond(request, carry_out))

@@ -1,4 +1,4 @@
-"""Input of requests, validated by models of the contract."""
+"""Validates the input of requests by models of the contract."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from cupel_core.domain.text.validation_messages import field_message, without_un
 
 
 def parse[M: RequestModel](model: type[M], values: Mapping[str, Any], field: str = "input") -> M:
-    """Raises Invalid with the path of each invalid field, which begins with `field`."""
+    """Validate the values. Raises Invalid with the path of each invalid field, which begins with `field`."""
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -1,1 +1,1 @@
-"""GraphQL over the capabilities: the schema, its resolvers, and what a query may cost. Needs graphql-core."""
+"""Serves GraphQL: the schema, its resolvers, and the limits of a query's cost. It needs graphql-core."""

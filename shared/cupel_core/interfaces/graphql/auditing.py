@@ -1,4 +1,4 @@
-"""Records what mutations changed, or may have, and those that were refused because of the role, as the API does."""
+"""Records changes and possible changes by mutations, and mutations that were refused because of the role."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,11 @@ from cupel_core.interfaces.graphql.request import Request
 
 
 def audit(operation: Route, request: Request, arguments: Mapping[str, Any], outcome: Any) -> None:
-    """`outcome` is what the mutation returned, or the error. One record per mutation of a request."""
+    """Record one mutation of a request. `outcome` is the result of the mutation, or the error."""
     if arguments.get("named_run_id") is not None:
         arguments = {**arguments, "run_id": arguments["named_run_id"]}
     record_change(operation, Author(_record_id(request), request.caller, request.now), arguments, outcome)
 
 
 def _record_id(request: Request) -> str:
-    """A request may have several mutations."""
     return request.id if request.changes == 1 else f"{request.id}-{request.changes}"

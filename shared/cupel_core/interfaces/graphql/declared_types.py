@@ -1,6 +1,6 @@
 """Accepts variables that are declared as `String` where an id or an enum is expected, as clients of earlier systems do.
 
-Such a variable gets the type of the place that it is used in, so that its value is checked like any other.
+Such a variable gets the type that its place expects, so that its value is checked like any other.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ from graphql import (
 
 
 def declare_expected_types(schema: GraphQLSchema, document: DocumentNode) -> None:
-    """Change the declarations in `document`. A variable that is used as a text, too, keeps its type."""
+    """Change the declarations in `document`. A variable that is also used as a text keeps its type."""
     operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     if not any(map(_texts, operations)):
         return
@@ -34,7 +34,6 @@ def declare_expected_types(schema: GraphQLSchema, document: DocumentNode) -> Non
 
 
 def _declare(schema: GraphQLSchema, document: DocumentNode, texts: dict[str, VariableDefinitionNode]) -> None:
-    """Change the declarations of one operation, which `document` has with the fragments that the operation uses."""
     usages = _Usages(TypeInfo(schema))
     visit(document, TypeInfoVisitor(usages.type_info, usages))
     for name, declared in texts.items():
@@ -45,7 +44,6 @@ def _declare(schema: GraphQLSchema, document: DocumentNode, texts: dict[str, Var
 
 
 def _texts(operation: OperationDefinitionNode) -> dict[str, VariableDefinitionNode]:
-    """Return the declarations of variables that are texts, or lists of texts, by the names of the variables."""
     declared = operation.variable_definitions or ()
     return {each.variable.name.value: each for each in declared if _innermost(each.type).name.value == "String"}
 
@@ -57,8 +55,6 @@ def _innermost(declared: TypeNode) -> NamedTypeNode:
 
 
 class _Usages(Visitor):
-    """Collects the types of the places in which each variable is used."""
-
     def __init__(self, type_info: TypeInfo) -> None:
         super().__init__()
         self.type_info = type_info

@@ -1,4 +1,4 @@
-"""Carries out a GraphQL request: checked, executed within a time, and with errors as the API's problems."""
+"""Carries out a GraphQL request: checks it, executes it within a time, and returns errors as the API's problems."""
 
 import asyncio
 import re
@@ -37,12 +37,11 @@ from cupel_core.interfaces.graphql.schema import schema
 from cupel_core.store.unexpected_errors import from_unexpected
 
 MAX_SECONDS = 25.0
-"""API Gateway waits for 30."""
+"""API Gateway waits for 30 s."""
 MAX_RESPONSE_BYTES = 5_000_000
-"""A response may have this many bytes in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
+"""It limits a response in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
 _MAX_ERRORS = 20
 _OF_ENUM = re.compile(r"\bin '(\w+)' enum\.|\bEnum '(\w+)' cannot represent ")
-"""It matches messages of graphql-core about a value that an enum does not have."""
 
 
 class GraphqlRequest(RequestModel):
@@ -55,8 +54,6 @@ class GraphqlRequest(RequestModel):
 
 
 class InvalidQuery(ClientError):
-    """The query is no GraphQL, or asks for what the schema does not have."""
-
     title = "Invalid query"
 
 
@@ -66,7 +63,8 @@ class QueryAnswer(NamedTuple):
 
 
 def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
-    """400 for a request that was not executed; otherwise 200, with the errors of single fields beside the data."""
+    """Return 400 for a request that was not executed, and otherwise 200, with the errors of single fields beside the
+    data."""
     try:
         if "persistedQuery" in (body.extensions or {}):
             raise _PersistedQueryNotSupported("PersistedQueryNotSupported")
@@ -86,13 +84,12 @@ def answer(body: GraphqlRequest, request: Request) -> QueryAnswer:
 
 
 def _named_cuts(request: Request) -> dict[str, Any]:
-    """Name the lists that have further items, as `run.transcripts`; positions in lists around them are left out."""
     names = dict.fromkeys(".".join(each for each in path if isinstance(each, str)) for path in request.cut_lists)
     return {"extensions": {"truncated": list(names)}} if names else {}
 
 
 def _too_large(request: Request) -> QueryAnswer:
-    """Mutations have been carried out nevertheless, so the answer is that of an executed request."""
+    """Return the answer of an executed request: its mutations have been carried out nevertheless."""
     error = TooLarge("the response is too large; select fewer objects or fields")
     if not request.changes:
         return _refused([error], request)
@@ -147,7 +144,6 @@ def _check(
 
 
 def _check_fields(document: DocumentNode, refused: Mapping[str, str]) -> None:
-    """Raise InvalidQuery if the valid document selects one of these fields."""
     if not refused:
         return
     types = TypeInfo(schema())
@@ -166,7 +162,7 @@ class _FieldCheck(Visitor):
 
 
 def _choose(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    """Return the operation with this name, or the only one. The others are validated, and neither cost nor run."""
+    """Return the operation with this name, or the only one. The others are validated but neither counted nor run."""
     operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     if not operations:
         raise TooComplex("the query has no operation; send one")
@@ -191,7 +187,7 @@ def _refused(errors: Any, request: Request) -> QueryAnswer:
 
 
 def _formatted(error: GraphQLError | AppError, request: Request) -> dict[str, Any]:
-    """The message and the place, and as `extensions` the problem document that REST responds with."""
+    """Return the message and the place, and as `extensions` the problem document that REST responds with."""
     cause = _cause(error)
     problem = document(cause, request.id)
     code = cause.title.upper().replace(" ", "_")
@@ -214,12 +210,12 @@ def _cause(error: GraphQLError | AppError) -> AppError:
 
 
 def _with_known_values(message: str) -> str:
-    """Return the message; one about a value that an enum does not have also lists the values that it has."""
     found = _OF_ENUM.search(message)
     kind = schema().type_map.get(found[1] or found[2]) if found else None
     return f"{message} Known values: {', '.join(kind.values)}" if isinstance(kind, GraphQLEnumType) else message
 
 
 def _payload_bytes(json: bytes) -> int:
-    """Quotes and backslashes of the response's JSON are escaped once more where it becomes a JSON string."""
+    """Count the bytes as Lambda sends them: quotes and backslashes are escaped again when JSON becomes a JSON
+    string."""
     return len(json) + json.count(b'"') + json.count(b"\\")

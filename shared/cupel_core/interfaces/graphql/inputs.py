@@ -1,4 +1,4 @@
-"""Arguments as the capabilities take them. The contract's models validate inputs, as they validate bodies of REST."""
+"""Converts arguments for the capabilities. The contract's models validate inputs, as they validate bodies of REST."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Never
@@ -8,17 +8,19 @@ from cupel_core.base.paging import MAX_LIMIT, Entry, Page
 from cupel_core.interfaces.gateway.validation import parse as parse
 
 MAX_OFFSET = 1_000
-"""First pages for people and models; connections read on."""
+"""People and models read first pages with an offset; connections read further pages."""
 _MAX_TEXT_LENGTH = 1_024
 _MAX_POSITION = 200
 _MAX_EXACT = 2**53
-"""Up to here, floats represent all integers."""
+"""Floats represent all integers up to this number."""
 _CURSOR = "must be the endCursor of an earlier page of the same list"
 
 
 def whole_numbers(value: Any) -> Any:
-    """The input with integers for whole numbers: large ones are `Float` in GraphQL. Those that a float does not
-    represent exactly stay floats, which JSON can store."""
+    """Return the input with integers for whole numbers, because GraphQL reads large ones as `Float`.
+
+    Numbers that a float does not represent exactly stay floats, which JSON can store.
+    """
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         return int(value)
     if isinstance(value, dict):
@@ -57,7 +59,7 @@ def check_cursor(cursor: str | None) -> str | None:
 
 
 def as_argument(refusal: Invalid) -> Invalid:
-    """Return the refusal with errors of `cursor`, as REST calls it, renamed to the argument `after`."""
+    """Rename errors of `cursor`, as REST calls it, to the argument `after`."""
     if all(each.field != "cursor" for each in refusal.errors):
         return refusal
     return Invalid.fields(FieldError("after", _CURSOR) if each.field == "cursor" else each for each in refusal.errors)
@@ -75,7 +77,6 @@ def connection(page: Page[Any]) -> dict[str, Any]:
 
 
 def items[T](entries: Iterable[Entry[T]]) -> Iterator[T]:
-    """Up to the end of the page."""
     for entry in entries:
         if entry.item is None:
             return

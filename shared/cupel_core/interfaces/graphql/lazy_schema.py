@@ -1,6 +1,6 @@
-"""A schema whose types are read when a query first has them.
+"""Implements a schema whose types are read when a query first uses them.
 
-A query has few of the types, and reading all of them takes longer than everything else that the first query needs.
+A query uses few of the types, and reading all of them takes longer than all other work for the first query.
 """
 
 import re
@@ -35,23 +35,21 @@ _SEPARATOR = re.compile(r"\n{2,}")
 
 
 class _TypeText(NamedTuple):
-    """It contains the text of a type's definition, or of an extension of the type."""
-
     kind: str
     name: str
     head: str
-    """It has the description and the name; without fields, it is valid as well."""
     text: str
 
 
 class LazySchema(GraphQLSchema):
-    """It builds each type of an SDL when the type is first used.
+    """Builds each type of an SDL when the type is first used.
 
     The SDL must be valid, have neither interfaces nor unions, and separate its definitions by empty lines.
     """
 
     def __init__(self, sdl: str, resolver_of: Callable[[str, str], Resolve | None]) -> None:
-        """`resolver_of` returns the function that resolves a field of a type; None if it is read by name."""
+        """Create the schema. `resolver_of` returns the function that resolves a field of a type, or None if it is read
+        by name."""
         super().__init__(assume_valid=True)
         self.type_map = _LazyTypes(self, sdl, resolver_of)  # type: ignore[assignment]
         for operation in ("query", "mutation"):
@@ -59,7 +57,7 @@ class LazySchema(GraphQLSchema):
 
 
 class _LazyTypes(Mapping[str, GraphQLNamedType]):
-    """Types by name. Objects and inputs read their fields when these are first named."""
+    """Maps names to types. Objects and inputs read their fields when these are first named."""
 
     def __init__(self, schema: GraphQLSchema, sdl: str, resolver_of: Callable[[str, str], Resolve | None]) -> None:
         self._schema = schema
@@ -127,7 +125,6 @@ class _LazyTypes(Mapping[str, GraphQLNamedType]):
 
 
 def _texts_by_name(sdl: str) -> dict[str, list[_TypeText]]:
-    """The definition of each type, and after it its extensions."""
     found: dict[str, list[_TypeText]] = defaultdict(list)
     for text in _SEPARATOR.split(sdl):
         if (match := _KIND.search(text)) is not None:

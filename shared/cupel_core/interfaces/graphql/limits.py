@@ -38,7 +38,7 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_QUERY_BYTES = 64 * 1024
 MAX_TOKENS = 2_000
 MAX_NESTING = 100
-"""Brackets may be nested this deeply: the parser recurses for each."""
+"""Brackets may be nested this deeply, because the parser recurses for each."""
 MAX_DEPTH = 12
 MAX_INTROSPECTION_DEPTH = 15
 MAX_ALIASES = 30
@@ -51,13 +51,11 @@ _CLOSING = {TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R}
 
 
 class TooComplex(ClientError):
-    """The query asks for more than one request may."""
-
     title = "Query too complex"
 
 
 def check_text(query: str) -> None:
-    """Raise TooComplex for a text that would take long to parse; GraphQLError for one that is no GraphQL."""
+    """Raise TooComplex for a text that would take long to parse, and GraphQLError for one that is no GraphQL."""
     if len(query.encode(errors="replace")) > MAX_QUERY_BYTES:
         raise TooComplex(f"the query must have at most {MAX_QUERY_BYTES:,} bytes; pass long values as variables")
     lexer, tokens, nesting = Lexer(Source(query)), 0, 0
@@ -84,7 +82,6 @@ def open_limit(*, is_in_list: bool) -> int:
 def check_operation(
     schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Mapping[str, Any]
 ) -> None:
-    """Raise TooComplex for a valid query that is too deep, has too many aliases or costs too much."""
     root = schema.get_root_type(operation.operation)
     if root is None:  # Validation has refused it.
         return
@@ -123,8 +120,8 @@ class _Measure:
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
     known: dict[tuple[str, bool], _Size] = field(default_factory=dict)
-    """It has the size of each fragment, by its name and whether a list surrounds it. Validation has refused fragments
-    that spread themselves."""
+    """It maps a fragment's name, and whether a list surrounds it, to its size. Validation refuses recursive
+    fragments."""
 
     def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType, *, is_in_list: bool = False) -> _Size:
         size = _Size()
@@ -195,7 +192,7 @@ class _Measure:
 
 
 def _count_listed(arguments: Mapping[str, Any]) -> int:
-    """Return how many items the lists among the arguments have: each may name something to read."""
+    """Count the items of the lists among the arguments: each may name something to read."""
     return sum(len(value) for value in arguments.values() if isinstance(value, list))
 
 

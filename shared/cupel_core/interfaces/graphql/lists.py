@@ -6,7 +6,7 @@ from cupel_core.base.paging import MAX_LIMIT, Page, encode_cursor
 
 
 def first_items[T](read: Callable[[int, str | None], Page[T]], limit: int, offset: int = 0) -> Page[T]:
-    """The items from `offset` on. With a filter, pages may have fewer than their limit."""
+    """Return the items from `offset` on. With a filter, pages may have fewer than their limit."""
     items, wanted = list[T](), limit + offset
     cursor: str | None = None
     for _ in range(1 + wanted // MAX_LIMIT + _MAX_SHORT_PAGES):

@@ -1,4 +1,4 @@
-"""Response models as JSON, with the object that resolvers of nested fields need."""
+"""Represents response models as JSON, with the objects that resolvers of nested fields need."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from cupel_core.contract.common import ResponseModel
 
 
 class Loaded(dict[str, Any]):
-    """A response model as JSON. `origin` is the domain object it was built from, or a future of the complete answer."""
+    """Holds a response model as JSON. `origin` is its domain object, or a future of the complete answer."""
 
     def __init__(self, model: ResponseModel, origin: Any = None) -> None:
         super().__init__(dump(model))
@@ -15,7 +15,6 @@ class Loaded(dict[str, Any]):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], origin: Any) -> "Loaded":
-        """Wrap JSON that is already part of another response."""
         loaded = cls.__new__(cls)
         loaded.update(values)
         loaded.origin = origin

@@ -1,6 +1,6 @@
-"""Reads that a request makes together: what many objects of an answer need is read with a few calls, and once.
+"""Combines the reads of a request: objects that many parts of an answer need are read once, with few calls.
 
-Each reader imports what it needs, as few queries need all of them.
+Each reader imports its own modules, because few queries need all of them.
 """
 
 import asyncio
@@ -36,7 +36,6 @@ class DefinitionKey(NamedTuple):
 
 class Loaders:
     def __init__(self, workspace: str, runs: "dict[str, Run]", now: datetime) -> None:
-        """`runs` has the runs that the request has read, by id; loaded ones are added."""
         self._workspace, self._runs, self._now = workspace, runs, now
         self.definition = _loader(self._definitions)
         self.definition_version = _loader(self._definition_versions)
@@ -49,7 +48,6 @@ class Loaders:
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
 
     def _experiments(self, ids: Sequence[str]) -> list[Loaded | None]:
-        """These are the experiments of runs, so each has runs."""
         from cupel_core.contract.experiments import ExperimentResponse
         from cupel_core.resources import experiments
 
@@ -75,10 +73,10 @@ class Loaders:
         from cupel_core.store import definitions
 
         heads = definitions.get_heads(self._workspace, ids)
-        return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
+        return [Loaded(DefinitionSummaryResponse.from_value(heads[each])) if each in heads else None for each in ids]
 
     def _definition_versions(self, keys: Sequence[DefinitionKey]) -> list[Any]:
-        """One by one: a fork inherits from any number of ancestors."""
+        """Read versions one by one: a fork inherits from any number of ancestors."""
         return [_attempt(self._definition_version, key) for key in keys]
 
     def _definition_version(self, key: DefinitionKey) -> Loaded:
@@ -125,7 +123,6 @@ class Loaders:
 
 
 def _attempt(load: Callable[..., Any], key: Any) -> Any:
-    """Return what `load` returns for one key, or its error, so that the other keys do not fail."""
     try:
         return load(key)
     except (NotFound, Invalid) as error:

@@ -1,6 +1,6 @@
 """Resolves the fields that are derived from operations: arguments of GraphQL become those of the operation's function.
 
-A field is resolved by the function that also answers the operation over HTTP, so both check and return the same.
+The same function answers the operation over HTTP, so both check and return the same.
 """
 
 import inspect
@@ -43,7 +43,6 @@ _PAGE = {"limit", "offset", "first", "after"}
 
 
 def resolve_with(field: RootField) -> Callable[..., Any]:
-    """Return the function that resolves the field, and load the module of the field's operation."""
     return partial(_resolve, field, load(field.route))
 
 
@@ -73,8 +72,10 @@ def _resolve(field: RootField, operation: Operation, request: Request, _: None, 
 
 
 def _idempotency_key(field: RootField, operation: Operation, request: Request, key: str | None) -> str | None:
-    """The key of what stores its answer with what it starts. Invalid for a key with which a request over HTTP creates
-    once what a mutation would create again."""
+    """Return the key, unless the operation stores its answer with the object that it creates.
+
+    Raises Invalid if the key would create something once over HTTP and again by a mutation.
+    """
     if operation.replay is None:
         return None
     if operation.replay is not Replay.STARTED:
@@ -89,22 +90,18 @@ def _idempotency_key(field: RootField, operation: Operation, request: Request, k
 def _waiting(operation: Operation, request: Request) -> AbstractContextManager[Any]:
     if not operation.calls_others:
         return nullcontext()
-    from cupel_core.workspace.access.waiting import waiting  # few requests wait
+    from cupel_core.workspace.access.waiting import waiting  # Few requests wait.
 
     return waiting(request.caller)
 
 
 def _may_wait(request: Request, seconds: float) -> AbstractContextManager[bool]:
-    from cupel_core.workspace.access.waiting import may_wait  # few requests wait
+    from cupel_core.workspace.access.waiting import may_wait  # Few requests wait.
 
     return may_wait(request.caller, seconds)
 
 
-# ---- arguments
-
-
 def _values(field: RootField, operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the operation's function; those that are missing or null have its defaults."""
     given = {name: value for name, value in arguments.items() if value is not None}
     _check_path(operation, given)
     values = {each.name: _value(field, each, given[each.name]) for each in operation.arguments if each.name in given}
@@ -114,7 +111,7 @@ def _values(field: RootField, operation: Operation, arguments: Mapping[str, Any]
 
 
 def _check_path(operation: Operation, given: Mapping[str, Any]) -> None:
-    """Raise NotFound for what no path of a request can name."""
+    """Raise NotFound for a value that no path of a request can contain."""
     for name in operation.path_names:
         if not 1 <= len(given[name]) <= _MAX_NAME_LENGTH:
             raise NotFound(f"nothing has such an id or name: it must have 1 to {_MAX_NAME_LENGTH} characters")
@@ -132,7 +129,6 @@ def _body(field: RootField, operation: Operation, given: Mapping[str, Any]) -> A
 
 
 def _published(field: RootField, path: str) -> str:
-    """The path of a field of the body, as the arguments are named."""
     first, dot, rest = path.partition(".")
     return f"{field.override.renamed.get(first, first)}{dot}{rest}"
 
@@ -149,16 +145,12 @@ def _value(field: RootField, argument: inspect.Parameter, value: Any) -> Any:
 
 @cache
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    """It validates what the annotation of an operation's parameter permits."""
     kind, *notes = get_args(annotation) if hasattr(annotation, "__metadata__") else (annotation,)
     parameter = parameter_of(annotation)
     others = [each for each in notes if each is not parameter]
     if parameter is not None:
         others.append(Field(**parameter.constraints))
     return TypeAdapter(Annotated[kind, *others] if others else kind)
-
-
-# ---- results
 
 
 def _list(field: RootField, operation: Operation, request: Request, call: Call, arguments: dict[str, Any]) -> Any:
@@ -178,7 +170,6 @@ def _list(field: RootField, operation: Operation, request: Request, call: Call, 
 
 
 def _to_value(result: Any, request: Request) -> Any:
-    """Return the JSON that fields are read from, with the objects that nested fields need."""
     match result:
         case None:
             return True
@@ -199,18 +190,13 @@ def _range(entries: Iterable[Entry[Any]], limit: int, render: Callable[[Any], An
 
 
 def _loaded(model: ResponseModel, request: Request) -> Loaded:
-    """Remember the run of a response, which fields of a run are read from."""
     run = getattr(getattr(model, "run", model), "stored_run", None)
     if run is not None:
         request.runs[run.id] = run
     return Loaded(model, run)
 
 
-# ---- arguments of published fields that differ from those of their operations
-
-
 def _expand_start(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Replace the short fields of a start by those that they stand for."""
     body = dict(arguments["body"])
     key = body.pop("idempotencyKey", None)
     idempotency.check_key(key, "input.idempotencyKey")
@@ -220,7 +206,6 @@ def _expand_start(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _choose_run_id(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Of `id` and `runId`, take the one that is given."""
     given = [each for each in arguments.values() if each is not None]
     if len(given) != 1:
         raise Invalid.field("id", "exactly one of id and runId is required")
@@ -228,7 +213,6 @@ def _choose_run_id(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_compared_runs(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Make the body of a comparison of the ids of two runs and the options for both sides."""
     options = {name: value for name, value in (arguments.get("options") or {}).items() if value is not None}
     body: dict[str, Any] = {name: options[name] for name in ("metric", "margin", "alpha") if name in options}
     for side in ("baseline", "comparison"):

@@ -1,4 +1,4 @@
-"""The schema type by type: the whole is longer than a model can read."""
+"""Prints the schema type by type, because the whole is longer than a model can read."""
 
 from functools import cache
 
@@ -9,6 +9,5 @@ from cupel_core.interfaces.graphql.schema import printed
 
 @cache
 def printed_types() -> dict[str, str]:
-    """The types of the schema in its definition language, by their names."""
     definitions = parse(printed(), no_location=True).definitions
     return {each.name.value: print_ast(each) + "\n" for each in definitions if isinstance(each, TypeDefinitionNode)}

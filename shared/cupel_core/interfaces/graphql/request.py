@@ -1,4 +1,4 @@
-"""A request: who sends it, and what has been read for it."""
+"""Defines the state of a request: who sends it, and what has been read for it."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -21,15 +21,11 @@ class Request:
     now: datetime
     idempotency_key: str | None = None
     runs: "dict[str, Run]" = field(default_factory=dict)
-    """It has the runs that were read, by id."""
     changes: int = 0
-    """It counts the mutations that were begun so far."""
     cut_lists: list[list[str | int]] = field(default_factory=list)
-    """It has the paths of lists in the response that have further items."""
     is_read_only: bool = False
-    """If true, mutations are refused."""
     refused_fields: Mapping[str, str] = field(default_factory=dict)
-    """It has the reasons for which fields, named as `FileDetail.downloadUrl`, may not be selected."""
+    """It maps fields, named as `FileDetail.downloadUrl`, to the reason why they may not be selected."""
 
     @property
     def workspace(self) -> str:
@@ -42,6 +38,6 @@ class Request:
         return Loaders(self.workspace, self.runs, self.now)
 
     def begin_change(self) -> None:
-        """Count a mutation, and forget what has been read: it may be changed."""
+        """Count a mutation, and forget what has been read, because the mutation may change it."""
         self.changes += 1
         self.__dict__.pop("load", None)

@@ -1,7 +1,7 @@
-"""The fields of Query and Mutation, which are derived from the operations, and how published ones differ from that.
+"""Derives the fields of Query and Mutation from the operations, and lists how published fields differ.
 
-`getPersona` is the query `persona(id)`, `listPersonas` the query `personas(limit, offset)`, and every other operation
-a mutation of its name. What viewers may post changes nothing, and is a query of its name.
+`getPersona` is the query `persona(id)`, `listPersonas` the query `personas(limit, offset)`, and every other operation a
+mutation of its name. POST operations that viewers may call change nothing, and are queries of their names.
 """
 
 from collections.abc import Mapping
@@ -24,18 +24,14 @@ _BLOCK_COST = 200
 
 
 class FieldOverride(NamedTuple):
-    """It says how a root field differs from what is derived from its operation."""
-
     name: str | None = None
     is_query: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
-    """The names of arguments, by those of the path's parameters, of parameters or of the body's fields."""
+    """It maps parameters of the path, other parameters or fields of the body to the names of arguments."""
     is_flat: bool = False
-    """If true, the fields of the body are arguments of their own."""
     arguments: str | None = None
     """These arguments, as the schema declares them, replace the derived ones."""
     prepare: str | None = None
-    """The function of `operations` that changes the arguments before they are those of the operation."""
     input_type: str | None = None
     is_input_optional: bool = False
     error_prefix: str = "input"
@@ -43,19 +39,17 @@ class FieldOverride(NamedTuple):
     result_type: str | None = None
     """It may have more fields than the operation's response."""
     defaults: Mapping[str, str] = MappingProxyType({})
-    """Defaults of arguments, as the schema writes them."""
     then: str | None = None
-    """The operation whose response is that of the field: it is called after the field's own."""
+    """This operation is called after the field's own, and its response is the value of the field."""
     may_be_absent: bool = False
     """If true, the field is null for an object that does not exist although no argument names it."""
     absent: tuple[type[AppError], ...] = (NotFound,)
-    """With these errors, a query that may be null is null."""
+    """With these errors, a nullable query is null."""
     is_connection: bool = False
     """If true, a list is read with `first` and `after`, and returned with its `pageInfo`."""
     cost: int | None = None
     item_cost: int = 1
     note: str | None = None
-    """It follows the operation's summary in the description."""
 
 
 _START = FieldOverride(prepare="expand_start", input_type="StartRunInput")
@@ -122,9 +116,8 @@ OVERRIDES: dict[str, FieldOverride] = {
     "updateRescoreBudget": FieldOverride("setRescoreBudget", is_flat=True),
     "updateRunBudget": FieldOverride("setRunBudget", is_flat=True),
 }
-"""Names and arguments that differ from the derived ones because they are published, by operation."""
+"""It maps operations to published names and arguments that differ from the derived ones."""
 CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
-"""Further fields of list operations, which are read from cursor to cursor."""
 OTHER_FIELDS = {
     "getBranchSession": "Chat.session",
     "getDeepAnalysis": "Run.deepAnalysis",
@@ -157,7 +150,7 @@ OTHER_FIELDS = {
     "pauseQueues": "Mutation.pauseQueue",
     "resumeQueues": "Mutation.resumeQueue",
 }
-"""Operations whose data another field has, which a function of `resolvers` resolves."""
+"""It maps operations to the fields that have their data; functions of `resolvers` resolve these."""
 WITHOUT_FIELD = {
     "completeFile": "It is part of an upload, whose content is sent over HTTP.",
     "createEventTicket": "A ticket is for the stream of events over HTTP.",
@@ -167,7 +160,7 @@ WITHOUT_FIELD = {
     "getOpenApiDocument": "It describes the HTTP API, and is public.",
     "redeemLoginCode": "It is public, because browsers sign in with it; GraphQL needs a token.",
 }
-"""Reasons why operations have no field. Those of OpenAI's API have none, because their contract is OpenAI's."""
+"""It maps operations without a field to the reason. OpenAI's API has no fields, because OpenAI defines its contract."""
 
 
 class RootField(NamedTuple):
@@ -178,7 +171,6 @@ class RootField(NamedTuple):
 
     @property
     def path_arguments(self) -> dict[str, str]:
-        """The argument of each of the path's parameters: `id` for that of the object which the operation names."""
         names = {each: self.override.renamed.get(each) or to_camel(each) for each in self.route.path_names}
         own = self.route.path_names[-1] if names else ""
         is_named = own.removesuffix("_id") in self.route.id.lower()
@@ -188,13 +180,12 @@ class RootField(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The operation's parameter or field of its body for each argument that is not its name in camel case."""
         names = {**self.override.renamed, **self.path_arguments, "body": "input"}
         return {argument: name for name, argument in names.items()}
 
     @property
     def may_be_absent(self) -> bool:
-        """Return whether the field is null for what does not exist, as each query that names an object is."""
+        """Return whether the field is null for a missing object, as every query that names an object is."""
         return self.override.may_be_absent or (self.route.is_read and "{" in self.route.path)
 
     @property
@@ -228,4 +219,3 @@ def _root_fields() -> dict[str, RootField]:
 
 
 ROOT_FIELDS = _root_fields()
-"""The derived fields, by type and name, such as `Query.persona`."""

@@ -1,4 +1,4 @@
-"""The schema: schema.graphql and types.graphql, and how fields are resolved."""
+"""Builds the schema from schema.graphql and types.graphql, and attaches the resolvers."""
 
 import asyncio
 import re
@@ -35,20 +35,20 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @cache
 def schema() -> GraphQLSchema:
-    """One per process. Its validity is checked by a test."""
+    """Return the schema, which is built once per process. A test checks that it is valid."""
     lazy = LazySchema(sdl(), lambda parent, field: _resolve if f"{parent}.{field}" in MODULES else None)
     cast("GraphQLScalarType", lazy.type_map["DateTime"]).parse_value = _parse_time  # type: ignore[method-assign]
     return lazy
 
 
 def sdl() -> str:
-    """The schema as it is written: with extensions of types."""
     return "\n".join((FOLDER / name).read_text() for name in ("schema.graphql", "types.graphql"))
 
 
 @cache
 def printed() -> str:
-    """The whole schema in its definition language, without extensions, and with types after those that name them."""
+    """Return the whole schema in its definition language, without extensions, and with types after those that name
+    them."""
     whole = build_ast_schema(parse(sdl(), no_location=True), assume_valid=True, assume_valid_sdl=True)
     return print_schema(whole) + "\n"
 
@@ -77,14 +77,14 @@ async def _resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> A
 
 
 def _list_of(page: Page[Any], info: GraphQLResolveInfo) -> list[Any]:
-    """Return the items of a list, and note if it has more, which the response then says."""
+    """Return the items of a list, and note if it has more, so that the response says this."""
     if page.next_cursor is not None:
         info.context.cut_lists.append(info.path.as_list())
     return list(page.items)
 
 
 def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str, Any]) -> None:
-    """An argument with a default may be left out, but GraphQL lets it be null as well."""
+    """Refuse null for an argument with a default: it may be left out, but GraphQL also lets it be null."""
     for name, value in arguments.items():
         if value is None and declared[name].default_value is not Undefined:
             raise Invalid.field(name, "must not be null; it may be omitted")
@@ -92,7 +92,6 @@ def _refuse_null(declared: Mapping[str, GraphQLArgument], arguments: Mapping[str
 
 @cache
 def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mapping[str, str]]:
-    """The resolver of a field, and what it calls the field's arguments."""
     resolver, arguments = find_resolver(f"{parent.name}.{name}"), parent.fields[name].args
     if resolver is None:
         raise LookupError(f"{parent.name}.{name} has no resolver")
@@ -100,7 +99,6 @@ def _resolver_of(parent: GraphQLObjectType, name: str) -> tuple[Resolver, Mappin
 
 
 def _change(resolver: Resolver, request: Request, source: Any, arguments: dict[str, Any]) -> Any:
-    """Carry out a mutation, which no other one of the request overlaps, and record it."""
     request.begin_change()
     try:
         _check_role(resolver.operation, request)

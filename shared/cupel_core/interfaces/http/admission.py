@@ -1,4 +1,4 @@
-"""Checks before a request reaches its route: who sends it, whether its role permits the operation, and the body."""
+"""Checks requests before they reach their routes: the caller, the role that the operation needs, and the body."""
 
 import re
 
@@ -18,15 +18,15 @@ MAX_IMPORT_BYTES = 5 * 1024 * 1024
 _LARGE_BODIES = re.compile(r"/v1/imports/.*|/openai/v1/evals/[^/]+/runs")
 _FORMS = re.compile(r"/openai/v1/files|/openai/v1/uploads/[^/]+/parts")
 _MAX_FORM_BYTES = 4 * 1024 * 1024 + 64 * 1024
-"""A file of 4 MB with its form: API Gateway passes it in base64."""
+"""A form has a file of at most 4 MB: API Gateway passes it in base64."""
 _MAX_PATH = 512
 
 
 def admit(request: APIGatewayProxyEventV2) -> Route:
-    """The requested operation. Raises the error to respond with if the request is refused; public operations need no
-    token.
+    """Return the requested operation. Raises the error to respond with if the request is refused.
 
-    Requests for undeclared operations are refused, so no request reaches a route without a check of its role.
+    Public operations need no token. Requests for undeclared operations are refused, so no request reaches a route
+    without a check of its role.
     """
     operations = routes_at(request.path)
     operation = operations.get(request.http_method)

@@ -20,7 +20,8 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
-    """Never fails a request that has been carried out: a record that cannot be stored is logged."""
+    """Record a request. This never fails a request that has been carried out: a record that cannot be stored is
+    logged."""
     status = response["statusCode"]
     if request.http_method in _READING or not _is_recorded(status):
         return
@@ -41,10 +42,10 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
             created_ids=created_ids(operation, content),
             deleted_ids=deleted_ids(operation, content),
         )
-    except AppError:  # no caller: the edge has refused it, or the operation is public
+    except AppError:  # There is no caller: the edge has refused it, or the operation is public.
         return
     try:
-        from cupel_core.store import audit_log  # only requests that change something wait for PynamoDB
+        from cupel_core.store import audit_log  # Only changes wait for PynamoDB.
 
         audit_log.append(record)
     except AWS_ERRORS:
@@ -53,7 +54,6 @@ def audit(request: APIGatewayProxyEventV2, response: dict[str, Any]) -> None:
 
 
 def _is_recorded(status: int) -> bool:
-    """An internal error may have occurred after a change."""
     is_changed = status < HTTPStatus.BAD_REQUEST or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return is_changed or status == HTTPStatus.FORBIDDEN
 

@@ -1,8 +1,7 @@
-"""Idempotency-Keys of the operations that create something: the one place that repeats a response.
+"""Repeats the responses of operations that create something, by their Idempotency-Keys.
 
-What is stored of a response is its status and its `Location`; what was created is read again when the request is
-repeated. Which operations take a key, and what they answer then, is declared in
-its `@operation`.
+The status and the `Location` of a response are stored; the created object is read again when the request is repeated.
+An `@operation` declares whether it takes a key and what it answers then.
 """
 
 from collections.abc import Callable
@@ -37,9 +36,10 @@ def respond_once(
     respond: Callable[[], Response],
     read: Callable[[str], Response],
 ) -> Response:
-    """The response to a request; repeated with the same key, it is not carried out again.
+    """Return the response to a request, which is not carried out again if it is repeated with the same key.
 
-    `read` gets what is at a path. Runs and rescores store their own answers, together with what they create.
+    `read` returns the object at a path. Runs and rescores store their own answers, together with the objects that they
+    create.
     """
     key = idempotency_key(request) if operation.replay else None
     if key is None or operation.replay is Replay.STARTED:
@@ -61,7 +61,7 @@ def respond_once(
 
 
 def _to_answer(operation: Operation, path: str, response: Response) -> str:
-    """The body is stored only where it cannot be read again: it may have content that is to be erased."""
+    """Return the stored answer. It has the body only if that cannot be read again: the body may be erased later."""
     location = locations.location_of(operation, path, response)
     answer = {"status": response["statusCode"], "replay": operation.replay, "location": location}
     if operation.replay is Replay.RESPONSE and len(response["body"].encode()) <= MAX_STORED_BYTES:

@@ -1,4 +1,4 @@
-"""Problem documents as OpenAI's error objects: `{"error": {"message", "type", "param", "code"}}`."""
+"""Converts problem documents to OpenAI's error objects: `{"error": {"message", "type", "param", "code"}}`."""
 
 import re
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ _CODES = {
 _MAX_ERRORS_IN_MESSAGE = 5
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
 _MARKS = ("[key]", "[grader]", "[graders]")
-"""No fields: the name of a field that is invalid itself, and the forms of the graders of a `multi` grader."""
+"""They are not fields but mark an invalid name of a field, and the forms of the graders of a `multi` grader."""
 
 
 def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...]:
-    """The path of a field in the body, of one that also names the chosen member of each union, by its `type`."""
+    """Return the path of a field in the body without the `type` of each chosen member of a union."""
     found: list[str | int] = []
     value, is_after_tag = body, False
     for part, following in zip(path, (*path[1:], None), strict=False):
@@ -46,8 +46,11 @@ def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...
 
 
 def _is_tag(value: Any, part: str | int, following: str | int | None) -> bool:
-    """A field may have the name of its object's type: in `{"type": "template", "template": […]}`, the first one of
-    `template.template` is the tag."""
+    """Return whether a part of a path is a tag.
+
+    A field may have the name of its object's type: in `{"type": "template", "template": […]}`, the first one of
+    `template.template` is the tag.
+    """
     if not isinstance(value, Mapping) or value.get("type") != part:
         return False
     return part not in value or following == part or following in value
@@ -63,7 +66,7 @@ def _child(value: Any, part: str | int) -> Any:
 
 
 def _param(field: str) -> str:
-    """`testing_criteria.0.input` as OpenAI writes it: `testing_criteria[0].input`."""
+    """Write `testing_criteria.0.input` as OpenAI does: `testing_criteria[0].input`."""
     return _INDEX.sub(r"[\1]", field)
 
 
@@ -73,7 +76,10 @@ def _message(problem: Mapping[str, Any], errors: list[dict[str, str]]) -> str:
 
 
 def as_openai_error(response: dict[str, Any]) -> dict[str, Any]:
-    """A problem document as OpenAI's error object, with OpenAI's status of invalid requests: 400. Others unchanged."""
+    """Convert a problem document to OpenAI's error object with OpenAI's status of invalid requests, 400.
+
+    Other responses are unchanged.
+    """
     if response["statusCode"] < HTTPStatus.BAD_REQUEST:
         return response
     problem = orjson.loads(response["body"])

@@ -1,6 +1,6 @@
-"""Operations as routes of the HTTP API: their arguments come from the request, and what they return is the response.
+"""Serves operations as routes of the HTTP API: arguments come from the request, and the result is the response.
 
-Powertools validates the arguments by the signature that is made here from that of the operation's function.
+Powertools validates the arguments by a signature that is derived here from that of the operation's function.
 """
 
 import base64
@@ -54,7 +54,6 @@ IF_MATCH = Annotated[
     ),
 ]
 _NOBODY = Caller("", AccessRole.VIEWER, "")
-"""It calls the public operations."""
 _NOT_MODIFIED = {"statusCode": HTTPStatus.NOT_MODIFIED.value, "body": "", "isBase64Encoded": False}
 _KEPT = {"Cache-Control": "private, no-cache"}
 _request: ContextVar[APIGatewayProxyEventV2] = ContextVar("request")
@@ -63,7 +62,6 @@ _added: set[tuple[APIGatewayHttpResolver, str]] = set()
 
 
 def add_route(app: APIGatewayHttpResolver, operation: Operation) -> None:
-    """Add the operation's route, unless the app has it."""
     if (app, operation.id) in _added:
         return
     _added.add((app, operation.id))
@@ -81,7 +79,6 @@ def add_route(app: APIGatewayHttpResolver, operation: Operation) -> None:
 
 
 def resolve(app: APIGatewayHttpResolver, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """The response of the operation's route, with its `ETag` if it has one."""
     _request.set(APIGatewayProxyEventV2(event))
     _tag.set(None)
     response = app.resolve(event, context)
@@ -107,7 +104,6 @@ def check_query(operation: Operation, sent: Iterable[str]) -> None:
 
 
 def query_names(operation: Operation) -> tuple[str, ...]:
-    """The names of the operation's parameters in the query of a request."""
     found = ((each, parameter_of(each.annotation)) for each in operation.arguments)
     return tuple(
         name_of(operation, each, parameter) for each, parameter in found if parameter and not parameter.is_header
@@ -115,12 +111,12 @@ def query_names(operation: Operation) -> tuple[str, ...]:
 
 
 def name_of(operation: Operation, argument: inspect.Parameter, parameter: Parameter) -> str:
-    """The parameter's name in a request; OpenAI's names are in snake case."""
+    """Return the parameter's name in a request; OpenAI's names are in snake case."""
     return parameter.name or (argument.name if operation.is_of_openai else to_camel(argument.name))
 
 
 def _handler(operation: Operation) -> Callable[..., Response[Any]]:
-    """The route's function. Without a return annotation, by which Powertools would validate the result again."""
+    """Return the route's function. It has no return annotation, by which Powertools would validate the result again."""
     unsplit = [
         (each.name, name_of(operation, each, parameter))
         for each in operation.arguments
@@ -148,7 +144,6 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _as_parameter(operation: Operation, argument: inspect.Parameter) -> inspect.Parameter:
-    """The operation's parameter as Powertools reads it."""
     annotation, parameter = argument.annotation, parameter_of(argument.annotation)
     if parameter is not None:
         where = Header if parameter.is_header else Query
@@ -163,7 +158,7 @@ def _as_parameter(operation: Operation, argument: inspect.Parameter) -> inspect.
 
 
 def _unsplit_values(name: str) -> list[str]:
-    """The values of a repeatable parameter as they were sent; Powertools splits them at commas."""
+    """Return the values of a repeatable parameter as they were sent; Powertools splits them at commas."""
     return parse_qs(_request.get().raw_query_string, keep_blank_values=True).get(name, [])
 
 
@@ -183,7 +178,7 @@ def _http(request: APIGatewayProxyEventV2) -> HttpRequest:
 
 def _may_wait(who: Caller) -> Callable[[float], Any]:
     def enter(seconds: float) -> Any:
-        from cupel_core.workspace.access.waiting import may_wait  # few requests wait
+        from cupel_core.workspace.access.waiting import may_wait  # Few requests wait.
 
         return may_wait(who, seconds)
 
@@ -191,7 +186,6 @@ def _may_wait(who: Caller) -> Callable[[float], Any]:
 
 
 def _body(event: dict[str, Any]) -> bytes:
-    """The body as it was sent; Powertools would read it as text."""
     body = event.get("body") or ""
     return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
 
@@ -199,7 +193,7 @@ def _body(event: dict[str, Any]) -> bytes:
 def _page_url(request: APIGatewayProxyEventV2) -> str:
     host, context = host_of(request.headers), request.raw_event["requestContext"]
     if context.get("domainName", "").endswith(".localhost"):
-        # The embedded cloud serves every API below a path of its own, which the function is not told.
+        # The embedded cloud serves every API below a separate path, which the function does not receive.
         return f"http://{host}/_aws/execute-api/{context['apiId']}/{context['stage']}"
     return f"{request.headers.get('x-forwarded-proto', 'https')}://{host}"
 
@@ -209,7 +203,6 @@ def _is_read(event: dict[str, Any]) -> bool:
 
 
 def _respond(status: int, result: Any, limit: int | None) -> Response[Any]:
-    """The response with what an operation returned; a model becomes JSON once."""
     match result:
         case None:
             return Response(HTTPStatus.NO_CONTENT)
@@ -238,7 +231,7 @@ def _to_json(result: Any, limit: int | None) -> bytes:
             items = [bounded_record(render(each)) for each in source.items]
             return _page(items, "nextCursor", source.next_cursor)
         case Listed(source, render):
-            # A page has as many items as were asked for, also of an operation without a limit.
+            # A page has as many items as were requested, even if the operation has no limit.
             most = len(source.items) if isinstance(source, Page) else limit or 0
             page = _fill(result.entries(), most, render)
             return _page(page.items, "nextCursor", page.next_cursor)
@@ -255,14 +248,13 @@ def _page(items: Iterable[bytes], name: str, following: str | int | None) -> byt
 
 
 def _fill(entries: Iterable[Entry[Any]], limit: int, render: Callable[[Any], Any]) -> Page[bytes]:
-    """A page of rendered items, at least one of which it has. Reads no more entries than it needs."""
+    """Return a page of at least one rendered item, and read no more entries than it needs."""
     rendered = (entry.map(lambda item: bounded_record(render(item))) for entry in entries)
     return fill_page(rendered, limit, payload_bytes, MAX_PAGE_BYTES)
 
 
 @cache
 def _documented(operation: Operation) -> dict[int, Any]:
-    """The successful responses of an operation, for the OpenAPI document."""
     found: dict[int, Any] = {}
     for status, description in {operation.status: operation.returns, **operation.also}.items():
         found[status] = {"description": description}

@@ -1,4 +1,4 @@
-"""Errors of routes as responses: problem documents."""
+"""Converts errors of routes to problem documents."""
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -20,13 +20,13 @@ _MAX_NAME_LENGTH = 200
 """The name of a field is cut to this length; without a limit, a response could have the request's size."""
 
 is_request_invalid: ContextVar[bool] = ContextVar("is_request_invalid", default=False)
-"""Whether the current request was refused by what it contains, before its operation looked anything up."""
+"""It is true if the content of the request was refused before its operation looked anything up."""
 
 type Path = tuple[str | int, ...]
 
 
 def register(app: APIGatewayHttpResolver, locate: Callable[[Path, Any], Path] = without_union_members) -> None:
-    """`locate` corrects the paths of invalid fields of a body, which is its second argument."""
+    """Register the handlers of errors. `locate` corrects the paths of invalid fields of a body, its second argument."""
 
     def request_id() -> str:
         return str(app.current_event.request_context.request_id)
@@ -46,7 +46,7 @@ def response(error: AppError, request_id: str) -> Response[str]:
 
 
 def from_validation(error: RequestValidationError, locate: Callable[[Path], Path]) -> AppError:
-    """Text that is not JSON is a bad request (400); JSON of the wrong shape is invalid, field by field (422)."""
+    """Return 400 for text that is not JSON, and 422, field by field, for JSON of the wrong shape."""
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
         return ClientError("the body is not valid JSON")
@@ -54,7 +54,7 @@ def from_validation(error: RequestValidationError, locate: Callable[[Path], Path
 
 
 def _field_error(detail: Mapping[str, Any], locate: Callable[[Path], Path]) -> FieldError:
-    """If the field is missing that says which kind of object this is, the error is about this field."""
+    """Return an error. If the field that names the kind of object is missing, the error is about this field."""
     location = _field(detail["loc"], locate)
     if detail["type"] == "union_tag_not_found":
         return FieldError(f"{location}.{detail['ctx']['discriminator'].strip("'")}", REQUIRED)
@@ -62,7 +62,10 @@ def _field_error(detail: Mapping[str, Any], locate: Callable[[Path], Path]) -> F
 
 
 def _field(location: Path, locate: Callable[[Path], Path]) -> str:
-    """`("body", "models", 1)` is `models.1`; the body itself is `body`. Headers are capitalized as usual."""
+    """Return the name of a field: `("body", "models", 1)` is `models.1`, and the body itself is `body`.
+
+    Headers are capitalized as usual.
+    """
     source, *path = location
     if source == "header":
         return "-".join("ID" if word == "id" else word.capitalize() for word in str(path[0]).split("-"))

@@ -1,1 +1,1 @@
-"""The MCP server: the protocol, its tools, resources and prompts."""
+"""Implements the MCP server: the protocol, its tools, resources and prompts."""

@@ -1,4 +1,4 @@
-"""What a model may not start before its user has agreed to the cost, beside what the API refuses.
+"""Refuses calls of models that may cost money before the user has agreed to the cost.
 
 A run that is not free needs a budget or the cost that the user has agreed to; so do probes that are added to a run
 without a budget. Nothing proves that the user was asked, but a refusal asks the model to ask.
@@ -78,7 +78,7 @@ def _check_scale_run(call: Call, values: Values) -> None:
 
 
 def _check_spec(spec: RunSettings, expected: Callable[[], RunEstimate]) -> None:
-    """A run with a budget costs no more than that, unless prices are unknown, which a start refuses."""
+    """Accept a budget, which limits the cost unless prices are unknown, and a start refuses these."""
     if spec.max_budget_usd is None and (refusal := _refusal(spec, expected())) is not None:
         raise refusal
 
@@ -112,7 +112,7 @@ def _check_expansion(call: Call, values: Values) -> None:
 
 
 def _check_addition(what: str, found: Any, confirmed_usd: float | None) -> None:
-    """Without a budget of the run, whoever adds probes that are not free has to ask the user, as for a start."""
+    """Require the user's agreement to additional probes that are not free if the run has no budget, as for a start."""
     usd = found.estimate.usd
     if BudgetScope.RUN not in found.fit.left_usd and needs_confirmation(usd, 0, confirmed_usd):
         cost = f"{format_usd(usd.expected)} (from {format_usd(usd.low)} to {format_usd(usd.high)})"
@@ -156,7 +156,7 @@ def _check_schedule(_: Call, values: Values) -> None:
 
 
 def _check_queues(_: Call, values: Values) -> None:
-    """Without a provider, the API pauses the queues of all."""
+    """Require a provider: without one, the API pauses the queues of all."""
     if values["body"].provider is None:
         raise Invalid.field("provider", "is required; the tool pause_queue pauses all queues with `all`")
 

@@ -1,4 +1,5 @@
-"""Arguments of operations as models send them: one flat object in snake case, whatever part of a request they are.
+"""Reads arguments of operations as models send them: one flat object in snake case, whatever part of a request they
+are.
 
 Parameters of the path and the query have their own names, and fields of the body theirs; objects within the body have
 the names of the API.
@@ -22,27 +23,22 @@ from cupel_core.interfaces.mcp.exceptions import LEFT_OUT_FIELDS, check_fields
 from cupel_core.interfaces.mcp.numbers import as_integer
 
 KEY = "idempotency_key"
-"""The argument of operations that take an Idempotency-Key."""
 _MAX_ID_LENGTH = 300
 _MAX_UNKNOWN = 100
 
 
 class ParametersOfOperation(RequestModel):
-    """Parameters of the path and of the query, by the names of the function's parameters."""
-
     model_config = ConfigDict(alias_generator=None)
 
 
 @cache
 def parameters_model(operation: Operation) -> type[ParametersOfOperation]:
-    """The model that validates all arguments that are not in the body."""
     fields: dict[str, Any] = {each.name: _field(each) for each in _parameters(operation)}
     model: type[ParametersOfOperation] = create_model(operation.id, __base__=ParametersOfOperation, **fields)
     return model
 
 
 def _parameters(operation: Operation) -> Iterator[inspect.Parameter]:
-    """All but the body, headers, and what only browsers send."""
     for each in operation.arguments:
         note = _note(each)
         if each.name != "body" and not each.name.startswith("_") and not (note and note.is_header):
@@ -63,7 +59,6 @@ def _field(argument: inspect.Parameter) -> tuple[Any, Any]:
 
 
 def body_names(operation: Operation) -> dict[str, str]:
-    """The names of the body's fields in a request, by the names of the arguments."""
     if operation.body is None:
         return {}
     left_out = LEFT_OUT_FIELDS.get(operation.id, {})
@@ -78,7 +73,7 @@ def argument_names(operation: Operation) -> list[str]:
 
 
 def read_values(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the operation's function. Raises Invalid, naming every argument that is wrong."""
+    """Return the arguments of the operation's function. Raises Invalid, naming every argument that is wrong."""
     _check_names(operation, sent)
     body = _read_body(operation, sent)
     check_fields(operation, body)
@@ -103,7 +98,8 @@ def _read_parameters(operation: Operation, sent: Mapping[str, Any]) -> dict[str,
 
 
 def _read_body(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the body by their names in a request. Null counts as absent: models send it for what they omit."""
+    """Return the fields of the body by their names in a request. Null counts as absent: models send it for omitted
+    fields."""
     if operation.body is None:
         return {}
     parameters, names = parameters_model(operation).model_fields, body_names(operation)
@@ -116,12 +112,12 @@ def _read_body(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_key(arguments: Mapping[str, Any]) -> str | None:
-    """The key under which a call may be repeated. Raises Invalid for one that the API refuses, too."""
+    """Return the key under which a call may be repeated. Raises Invalid for a key that the API refuses too."""
     key = arguments.get(KEY)
     if key is None:
         return None
     if not isinstance(key, str):
         raise Invalid.field(KEY, "must be a string")
-    from cupel_core.store import idempotency  # only calls with a key need it
+    from cupel_core.store import idempotency  # Only calls with a key need it.
 
     return idempotency.check_key(key, KEY)

@@ -1,7 +1,7 @@
-"""Metadata that name the issuer of tokens (RFC 9728), as the protocol requires of servers with OAuth.
+"""Returns metadata that name the issuer of tokens (RFC 9728), as the protocol requires of servers with OAuth.
 
-Only for a stack whose JWTs are issued for the MCP server: their audience is its address, as in `resource` of RFC 8707.
-API tokens need no metadata, since no authorization server issues them.
+A stack has them only if its JWTs are issued for the MCP server: their audience is its address, as in `resource` of RFC
+8707. API tokens need no metadata, since no authorization server issues them.
 """
 
 from typing import Any
@@ -14,7 +14,6 @@ METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"
 
 
 def resource_metadata() -> dict[str, Any] | None:
-    """None if the stack's JWTs are not for the MCP server."""
     if not settings().oidc_issuer or _origin() is None:
         return None
     return {
@@ -26,12 +25,11 @@ def resource_metadata() -> dict[str, Any] | None:
 
 
 def challenge() -> str:
-    """The `WWW-Authenticate` of a request without a valid token."""
     return "Bearer" if resource_metadata() is None else f'Bearer resource_metadata="{_origin()}{METADATA_PATH}"'
 
 
 def _origin() -> str | None:
-    """Of the audience, if it is an address of the MCP server."""
+    """Return the origin of the audience if that is an address of the MCP server."""
     address = urlsplit(settings().oidc_audience)
     is_server = address.scheme == "https" and address.netloc and address.path == PATH and not address.query
     return f"https://{address.netloc}" if is_server else None

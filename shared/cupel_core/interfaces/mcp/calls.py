@@ -1,4 +1,4 @@
-"""Operations that are carried out for a model: with the caller's role, once per key, and recorded like requests."""
+"""Carries out operations for a model: with the caller's role, once per key, and recorded like requests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,8 +33,6 @@ _ENVELOPE_BYTES = 400
 
 
 class View(NamedTuple):
-    """It says what a model gets of a response."""
-
     fields: Fields
     max_bytes: int
     is_untrusted: bool
@@ -45,7 +43,7 @@ class View(NamedTuple):
 
 
 def carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return what the operation returns, within its size. Changes are recorded, and refusals because of the role."""
+    """Return the result of the operation, within its size. Changes are recorded, and refusals because of the role."""
     try:
         check_permission(operation, request)
         result, values = _carry_out(operation, request, arguments)
@@ -82,7 +80,7 @@ def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[st
     def call_function() -> Any:
         call = Call(request.caller, request.now, idempotency_key=key, may_wait=_may_wait(request))
         if not operation.changes_nothing:
-            from cupel_core.interfaces.mcp.agreements import check_agreement  # reading needs none
+            from cupel_core.interfaces.mcp.agreements import check_agreement  # Reading operations do not need it.
 
             check_agreement(operation, call, values)
         with _waiting(operation, request):
@@ -90,14 +88,14 @@ def _carry_out(operation: Operation, request: ToolRequest, arguments: Mapping[st
 
     if key is None or operation.replay is Replay.STARTED:
         return call_function(), values
-    from cupel_core.interfaces.mcp.repeats import call_once  # only calls with a key need it
+    from cupel_core.interfaces.mcp.repeats import call_once  # Only calls with a key need it.
 
     return call_once(operation, request, key, sent, call_function), values
 
 
 def _may_wait(request: ToolRequest) -> Callable[[float], Any]:
     def enter(seconds: float) -> Any:
-        from cupel_core.workspace.access.waiting import may_wait  # few requests wait
+        from cupel_core.workspace.access.waiting import may_wait  # Few requests wait.
 
         return may_wait(request.caller, seconds)
 
@@ -109,7 +107,7 @@ def _waiting(operation: Operation, request: ToolRequest) -> Iterator[None]:
     if not operation.calls_others:
         yield
         return
-    from cupel_core.workspace.access.waiting import waiting  # few requests wait
+    from cupel_core.workspace.access.waiting import waiting  # Few requests wait.
 
     with waiting(request.caller):
         yield
@@ -124,7 +122,7 @@ def _content(result: Any, view: View, values: Mapping[str, Any]) -> dict[str, An
         case Listed(source, render) if isinstance(source, Page) and not source.cursors:
             items = [select(_marked(render(each)), view.fields) for each in source.items]
             following = {"nextCursor": source.next_cursor} if source.next_cursor else {}
-            # What the page lost could not be read on with, as its items have no cursors.
+            # Items cut from the page could not be read later, as they have no cursors.
             return fit_content({**view.notice, "items": items, **following}, view.max_bytes, items)
         case Listed(_, render):
             return _list_content(found.entries(), values.get("limit"), render, view)
@@ -141,7 +139,7 @@ def _content(result: Any, view: View, values: Mapping[str, Any]) -> dict[str, An
 
 
 def _marked(found: Any) -> Any:
-    """The JSON of a response, with its maps marked, which may lose keys when it is cut."""
+    """Return the JSON of a response with its maps marked, because maps may lose keys when it is cut."""
     if isinstance(found, ResponseModel):
         return with_marked_maps(found, found.model_dump(mode="json", by_alias=True))
     return orjson.loads(orjson.dumps(found))
@@ -150,7 +148,6 @@ def _marked(found: Any) -> Any:
 def _list_content(
     entries: Iterable[Entry[Any]], limit: int | None, render: Callable[[Any], Any], view: View
 ) -> dict[str, Any]:
-    """The first items, as many as fit; reads no more entries than it needs."""
     items: list[Any] = []
     content: dict[str, Any] = {**view.notice, "items": items}
     room = view.max_bytes - _ENVELOPE_BYTES

@@ -16,11 +16,11 @@ _MAX_PATH_LENGTH = 80
 
 
 class MapObject(dict[str, Any]):
-    """A map, such as scores by dimension, whose keys are data: it can lose some. The fields of a model cannot."""
+    """Represents a map whose keys are data, such as scores by dimension; it can lose keys, unlike a model."""
 
 
 class Caps(NamedTuple):
-    """The most items of a list, characters of a text and keys of a map."""
+    """Limits the items of a list, the characters of a text and the keys of a map."""
 
     items: int
     text: int
@@ -28,11 +28,10 @@ class Caps(NamedTuple):
 
 
 LEAST = Caps(items=1, text=200, keys=1)
-"""Ids, times and the notice about untrusted texts are shorter than the text."""
+"""Ids, times and the notice about untrusted texts are shorter than this limit of a text."""
 
 
 def with_marked_maps(model: Any, content: Any) -> Any:
-    """The content, which is the JSON of `model`, with its maps marked."""
     if isinstance(model, BaseModel):
         fields = type(model).model_fields.items()
         named = {field.serialization_alias or field.alias or name: getattr(model, name) for name, field in fields}
@@ -46,7 +45,7 @@ def with_marked_maps(model: Any, content: Any) -> Any:
 
 
 def cut_to_size(content: dict[str, Any], max_bytes: int, page: list[Any] | None) -> dict[str, Any] | None:
-    """The content with as much as fits, and with what was cut; None if nothing of it fits.
+    """Return the content with as much as fits and with the cuts, or None if nothing of it fits.
 
     `page` is a list of the content that stays whole.
     """
@@ -66,7 +65,6 @@ def cut_to_size(content: dict[str, Any], max_bytes: int, page: list[Any] | None)
 
 
 def _raised(caps: Caps, position: int, most: int, fits: Callable[[Caps], bool]) -> Caps:
-    """Return the caps, which fit, with the largest one at this position that fits, too."""
     name, low, high = Caps._fields[position], caps[position], most
     while low < high:
         middle = (low + high + 1) // 2

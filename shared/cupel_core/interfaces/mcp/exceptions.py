@@ -1,4 +1,4 @@
-"""The tables here say what models cannot use through MCP, and why: operations, and fields of requests and responses."""
+"""Lists the operations and the fields of requests and responses that models cannot use through MCP, with reasons."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -23,7 +23,6 @@ EXCEPTIONS = {
     "completeFile": _UPLOAD,
     "getOpenApiDocument": "it describes HTTP; search_operations and call_operation describe operations",
 }
-"""Operations that models cannot call, with the reasons. They can call all others that their role permits."""
 _HEADERS = "secret headers are set with the API or the command only"
 _DESTINATION = "an address that data is sent to is set with the API or the command only"
 _KEYS = "keys and addresses are set by `cupel providers set` only"
@@ -58,14 +57,12 @@ LEFT_OUT_FIELDS = {
     "createSchedule": _IN_SCHEDULE,
     "updateSchedule": _IN_SCHEDULE,
 }
-"""Fields of requests that models cannot send, with the reasons, by operation."""
 _SIGNED = "whoever has this signed URL can use it without a token; use the API or the command"
 LEFT_OUT_RESULTS = {"getFile": {"downloadUrl": _SIGNED}}
-"""Fields of responses that models do not receive, with the reasons, by operation. They are not nested."""
+"""Models do not receive these fields of responses, which are not nested."""
 
 
 def check_fields(route: Route, body: Mapping[str, Any]) -> None:
-    """Raise Invalid for a field of the body that models cannot send."""
     for path, reason in LEFT_OUT_FIELDS.get(route.id, {}).items():
         *parents, name = path.split(".")
         fields: Any = body
@@ -76,7 +73,6 @@ def check_fields(route: Route, body: Mapping[str, Any]) -> None:
 
 
 def check_result_fields(route: Route, paths: Iterable[str]) -> None:
-    """Raise Invalid for a path of a field of the response that models do not receive."""
     left_out = LEFT_OUT_RESULTS.get(route.id, {})
     for path in paths:
         if (reason := left_out.get(path.partition(".")[0])) is not None:
@@ -84,7 +80,6 @@ def check_result_fields(route: Route, paths: Iterable[str]) -> None:
 
 
 def refusal(route: Route) -> str | None:
-    """The reason why models cannot call an operation; None if they can."""
     if route.is_of_openai:
         return "it has the contract of OpenAI's API; Cupel's own operations do the same"
     return EXCEPTIONS.get(route.id)

@@ -1,4 +1,4 @@
-"""The stored analysis of a run, as several tools read it."""
+"""Reads the stored analysis of a run for several tools."""
 
 from typing import Annotated, Any
 
@@ -44,9 +44,9 @@ class ContestedBrief(ResultModel):
 
 
 def read_figures(request: ToolRequest, run_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What every result says of the analysis, and its figures as the API has them.
+    """Return the fields of an analysis that every result has, and its figures as the API has them.
 
-    NotFound, with the reason, if the run has none.
+    Raises NotFound, with the reason, if the run has no analysis.
     """
     view = queries.get_analysis(request.workspace, run_id, None)
     if view.document is None:
@@ -70,7 +70,7 @@ def texts(items: list[dict[str, Any]]) -> list[str]:
 
 
 def chosen_columns(figures: dict[str, Any], names: list[str] | None) -> list[int]:
-    """Positions, in the order of the analysis. Invalid for a name that is of none."""
+    """Return positions in the order of the analysis. Raises Invalid for a name without a column."""
     columns = figures["columns"]
     if names is None:
         return list(range(len(columns)))
@@ -89,7 +89,7 @@ def join_values(columns: list[dict[str, Any]], name: str) -> str:
 
 
 def named_columns(columns: list[dict[str, Any]], name: str) -> list[int]:
-    """Positions of those that a target is named by: of a name, or else of an id, or else of a model."""
+    """Return the positions of the columns of a target: by its name, or else its id, or else its model."""
     for key in ("name", "targetId", "modelId"):
         if found := [number for number, each in enumerate(columns) if each[key] == name]:
             return found

@@ -1,7 +1,7 @@
-"""The tools of a caller, as `tools/list` has them, from a generated file.
+"""Lists the tools of a caller for `tools/list` from a generated file.
 
 Every session begins with this list, often on a cold start. To describe the tools, all of their modules would have to be
-imported, which takes several times as long as everything else in a cold start.
+imported, which takes several times as long as all other work of a cold start.
 """
 
 from functools import cache
@@ -17,8 +17,8 @@ from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.routes import ROUTES
 
 _FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_tools.json"
-"""`python -m tools.generate` writes it: by tool its group, its operation and its description. The operation is null
-for a tool that every role may call."""
+"""`python -m tools.generate` writes this file. It maps a tool to its group, its operation and its description. The
+operation is null for a tool that every role may call."""
 
 
 def list_tools(request: ToolRequest) -> list[dict[str, Any]]:
@@ -44,7 +44,6 @@ def read_tools() -> list[dict[str, Any]]:
 
 
 def find_listed(name: str) -> dict[str, Any] | None:
-    """The entry of a tool; None if there is no tool of this name."""
     return _by_name().get(name)
 
 

@@ -1,4 +1,4 @@
-"""The methods of MCP that the server has, by name, and how a tool is called."""
+"""Implements the methods of MCP, by name, and the calls of tools."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -17,14 +17,14 @@ from cupel_core.store.unexpected_errors import from_unexpected
 
 INVALID_PARAMS = -32602
 RESOURCE_NOT_FOUND = -32002
-"""The code of handshake versions; 2026-07-28 has INVALID_PARAMS instead."""
+"""Handshake versions have this code; 2026-07-28 has INVALID_PARAMS instead."""
 _INTERNAL_ERROR = -32603
 _LIST_TTL_MS = 300_000
 _CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 
 class RpcError(Exception):
-    """An error of the protocol; what a tool cannot do is a result of the tool."""
+    """An error of the protocol is raised; a failure of a tool is a result of the tool instead."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ def _ping(_: ToolRequest, __: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_cursor(params: Mapping[str, Any]) -> None:
-    """Lists of the protocol are whole, so that no cursor has been given out."""
+    """Refuse a cursor: lists of the protocol are whole, so the server never returns one."""
     if params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "there is no such cursor; the list has one page")
 
@@ -143,7 +143,6 @@ METHODS = {
 
 
 def call_tool(tool: AnyTool, request: ToolRequest, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The result as JSON and as text, or what is wrong, which the model may correct."""
     try:
         if request.groups is not None and tool.group not in request.groups:
             raise Forbidden(f"{tool.name} is not among the tools that the address selects with `?tools=`")

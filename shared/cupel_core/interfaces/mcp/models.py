@@ -1,4 +1,4 @@
-"""The bases of arguments and results of tools that are written by hand."""
+"""Defines the bases of arguments and results of tools that are written by hand."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ UNTRUSTED = (
 
 
 class Arguments(RequestModel):
-    """Named in snake case; unknown ones are refused, and null counts as absent. Integers may have a zero fraction."""
+    """Reads arguments in snake case. Unknown ones are refused, null counts as absent, and 1.0 is an integer."""
 
     model_config = ConfigDict(alias_generator=None)
 
@@ -43,7 +43,7 @@ class ListArguments(Arguments):
 
 
 class ResultModel(ResponseModel):
-    """Some fields of a model of the contract, in camel case; null ones are left out."""
+    """Holds some fields of a model of the contract, in camel case; null ones are left out."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -68,19 +68,20 @@ class UntrustedListResult[T](UntrustedResult):
 
 
 class UntitledSchema(GenerateJsonSchema):
-    """Without titles, which repeat names."""
+    """Generates schemas without titles, which repeat names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False
 
 
 def arguments_schema(model: type[Arguments]) -> dict[str, Any]:
-    """Optional arguments may be absent; that they may also be null is not said, which saves a tenth of the list."""
+    """Return the schema of arguments. It does not say that optional ones may be null, which saves a tenth of the
+    list."""
     return _schema(model)
 
 
 def result_schema(model: type[ToolResult]) -> dict[str, Any]:
-    """Fields with a default may be absent, and are when they are null."""
+    """Return the schema of a result. Fields with a default may be absent, and are absent when they are null."""
     return _schema(model)
 
 
@@ -99,7 +100,6 @@ def _models(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _remove_words(schema: dict[str, Any]) -> None:
-    """Titles, and examples, which are whole bodies of REST."""
     schema.pop("title", None)
     schema.pop("examples", None)
 

@@ -1,4 +1,4 @@
-"""Tools that are operations: their declaration says what MCP shows of them."""
+"""Implements tools that are operations; the operation's declaration says what MCP shows of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,6 @@ _BYTES_PER_KB = 1_000
 
 
 class OperationTool:
-    """An operation whose declaration has a `AsTool`."""
-
     def __init__(self, operation: Operation, declared: AsTool) -> None:
         self.operation = operation
         self.declared = declared
@@ -33,7 +31,6 @@ class OperationTool:
 
     @property
     def description(self) -> str:
-        """The summary, the docstring and the advice for models."""
         texts = (f"{self.operation.summary}.", self.operation.description or "", self.declared.advice)
         return " ".join(each.replace("\n", " ") for each in texts if each)
 
@@ -57,7 +54,6 @@ class OperationTool:
 
     @property
     def is_idempotent(self) -> bool:
-        """Return whether a repeated call changes nothing more."""
         method = self.operation.method
         return method in ("DELETE", "PUT") or (method == "POST" and self.operation.replay is None)
 
@@ -67,7 +63,7 @@ class OperationTool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        from cupel_core.interfaces.mcp.schemas import short_arguments  # only the generated list needs it
+        from cupel_core.interfaces.mcp.schemas import short_arguments  # Only the generated list needs it.
 
         return short_arguments(self.operation)
 

@@ -1,4 +1,4 @@
-"""What an operation has returned, without what only HTTP needs."""
+"""Converts results of operations for MCP, without the parts that only HTTP needs."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def unwrapped(result: Any) -> Any:
 
 
 def names_of(result: Any) -> dict[str, Any]:
-    """The whole response, to find what was created; empty for lists and for what is no object."""
+    """Return the whole response, in which created objects are found; it is empty for lists and non-objects."""
     found = unwrapped(result)
     if isinstance(found, ResponseModel):
         return found.model_dump(mode="json", by_alias=True)

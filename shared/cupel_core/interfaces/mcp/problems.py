@@ -1,4 +1,4 @@
-"""Problems in the words of tools and arguments, which is what a model can correct, and bounded."""
+"""Writes problems with the names of tools and arguments, which a model can correct, and bounds them."""
 
 import re
 from functools import cache
@@ -15,20 +15,20 @@ from cupel_core.interfaces.routes import ROUTES
 
 _MAX_TEXT_LENGTH = 300
 _MAX_DETAIL_LENGTH = 600
-"""The detail may be longer than a message: it explains a cost with its budget, and what to send comes last."""
+"""The detail may be longer than a message: it explains a cost with its budget, and ends with what to send."""
 _MAX_ERRORS = 10
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 _REQUEST = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/v1(?:/[\w.-]+)+)")
 _PROVIDER = re.compile(r"PUT /v1/providers/([\w.-]+)")
-"""What it sets that is missing is a key or an address, which the tool for providers does not set."""
+"""This request sets a missing key or an address, which the tool for providers does not set."""
 _KEY = "Idempotency-Key"
 _BODIES = ("config", "content")
-"""Parts of bodies of the API whose fields are arguments, or an argument of another name."""
+"""The fields of these parts of bodies are arguments, or are in an argument of another name."""
 
 
 def problem_of(error: AppError, request_id: str, tool: AnyTool | None = None) -> dict[str, Any]:
-    """What a tool, or a resource if there is none, is refused with."""
+    """Return the refusal of a tool, or of a resource if there is no tool."""
     problem = document(error, request_id)
     problem.pop("estimate", None)
     if tool is not None:
@@ -54,7 +54,6 @@ def _in_words_of(tool: AnyTool, error: AppError, detail: str) -> dict[str, Any]:
 
 
 def _argument(tool: AnyTool, field: str) -> str:
-    """The argument that a field of the API has its value from; the field if there is none."""
     if field == _KEY:
         return "idempotency_key"
     parts = field.split(".")
@@ -81,7 +80,6 @@ def _snake(name: str) -> str:
 
 
 def _tool_of(method: str, path: str) -> str | None:
-    """The tool of an operation; None if there is none."""
     return next((name for pattern, name in _patterns() if pattern.fullmatch(f"{method} {path}")), None)
 
 

@@ -1,4 +1,4 @@
-"""Prompts: tasks that a user chooses, written for the tools of this server."""
+"""Defines prompts, which are tasks that a user chooses, written for the tools of this server."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""JSON-RPC messages of MCP, stateless: one request, one response, nothing stored between them.
+"""Answers JSON-RPC messages of MCP statelessly: one request, one response, nothing stored between them.
 
 Since 2026-07-28 each request carries its protocol version and the client's capabilities in `_meta`, and repeats its
 method and name in headers, for proxies. Earlier versions begin with a handshake, `initialize`, which needs no session.
@@ -40,12 +40,10 @@ _MAX_ID = 2**63
 class RpcReply(NamedTuple):
     status: int
     body: bytes
-    """Empty for a notification."""
+    """It is empty for a notification."""
 
 
 class RpcMessage(NamedTuple):
-    """A request; a notification if the id is None."""
-
     id: str | int | None
     method: str
     params: Mapping[str, Any]
@@ -57,7 +55,8 @@ class RpcMessage(NamedTuple):
 
 
 def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) -> RpcReply:
-    """The response to a POST. Errors of a message have the HTTP status that its version of the protocol requires."""
+    """Return the response to a POST. Errors of a message have the HTTP status that its version of the protocol
+    requires."""
     try:
         sent = orjson.loads(body)
     except ValueError:
@@ -79,7 +78,6 @@ def answer(body: bytes | str, headers: Mapping[str, str], request: ToolRequest) 
 
 
 def _read_leniently(body: bytes | str) -> Any:
-    """JSON whose texts may have halves of surrogate pairs."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -87,7 +85,6 @@ def _read_leniently(body: bytes | str) -> Any:
 
 
 def _id_of(sent: Any) -> str | int | None:
-    """The id to answer with; None if there is no valid one."""
     found = as_integer(sent.get("id")) if isinstance(sent, dict) else None
     if isinstance(found, str):
         return found if len(found) <= _MAX_ID_LENGTH and not _SURROGATE.search(found) else None
@@ -112,7 +109,7 @@ def _parse(sent: Any) -> RpcMessage:
 
 
 def _is_modern(message: RpcMessage, headers: Mapping[str, str]) -> bool:
-    """Whether a message is of a version without a handshake, or claims to be of one that is unknown."""
+    """Return whether a message has a version without a handshake, or claims an unknown version."""
     version = headers.get(_VERSION_HEADER)
     return (version is not None and version not in HANDSHAKE_VERSIONS) or f"{_META}protocolVersion" in message.meta
 
@@ -170,7 +167,7 @@ def _check_version(version: str, supported: tuple[str, ...] = (MODERN_VERSION,))
 
 
 def _decoded(header: str | None) -> str | None:
-    """Values that a header cannot carry are sent in base64."""
+    """Decode a header: values that a header cannot carry are sent in base64."""
     encoded = _ENCODED.fullmatch(header or "")
     if encoded is None:
         return header

@@ -1,4 +1,4 @@
-"""Declarations of tools: one decorated function each, in a module below `tools`."""
+"""Declares tools: one decorated function each, in a module below `tools`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "analysis_requests": ("analyze_run", "compare_runs"),
     "queues": ("pause_queue",),
 }
-"""The tools of each module below `tools`, in the order in which they are listed. A module is loaded with the first call
-of one of its tools: a cold start answers a single request."""
+"""It maps modules below `tools` to their tools, in the order in which they are listed. A module is loaded with the
+first call of one of its tools: a cold start answers a single request."""
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 _BYTES_PER_KB = 1_000
 
@@ -50,13 +50,12 @@ _BYTES_PER_KB = 1_000
 class ToolEffect(StrEnum):
     READ = "read"
     UPDATE = "update"
-    """The same again changes nothing more, and nothing is lost."""
+    """A repeated call changes nothing more, and nothing is lost."""
     DESTROY = "destroy"
-    """Cannot be undone."""
 
 
 class McpTool:
-    """A function of the request and its arguments, which are validated before, that returns a model."""
+    """Represents a function that takes the request and validated arguments and returns a model."""
 
     def __init__(
         self,
@@ -74,8 +73,8 @@ class McpTool:
     ) -> None:
         self.function = function
         self.operation = operation
-        """It decides the roles that may call the tool, and the audit log names it. None for a tool that every role may
-        call, because it checks the role and records the change for each operation that it calls itself."""
+        """It decides the roles that may call the tool, and the audit log names it. It is None for a tool that every
+        role may call, because that tool checks the role and records the change for each operation that it calls."""
         self.title = title
         self.description = description
         self.max_bytes = max_kb * _BYTES_PER_KB
@@ -125,7 +124,7 @@ class McpTool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        from cupel_core.interfaces.mcp.models import arguments_schema  # only the generated list needs it
+        from cupel_core.interfaces.mcp.models import arguments_schema  # Only the generated list needs it.
 
         return arguments_schema(self.arguments)
 
@@ -136,7 +135,7 @@ class McpTool:
         return result_schema(self.result)
 
     def run(self, request: ToolRequest, arguments: Mapping[str, Any], max_bytes: int | None = None) -> dict[str, Any]:
-        """What the tool returns, within its size. Changes are recorded, and refusals because of the role."""
+        """Return the tool's result, within its size. Changes are recorded, and refusals because of the role."""
         request = replace(request, max_result_bytes=max_bytes or self.max_bytes)
         try:
             self._check_permission(request)
@@ -161,7 +160,6 @@ class McpTool:
 type AnyTool = McpTool | OperationTool
 
 _tools: dict[str, McpTool] = {}
-"""The tools whose modules are loaded."""
 
 
 def tool[F: Callable[..., Any]](
@@ -205,7 +203,6 @@ def tool[F: Callable[..., Any]](
 
 
 def find_tool(name: str) -> AnyTool | None:
-    """None if there is no tool of this name."""
     if name in _MODULE_OF:
         return _written_tool(name)
     listed = find_listed(name)

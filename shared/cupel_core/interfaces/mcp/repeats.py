@@ -1,4 +1,4 @@
-"""Calls that are repeated with their key: what they create is created once."""
+"""Carries out calls with a key once, and repeats their results."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -22,9 +22,9 @@ _MAX_STORED_BYTES = 300_000
 def call_once(
     operation: Operation, request: ToolRequest, key: str, sent: Mapping[str, Any], call_function: Callable[[], Any]
 ) -> Any:
-    """Call the operation; if an earlier call with the same key has succeeded, return what that one created.
+    """Call the operation; if an earlier call with the same key has succeeded, return the object that it created.
 
-    What can be read again is read again, since it may have content that is to be erased.
+    The object is read again where possible, since its content may have to be erased.
     """
     workspace, content = request.workspace, f"tool of {operation.id}\n{_as_text(sent)}"
     answered = idempotency.find_answer(workspace, key, content, request.now)
@@ -43,7 +43,6 @@ def call_once(
 
 
 def _as_text(sent: Mapping[str, Any]) -> str:
-    """Return the arguments as the same text in whatever order they were sent, and without those that are null."""
     given = {name: each for name, each in sent.items() if each is not None}
     return orjson.dumps(given, option=orjson.OPT_SORT_KEYS).decode()
 

@@ -1,4 +1,4 @@
-"""A request: who sends it, which tools it may see, and how large the result of the called tool may be."""
+"""Defines a request: its caller, the visible tools, and the size limit of the called tool's result."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ class ToolRequest:
     caller: Caller
     now: datetime
     groups: frozenset[ToolGroup] | None = None
-    """The groups that the address selects; without a selection, the list has the default tools."""
+    """The address selects these groups; without a selection, the list has the default tools."""
     with_output_schemas: bool = False
     max_result_bytes: int = MAX_RESULT_BYTES
 

@@ -1,4 +1,4 @@
-"""Resources by address: texts for models that write definitions, and what a workspace has."""
+"""Reads resources by address: texts for models that write definitions, and the objects of a workspace."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -115,7 +115,6 @@ class McpResource(NamedTuple):
         return "{" in self.uri
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The values of its names if the address is one of it."""
         pattern = _TEMPLATE_NAME.sub(
             r"(?P<\1>[A-Za-z0-9_-]{1,100})", re.escape(self.uri).replace(r"\{", "{").replace(r"\}", "}")
         )
@@ -132,7 +131,6 @@ def list_templates() -> list[dict[str, Any]]:
 
 
 def read_resource(request: ToolRequest, uri: str) -> dict[str, Any] | None:
-    """The contents; None if there is no such resource."""
     if len(uri) > _MAX_URI_LENGTH:
         return None
     for each in RESOURCES:
@@ -151,7 +149,6 @@ def _text(text: str) -> Callable[[ToolRequest, Mapping[str, str]], str]:
 
 
 def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
-    """Those of the API's document, which are tested."""
     from cupel_core.contract.definitions import CreateDefinition, ForkDefinition
     from cupel_core.contract.run_requests import CreateRun
 
@@ -166,8 +163,8 @@ def _examples(_: ToolRequest, __: Mapping[str, str]) -> str:
 
 
 def _type_names(_: ToolRequest, __: Mapping[str, str]) -> str:
-    """The whole schema is longer than clients accept as one result."""
-    from cupel_core.interfaces.graphql.printing import printed_types  # as in tools/graphql_queries.py
+    """Return the names of the types: the whole schema is longer than clients accept as one result."""
+    from cupel_core.interfaces.graphql.printing import printed_types  # graphql-core takes long to load.
 
     names = "\n".join(f"# {name}" for name in printed_types())
     return f"# cupel://graphql/schema/Query has the fields of queries, and likewise each of these types:\n{names}\n"
@@ -183,14 +180,12 @@ def _type(_: ToolRequest, values: Mapping[str, str]) -> str:
 
 
 def _of_tool(name: str, argument: str | None = None) -> Callable[[ToolRequest, Mapping[str, str]], str]:
-    """What a reading tool returns, for the same roles."""
-
     def read(request: ToolRequest, values: Mapping[str, str]) -> str:
         tool = find_tool(name)
         if tool is None or not tool.permits(request.caller.role):
             raise NotFound("there is no such resource")
         arguments = {argument: values["id"]} if argument else {}
-        # Without spaces, which would exceed the size.
+        # Spaces would exceed the size.
         return orjson.dumps(tool.run(request, arguments, MAX_RESULT_BYTES)).decode()
 
     return read

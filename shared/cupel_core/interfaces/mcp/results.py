@@ -1,4 +1,4 @@
-"""Results of tools within their size, so that a model never gets more than it can read.
+"""Limits results of tools to their size, so that a model never gets more than it can read.
 
 A size is the number of bytes of the result as compact JSON.
 """
@@ -16,13 +16,12 @@ from cupel_core.interfaces.mcp.models import ListResult, ToolResult, UntrustedLi
 from cupel_core.interfaces.mcp.request import ToolRequest
 
 _ENVELOPE_BYTES = 400
-"""Of a list, around its items: the notice, the cursor."""
+"""A list has this many bytes around its items: the notice and the cursor."""
 
 
 def list_result[T, R: ResponseModel, L: ToolResult](
     request: ToolRequest, model: Callable[..., L], entries: Iterable[Entry[T]], limit: int, render: Callable[[T], R]
 ) -> L:
-    """The first items, as many as fit; reads no more entries than it needs."""
     items: list[R] = []
     room = request.max_result_bytes - _ENVELOPE_BYTES
     for entry in entries:
@@ -37,7 +36,6 @@ def list_result[T, R: ResponseModel, L: ToolResult](
 
 
 def indexed_entries[T](items: Sequence[T], cursor: str | None) -> Iterator[Entry[T]]:
-    """Yield the entries of a list that is in memory as a whole."""
     for index in range(decode_index(cursor), len(items)):
         yield Entry(encode_cursor(str(index)), items[index])
 
@@ -47,15 +45,14 @@ def dump(model: ResponseModel) -> dict[str, Any]:
 
 
 def fit(result: ToolResult, max_bytes: int) -> dict[str, Any]:
-    """The result as JSON, cut to its size."""
     content = with_marked_maps(result, dump(result))
-    # What a page loses could not be read on with.
+    # Items cut from a page could not be read later.
     page = content["items"] if isinstance(result, (ListResult, UntrustedListResult)) else None
     return fit_content(content, max_bytes, page)
 
 
 def fit_content(content: dict[str, Any], max_bytes: int, page: list[Any] | None) -> dict[str, Any]:
-    """The content; if it is too large, with shorter lists, then texts and maps, and with what was cut.
+    """Return the content; if it is too large, with shorter lists, then texts and maps, and with the cuts.
 
     `page` is a list that loses no items. Raises TooLarge if that does not suffice.
     """

@@ -1,4 +1,4 @@
-"""JSON schemas of operations: of their arguments in short and in full, and of the fields of their results.
+"""Makes JSON schemas of operations: of their arguments in short and in full, and of the fields of their results.
 
 They are made for the list of tools, which is generated, and for a model that asks for one operation.
 """
@@ -32,7 +32,7 @@ _MAX_DEPTH = 6
 
 
 def full_arguments(operation: Operation) -> JsonSchema:
-    """The whole schema of an operation's arguments; objects within have definitions of their own."""
+    """Return the whole schema of an operation's arguments; nested objects have separate definitions."""
     schema = _merged(operation)
     left_out = {path for path in LEFT_OUT_FIELDS.get(operation.id, {}) if "." in path}
     if left_out:
@@ -41,7 +41,7 @@ def full_arguments(operation: Operation) -> JsonSchema:
 
 
 def short_arguments(operation: Operation) -> JsonSchema:
-    """The arguments without what only `call_operation` describes: definitions, patterns and long descriptions."""
+    """Return the arguments without definitions, patterns and long descriptions, which `call_operation` describes."""
     schema = _merged(operation)
     definitions = schema.pop("$defs", {})
     schema["properties"] = {name: _short(each, definitions) for name, each in schema["properties"].items()}
@@ -49,7 +49,6 @@ def short_arguments(operation: Operation) -> JsonSchema:
 
 
 def _merged(operation: Operation) -> JsonSchema:
-    """The parameters and the fields of the body as properties of one object."""
     parameters = _schema_of(parameters_model(operation), "validation")
     properties = dict(parameters.get("properties", {}))
     required, definitions = list(parameters.get("required", [])), dict(parameters.get("$defs", {}))
@@ -80,7 +79,7 @@ def _schema_of(model: Any, mode: Any) -> JsonSchema:
 
 
 def _without_null(schema: JsonSchema) -> JsonSchema:
-    """An optional argument may be absent; that it may be null, too, is said only where that has a meaning."""
+    """Remove null from the types of optional arguments, unless null has a meaning."""
     kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(kinds) == 1:
         schema = {**kinds[0], **{name: each for name, each in schema.items() if name != "anyOf"}}
@@ -124,7 +123,7 @@ def _resolved(schema: JsonSchema, definitions: Mapping[str, JsonSchema]) -> Json
 
 
 def _sentence(text: str) -> str:
-    """The beginning of a description, up to a mark if it is long."""
+    """Return the beginning of a description, up to a mark if it is long."""
     if len(text) <= _MAX_DESCRIPTION:
         return text
     ends = [position for mark in (". ", "; ", ": ") if (position := text.find(mark, 20, _MAX_DESCRIPTION)) > 0]
@@ -132,7 +131,7 @@ def _sentence(text: str) -> str:
 
 
 def response_schema(operation: Operation) -> JsonSchema:
-    """The schema of what models receive of an operation's response. Its fields are absent where they are null."""
+    """Return the schema of the response as models receive it. Its fields are absent where they are null."""
     model = operation.response
     if not (isinstance(model, type) and issubclass(model, ResponseModel)):
         return {"type": "object"}
@@ -142,7 +141,8 @@ def response_schema(operation: Operation) -> JsonSchema:
 
 
 def result_schema(operation: Operation, fields: Fields, *, is_untrusted: bool) -> JsonSchema:
-    """The schema of what a tool returns: the selected fields, none of which is required, since null ones are absent."""
+    """Return the schema of a tool's result: the selected fields, none of which is required, since null ones are
+    absent."""
     schema = response_schema(operation)
     definitions = schema.pop("$defs", {})
     own: dict[str, Any] = {
@@ -179,9 +179,9 @@ def _selected(schema: JsonSchema, fields: Fields, definitions: Mapping[str, Json
 
 
 def field_paths(operation: Operation, depth: int = _MAX_DEPTH) -> list[str]:
-    """The fields of an operation's result as `path: type`; those of items for a list.
+    """Return the fields of an operation's result as `path: type`; those of items for a list.
 
-    Objects are described by their fields down to this depth, and below it as objects.
+    Fields of objects are listed down to this depth.
     """
     schema = response_schema(operation)
     definitions = schema.get("$defs", {})

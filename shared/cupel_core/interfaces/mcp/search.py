@@ -11,7 +11,6 @@ import orjson
 import cupel_core
 
 _FILE = Path(cupel_core.__file__).parent / "interfaces/mcp_operations.json"
-"""`python -m tools.generate` writes it: what is said of each operation that models can call."""
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _WEIGHTS = {"id": 8, "tag": 6, "summary": 4, "path": 2, "description": 1}
 _FEW_LETTERS = 3
@@ -23,7 +22,7 @@ class Found(NamedTuple):
 
 
 def search(query: str, limit: int) -> list[Mapping[str, Any]]:
-    """The operations with the most words of the query, the best first; equal ones are sorted by their ids."""
+    """Return the operations with the most words of the query, best first; equal ones are sorted by their ids."""
     words = set(words_of(query))
     found = [Found(_score(words, texts), entry) for entry, texts in _indexed()]
     found = [each for each in found if each.score > 0]
@@ -32,7 +31,7 @@ def search(query: str, limit: int) -> list[Mapping[str, Any]]:
 
 
 def words_of(text: str) -> Iterable[str]:
-    """The words of a text in lower case, without the ending of the plural: `run` for `listRuns`."""
+    """Return the words of a text in lower case, without the ending of the plural: `run` for `listRuns`."""
     for word in _WORD.findall(text):
         folded = word.lower()
         yield folded.removesuffix("s") if len(folded) > _FEW_LETTERS and not folded.endswith("ss") else folded

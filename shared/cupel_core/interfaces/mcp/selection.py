@@ -1,4 +1,4 @@
-"""Named fields of responses: what a tool returns of the response of its operation."""
+"""Selects named fields of responses for tools."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from cupel_core.base.errors import Invalid
 
 type Fields = dict[str, "Fields"]
-"""The selected fields of an object, and those within them; all of a field without any."""
+"""It maps selected fields of an object to those within them; an empty value selects all of a field."""
 _MAX_FIELDS = 100
 _MAX_DEPTH = 8
 
 
 def fields_of(paths: Iterable[str]) -> Fields:
-    """The fields that dotted paths name. The shorter of two paths wins: it names all that is within."""
+    """Return the fields that dotted paths name. The shorter of two paths takes precedence: it includes the longer."""
     selected: Fields = {}
     for path in sorted(paths, key=len):
         within = selected
@@ -26,7 +26,7 @@ def fields_of(paths: Iterable[str]) -> Fields:
 
 
 def check_paths(paths: Any) -> list[str]:
-    """The paths that a caller has sent. Raises Invalid unless they are a short list of texts."""
+    """Return the paths that a caller has sent. Raises Invalid unless they are a short list of texts."""
     if not isinstance(paths, list) or not all(isinstance(each, str) and each for each in paths):
         raise Invalid.field("fields", "must be a list of names and dotted paths, such as progress.completed")
     if len(paths) > _MAX_FIELDS or any(each.count(".") >= _MAX_DEPTH for each in paths):
@@ -35,7 +35,7 @@ def check_paths(paths: Any) -> list[str]:
 
 
 def select(content: Any, fields: Fields) -> Any:
-    """The selected fields of an object, or of each object of a list; without null values."""
+    """Return the selected fields of an object, or of each object of a list, without null values."""
     if isinstance(content, list):
         return [select(each, fields) for each in content]
     if not isinstance(content, Mapping):

@@ -1,9 +1,9 @@
-"""The versions of the protocol, and texts by which the server describes itself."""
+"""Lists the versions of the protocol, and texts by which the server describes itself."""
 
 from cupel_core.contract.service import VERSION
 
 MODERN_VERSION = "2026-07-28"
-"""The first without a handshake."""
+"""This is the first version without a handshake."""
 HANDSHAKE_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 SERVER_INFO = {"name": "cupel", "title": "Cupel", "version": VERSION}
 INSTRUCTIONS = (

@@ -1,5 +1,5 @@
-"""Imports of other tools' evaluations as definitions with scenarios. Nothing in them is executed."""
+"""Imports other tools' evaluations as definitions with scenarios. Nothing in them is executed."""
 
 import csv
 
-csv.field_size_limit(2**31 - 1)  # The length of a cell is bounded by that of its file.
+csv.field_size_limit(2**31 - 1)

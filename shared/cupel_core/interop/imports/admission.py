@@ -1,6 +1,6 @@
-"""The rules of requests and definition files, applied to everything that an import creates before it is stored.
+"""Applies the rules of requests and definition files to everything that an import creates, before it is stored.
 
-Without them, an import would store what no request may contain, and what reads it would fail afterwards.
+Without this, an import could store values that no request may contain, and reading them would fail later.
 """
 
 from collections.abc import Iterator
@@ -29,9 +29,9 @@ _MAX_REASONS = 3
 
 
 def admit(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
-    """The suite without the parts that a request or a definition file with them would be refused for.
+    """Return the suite without the parts that a request or a definition file would be refused for.
 
-    The report says which ones they are and why. Checks of code are admitted with `allow_code`, as in files.
+    The report names these parts with reasons. `allow_code` admits checks of code, as in files.
     """
     drafts = (_admitted_draft(draft, suite.report, allow_code=allow_code) for draft in suite.drafts)
     connectors = tuple(each for each in suite.connectors if _is_admitted_connector(each, suite.report))
@@ -39,7 +39,7 @@ def admit(suite: ImportedSuite, *, allow_code: bool = False) -> ImportedSuite:
 
 
 def require_admission(suite: ImportedSuite) -> ImportedSuite:
-    """The suite of a dataset, whose scenarios were checked row by row, if its definition is admitted.
+    """Return the suite of a dataset if its definition is admitted; its scenarios were checked row by row.
 
     Raises `InvalidDocument`.
     """
@@ -50,12 +50,12 @@ def require_admission(suite: ImportedSuite) -> ImportedSuite:
 
 
 def request_fields(scenario: Scenario) -> dict[str, Any]:
-    """A scenario as it would be sent in a request: without an id and empty fields."""
     return {name: value for name, value in scenario.to_json().items() if name != "id" and value not in ("", {}, [])}
 
 
 def _admitted_draft(draft: DefinitionDraft, report: ImportReport, *, allow_code: bool) -> DefinitionDraft | None:
-    """The draft with what is left of its scenarios and targets; None if its content is refused or nothing is left."""
+    """Return the draft with its admitted scenarios and targets, or None if its content is refused or nothing is
+    left."""
     if reason := _reasons(_definition_problems(draft, allow_code=allow_code)):
         report.skip("", draft.name[:200], reason)
         report.count_imported("scenarios", -len(draft.scenarios))
@@ -87,7 +87,6 @@ def _is_admitted_scenario(scenario: Scenario, report: ImportReport, *, allow_cod
 
 
 def scenario_problems(scenario: Scenario, *, allow_code: bool = False) -> Iterator[FieldError]:
-    """List what a request with this scenario would be refused for."""
     body = request_fields(scenario)
     problems = tuple(_field_problems(CreateScenario, body))
     yield from problems

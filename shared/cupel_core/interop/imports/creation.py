@@ -25,18 +25,17 @@ LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, max_output_bytes=64
 
 @dataclass(frozen=True)
 class ImportContext:
-    """The workspace and folder in which an import creates definitions. A dry run writes nothing."""
+    """Names the workspace and folder in which an import creates definitions. A dry run writes nothing."""
 
     workspace: str
     now: datetime
     dry_run: bool = False
     folder: str | None = None
     uploads: Mapping[str, str] = field(default_factory=dict)
-    """Ids of the images and PDFs that were sent along, by path."""
 
 
 def import_promptfoo(context: ImportContext, config: str, files: dict[str, str]) -> ImportResult:
-    """Import a promptfoo configuration; `files` are the texts of the files it names, by relative path.
+    """Import a promptfoo configuration; `files` maps relative paths to the texts of the files it names.
 
     Raises `Invalid` if the configuration cannot be read, or nothing in it can be imported.
     """
@@ -51,7 +50,7 @@ def import_dataset(
     scorer: DatasetScorer | None,
     options: DatasetOptions = DatasetOptions(),  # noqa: B008 - frozen
 ) -> ImportResult:
-    """Import a file of samples as one definition named `name`. Raises `Invalid` if a sample is invalid."""
+    """Import a file of samples as one definition. Raises `Invalid` if a sample is invalid."""
     uploads = dict(context.uploads)
     return _import(context, "content", "read_samples", text, kind, name, scorer, encode(options), uploads)
 
@@ -70,7 +69,6 @@ def _import(context: ImportContext, field: str, task: str, *arguments: object) -
 
 
 def _with_files(context: ImportContext, suite: ImportedSuite) -> list[DefinitionDraft]:
-    """With what the files are, all of which are checked before any is stored."""
     decoded = {file_id: data_urls.decode(url) for file_id, url in suite.data_urls.items()}
     infos = {file_id: file.info for file_id, file in decoded.items()}
     drafts = [_with_file_infos(context, draft, infos) for draft in suite.drafts]

@@ -1,5 +1,3 @@
-"""Reads samples in other tools' formats (Inspect, OpenAI evals, tables, JSON Lines) as a definition with scenarios."""
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -47,9 +45,10 @@ def read_dataset(
     files: FileSource = NO_FILES,
     options: DatasetOptions = DatasetOptions(),  # noqa: B008 - frozen
 ) -> ImportedSuite:
-    """Read all samples of a file. Raises `InvalidDocument`, which names the first invalid row.
+    """Read all samples of a file.
 
-    `files` are those beside it, to which the samples refer.
+    `files` gives access to the files beside it, to which the samples refer. Raises `InvalidDocument`, which names the
+    first invalid row.
     """
     refuse_other_text(text)
     if issues := assertion_issues(list(options.assertions)):
@@ -73,7 +72,6 @@ def read_dataset(
 
 
 def _check_variables(options: DatasetOptions, located: Sequence[tuple[str, Scenario]]) -> None:
-    """Raise `InvalidAssertions` if an assertion of the options names a column that a sample does not have."""
     for number, assertion in enumerate(options.assertions):
         for where, scenario in located:
             for name in missing_variables(assertion.get("value"), scenario.variables):
@@ -83,7 +81,6 @@ def _check_variables(options: DatasetOptions, located: Sequence[tuple[str, Scena
 
 
 def _chosen(rows: Iterator[TableRow], options: DatasetOptions) -> Iterator[TableRow]:
-    """Return the rows after the offset, up to the limit. Greater numbers than `maxsize` have the same effect."""
     end = None if options.limit is None else min(options.offset + options.limit, maxsize)
     return islice(rows, min(options.offset, maxsize), end)
 
@@ -95,7 +92,6 @@ def _why_empty(options: DatasetOptions, first: TableRow | None) -> str:
 
 
 def _rows(text: str, kind: DatasetFormat) -> Iterator[TableRow]:
-    """Read rows as JSON if the text begins like JSON, and otherwise as a table, whatever the format is called."""
     if text.lstrip("\N{BYTE ORDER MARK} \t\r\n")[:1] in ("[", "{"):
         return read_json(text)
     if kind in (DatasetFormat.CSV, DatasetFormat.INSPECT) or not text.strip():
@@ -121,7 +117,6 @@ def _scenarios(
     notes: Notes,
     media: ImportedMedia,
 ) -> Iterator[tuple[str, Scenario]]:
-    """Yield each scenario with its place in the file."""
     if len(rows) > MAX_SCENARIOS:
         more = f"the file has {len(rows):,} samples; a definition has at most {MAX_SCENARIOS:,}"
         raise InvalidDocument(f"{more}: use --limit and --offset")
@@ -147,9 +142,8 @@ def _scenarios(
 
 
 def _check(scenario: Scenario, where: str, fields: Mapping[str, Any], columns: TableColumns) -> None:
-    """Raise `InvalidDocument`, with the column, if a request with the scenario would be refused."""
     from cupel_core.interop.imports.admission import (
-        scenario_problems,  # loads the contract, which other imports do not need
+        scenario_problems,  # The contract is loaded only here.
     )
 
     if reason := json_limit_error(scenario.variables):
@@ -164,14 +158,13 @@ def _check(scenario: Scenario, where: str, fields: Mapping[str, Any], columns: T
 
 
 def _column_of(field: str, scenario: Scenario, fields: Mapping[str, Any], columns: TableColumns) -> str | None:
-    """Return the column from which a field of the scenario, such as `messages.0.content`, was read."""
     names = {"messages": columns.input, "assertions": columns.answer, "name": columns.id}.get(field.split(".")[0], ())
     is_system = field.startswith("messages.0") and scenario.messages[0].role is MessageRole.SYSTEM
     return next((name for name in (*columns.system * is_system, *names) if is_given(fields.get(name))), None)
 
 
 class _Reader(NamedTuple):
-    """`columns` are those from which `read` makes the prompt, the expected answer and the name of a scenario."""
+    """Reads the samples of a file. `columns` are those from which `read` makes a scenario's prompt, answer and name."""
 
     read: Callable[[Sample], Scenario]
     columns: TableColumns
@@ -199,14 +192,12 @@ def _reader_of(rows: list[TableRow], kind: DatasetFormat, options: DatasetOption
 
 
 def _is_errored(fields: Mapping[str, Any]) -> bool:
-    """Return whether this is an output item of a probe that failed before anything was said."""
     item, output = fields.get("item"), fields.get("sample")
     is_unasked = isinstance(item, Mapping) and not item.get("input")
     return is_unasked and isinstance(output, Mapping) and bool(output.get("error"))
 
 
 def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
-    """Return whether this is another output of a sample: exports have one per model and repeat, logs one per epoch."""
     if is_inspect_sample(fields):
         return fields.get("epoch") != 1
     item = fields.get("item")
@@ -222,7 +213,7 @@ def _is_repeated(fields: Mapping[str, Any], exported: set[Any]) -> bool:
 
 
 def _inspect_scenario(sample: Sample) -> Scenario:
-    """Choices and metadata may be texts, as in a table: `a,b,c` and JSON."""
+    """Read a sample of Inspect. Choices and metadata may be texts, as in a table: `a,b,c` and JSON."""
     where, fields = sample.where, sample.fields
     for name in sorted({"sandbox", "files", "setup"} & {name for name, value in fields.items() if value}):
         sample.notes.skip(where, name, "a scenario does not run programs")
@@ -251,7 +242,6 @@ _ATTACHMENT = "attachment://"
 
 
 def _with_attachments(value: Any, attachments: Any) -> Any:
-    """Put the long texts and images of a log of Inspect, which it stores apart, in their places."""
     if not isinstance(attachments, Mapping):
         return value
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
@@ -264,7 +254,7 @@ def _with_attachments(value: Any, attachments: Any) -> Any:
 
 
 def _openai_scenario(sample: Sample) -> Scenario:
-    """A sample, or an output item of an eval run, which has the sample in its `item`."""
+    """Read a sample, or an output item of an eval run, which has the sample in its `item`."""
     item, output = sample.fields.get("item"), sample.fields.get("sample")
     if isinstance(item, Mapping) and not item.get("input") and isinstance(output, Mapping):
         return _output_item_scenario(item, output, sample)
@@ -280,7 +270,10 @@ def _openai_scenario(sample: Sample) -> Scenario:
 
 
 def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sample: Sample) -> Scenario:
-    """An item of OpenAI's dashboard, whose fields are the eval's own: asked as the recorded answer was, if it says."""
+    """Read an item of OpenAI's dashboard, whose fields are the eval's own.
+
+    If the item says which messages were sent for the recorded answer, the scenario has these.
+    """
     asked = output.get("input") or [{"role": "user", "content": to_json(item)}]
     answer = output.get("output_text") or output.get("output")
     graded = {**sample.fields, "model": output.get("model"), "output": answer}
@@ -290,4 +283,3 @@ def _output_item_scenario(item: Mapping[str, Any], output: Mapping[str, Any], sa
 
 
 _POSITIONS = ("data_source_idx", "datasource_item_id")
-"""An output item of OpenAI has the number of its row of the data in one of these fields."""

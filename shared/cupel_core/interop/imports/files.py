@@ -1,4 +1,4 @@
-"""Access to the files beside an imported one, by path relative to its folder, and to no others."""
+"""Reads files beside an imported one, by path relative to its folder; other files are inaccessible."""
 
 import posixpath
 from collections.abc import Mapping
@@ -10,28 +10,26 @@ _WILDCARDS = frozenset("*?[")
 
 
 class NotImportable(ValueError):
-    """Part of an import that cannot be read or is not supported; the message says why."""
+    """A part of an import cannot be read or is not supported; the message says why."""
 
 
 class FileSource(Protocol):
     def read(self, path: str) -> str | None:
-        """The text of the file at this path; None if there is no such text file."""
+        """Return the text of the file at this path, or None if there is no such text file."""
 
     def problem(self, path: str) -> str:
-        """Why the file at this path cannot be read, in words that follow its name."""
+        """Say why the file at this path cannot be read, in words that follow its name."""
 
     def list_paths(self) -> list[str]:
-        """The paths of all files, sorted."""
+        """Return the paths of all files, sorted."""
 
     def find_media(self, path: str) -> str | None:
-        """The id of the image or PDF at this path; None if there is none."""
+        """Return the id of the image or PDF at this path, or None if there is none."""
 
 
 class InMemoryFiles:
-    """Files sent with a request, by path."""
-
     def __init__(self, texts: Mapping[str, str], uploads: Mapping[str, str] | None = None) -> None:
-        """`uploads` are the ids of images and PDFs by path."""
+        """Create the source; `uploads` maps paths to the ids of images and PDFs."""
         self._texts = {posixpath.normpath(path): text for path, text in texts.items()}
         self._uploads = {posixpath.normpath(path): file_id for path, file_id in (uploads or {}).items()}
 
@@ -53,10 +51,6 @@ NO_FILES = InMemoryFiles({})
 
 
 def resolve_path(reference: str, folder: str = "") -> str:
-    """Resolve a reference such as `file://a/../b.txt` or `b.txt` relative to `folder`.
-
-    Raises `NotImportable` for a path outside the folder of the imported file.
-    """
     location = reference.removeprefix(SCHEME)
     path = posixpath.normpath(posixpath.join(folder, location.replace("\\", "/")))
     if path.startswith(("/", "..")) or "://" in location:
@@ -65,7 +59,7 @@ def resolve_path(reference: str, folder: str = "") -> str:
 
 
 def read_file(files: FileSource, reference: str, folder: str = "") -> str:
-    """The text of a referenced file, without a byte order mark. Raises `NotImportable` if it is not available."""
+    """Return the text of a referenced file without a byte order mark. Raises `NotImportable` if it is not available."""
     path = resolve_path(reference, folder)
     text = files.read(path)
     if text is None:
@@ -74,7 +68,7 @@ def read_file(files: FileSource, reference: str, folder: str = "") -> str:
 
 
 def matching_paths(files: FileSource, reference: str, folder: str = "") -> list[str]:
-    """The paths that match a pattern such as `tests/*.yaml`; a path without wildcards is returned as it is."""
+    """Return the paths that match a pattern such as `tests/*.yaml`; a path without wildcards is returned as it is."""
     path = resolve_path(reference, folder)
     if not _WILDCARDS & set(path):
         return [path]
@@ -82,9 +76,9 @@ def matching_paths(files: FileSource, reference: str, folder: str = "") -> list[
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """As `PurePosixPath.full_match`, which Python 3.12 lacks; the time is bounded for any number of `**`."""
+    """Match like `PurePosixPath.full_match`, which Python 3.12 lacks, in bounded time for any number of `**`."""
     names, steps = path.split("/"), pattern.split("/")
-    matched = {0}  # numbers of leading names that the steps so far can match
+    matched = {0}
     for position, step in enumerate(steps):
         if not matched:
             return False

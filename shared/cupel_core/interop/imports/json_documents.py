@@ -1,4 +1,4 @@
-"""Parsing of untrusted JSON within limits; the result is plain JSON."""
+"""Parses untrusted JSON within limits; the result is plain JSON."""
 
 import json
 from itertools import count
@@ -13,13 +13,13 @@ _MAX_KEY = 40
 
 
 class InvalidDocument(ValueError):
-    """An import file that cannot be read; the message tells its author what to change."""
+    """An import file cannot be read; the message tells its author what to change."""
 
 
 def from_json(text: str, name: str, *, refuse_duplicates: bool = False) -> Any:
     """Parse JSON; `name` identifies the text in errors. Raises `InvalidDocument`.
 
-    Of a key that occurs twice, the last value counts, as in JavaScript, unless that is refused.
+    If a key occurs twice, the last value counts, as in JavaScript, unless duplicates are refused.
     """
     pairs_hook = without_duplicates if refuse_duplicates else None
     try:
@@ -36,24 +36,23 @@ def from_json(text: str, name: str, *, refuse_duplicates: bool = False) -> Any:
 
 
 def error_line(error: json.JSONDecodeError) -> int:
-    """Return the line of an error. That of a text which was cut off is its last line, not an empty one behind it."""
+    """Return the line of an error. In a text that was cut off, this is the last line, not an empty one behind it."""
     return error.doc.count("\n", 0, min(error.pos, len(error.doc.rstrip()))) + 1
 
 
 def from_jsonl(text: str, name: str) -> list[tuple[int, Any]]:
-    """The value of each line that is not blank, with its line number (from 1). Raises `InvalidDocument`."""
+    """Return the value of each line that is not blank, with its line number (from 1). Raises `InvalidDocument`."""
     lines = enumerate(text.removeprefix("\N{BYTE ORDER MARK}").split("\n"), start=1)
     return [(number, from_json(line, f"{name} line {number}")) for number, line in lines if line.strip()]
 
 
 def to_json(value: Any, indent: int | None = None) -> str:
-    """Serialize like JavaScript's `JSON.stringify`."""
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
 
 
 def to_plain_json(value: Any, name: str) -> Any:
-    """A copy as plain JSON: keys are strings, and 1.0 becomes 1 as in JavaScript.
+    """Return a copy as plain JSON: keys are strings, and 1.0 becomes 1 as in JavaScript.
 
     Raises `InvalidDocument` for other values and beyond the limits of size and depth.
     """

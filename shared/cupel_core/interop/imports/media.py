@@ -1,6 +1,7 @@
-"""Images and PDFs of an import: data URLs in its text, and files that were sent along. Nothing is fetched.
+"""Reads the images and PDFs of an import from data URLs in its text and from files that were sent along.
 
-Within templates a file is a short reference, so that its content is neither rendered nor repeated for each case.
+Nothing is fetched. Within templates a file is a short reference, so that its content is neither rendered nor repeated
+for each case.
 """
 
 import re
@@ -21,30 +22,27 @@ _MAX_NAME_LENGTH = 200
 
 
 class ImportedMedia:
-    """It collects the images and PDFs that an import has found so far."""
-
     def __init__(self, files: FileSource) -> None:
         self._files = files
         self.data_urls: dict[str, str] = {}
-        """It has the data URLs of files within the text, by the file's id."""
         self._infos: dict[str, FileInfo] = {}
         self._names: dict[str, str] = {}
 
     def variable(self, value: Any) -> Any:
-        """A variable's value, with a reference in place of a path or a data URL of an image or a PDF."""
+        """Return a variable's value, with a reference in place of a path or a data URL of an image or a PDF."""
         if not isinstance(value, str):
             return value
         if value.startswith("data:") and ";base64," in value[:100]:
             try:
                 return f"cupel-file:{self._id_of_data_url(value)}"
             except NotImportable:
-                return value  # Perhaps no image, but some text that is used as one.
+                return value
         if value.startswith(SCHEME) and value.lower().endswith(SUFFIXES):
             return f"cupel-file:{self._id_at(value.removeprefix(SCHEME))}"
         return value
 
     def part(self, kind: PartType, location: str, name: Any = None, detail: Any = None) -> FilePart:
-        """A part from a data URL, a path or a reference. Raises `NotImportable`."""
+        """Return a part from a data URL, a path or a reference. Raises `NotImportable`."""
         if match := _REFERENCE.fullmatch(location.strip()):
             found = match[1]
         elif location.startswith("data:"):
@@ -81,7 +79,7 @@ class ImportedMedia:
 
 
 def read_content(content: Sequence[Any], role: MessageRole, media: ImportedMedia) -> Message:
-    """A message from parts as the formats of providers and Inspect write them. Raises `NotImportable`."""
+    """Return a message from parts as the formats of providers and Inspect write them. Raises `NotImportable`."""
     parts = tuple(_part(each, media) for each in content)
     if all(isinstance(part, TextPart) for part in parts):
         return Message(role, "".join(part.text for part in parts if isinstance(part, TextPart)))
@@ -91,7 +89,7 @@ def read_content(content: Sequence[Any], role: MessageRole, media: ImportedMedia
 
 
 def check_texts(message: Message) -> Message:
-    """Raises `NotImportable` if a text has a reference, which would be sent as it is."""
+    """Raise `NotImportable` if a text has a reference, which would be sent as it is."""
     if "cupel-file:" in message.spoken_text:
         raise NotImportable("a variable with an image or a PDF is in a text; it can be the address in a part only")
     return message
@@ -112,7 +110,6 @@ def _part(part: Any, media: ImportedMedia) -> MessagePart:
 
 
 def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
-    """Yield where a part may have its file, in the formats of OpenAI, Anthropic, Google, Bedrock and Inspect."""
     url, source, file = part.get("image_url"), part.get("source"), part.get("file")
     yield PartType.IMAGE, url.get("url") if isinstance(url, Mapping) else url, None
     yield PartType.IMAGE, _of_bedrock(part.get("image"), "image"), None
@@ -130,14 +127,13 @@ def _locations(part: Mapping[str, Any]) -> Iterator[tuple[PartType, Any, Any]]:
 
 
 def _of_source(source: Mapping[str, Any]) -> Any:
-    """Return content as a data URL, and an address or a variable as it is."""
     if source.get("type") == "base64":
         return _data_url(str(source.get("media_type")), source.get("data"))
     return source.get("url")
 
 
 def _of_bedrock(value: Any, family: str) -> Any:
-    """`{format, source: {bytes}}` as a data URL; other values as they are."""
+    """Return `{format, source: {bytes}}` as a data URL, and other values as they are."""
     if not isinstance(value, Mapping):
         return value
     source, suffix = value.get("source"), str(value.get("format")).lower()
@@ -149,7 +145,6 @@ def _bytes_of(source: Any) -> Any:
 
 
 def _data_url(media_type: str, data: Any) -> str | None:
-    """None for what is no text; a variable with a file stays one."""
     if not isinstance(data, str):
         return None
     return data if _REFERENCE.fullmatch(data.strip()) else f"data:{media_type};base64,{data}"

@@ -1,5 +1,3 @@
-"""Imports multiple-choice questions with the wording of Inspect's `multiple_choice()` and its check of the letter."""
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,7 +16,6 @@ class Choices(NamedTuple):
 
 
 def read_choices(value: Any, sample: Sample) -> Choices:
-    """Read choices as Inspect does: a text is split at commas, or else at spaces; ARC has texts and labels."""
     labels: list[str] = []
     if isinstance(value, Mapping):
         named, value = value.get("label"), value.get("text")
@@ -33,7 +30,6 @@ def read_choices(value: Any, sample: Sample) -> Choices:
 
 
 def with_choices(message: Message, choices: list[Any], target: str | list[str], where: str) -> Message:
-    """Replace the text by the prompt of Inspect's `multiple_choice()`; files follow it. Raises `InvalidDocument`."""
     if target and (error := choice_error({"target": target, "choices": len(choices)})):
         raise InvalidDocument(f"{where} has choices, so it {error}")
     asked = TextPart(_prompt(message.spoken_text, choices, target))
@@ -45,11 +41,6 @@ def choice_assertions(target: str | list[str], choices: list[Any]) -> tuple[Asse
 
 
 def letters_of(answer: Any, choices: Choices, sample: Sample) -> list[str]:
-    """Return the letters of the right choices.
-
-    An answer is a letter, the text of a choice, its label in the file, or a number of JSON, which counts from 0 as in
-    the datasets of Hugging Face.
-    """
     given = answer if isinstance(answer, list) else [answer]
     return [_letter(each, choices, sample) for each in given if texts_of(each)]
 
@@ -76,7 +67,6 @@ def _letter(answer: Any, choices: Choices, sample: Sample) -> str:
 
 
 def _prompt(question: str, choices: list[Any], target: str | list[str]) -> str:
-    """Return the prompt of Inspect's `multiple_choice()`, with `multiple_correct` if the target has several letters."""
     letters = letters_for(choices)
     options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=True))
     is_multiple = bool(target) and has_several_answers(target)

@@ -1,4 +1,4 @@
-"""Recognizes files that are not the samples themselves, and says what they are and which command reads them."""
+"""Recognizes files that do not contain samples, and says what they are and which command reads them."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _JSON_STARTS = ("{", "[")
 
 
 def refuse_other_text(text: str) -> None:
-    """Raises `InvalidDocument` for a text that is no samples in any format."""
+    """Raise `InvalidDocument` for a text that has no samples in any format."""
     start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")
     if kind := kind_of(start[:_MAX_SIGNATURE].encode(errors="replace")):
         raise InvalidDocument(f"is {kind}")
@@ -35,14 +35,13 @@ def refuse_other_text(text: str) -> None:
 
 
 def is_promptfoo_text(text: str) -> bool:
-    """Return whether a YAML text has the keys of promptfoo's configurations."""
     found = {match[1] for match in _PROMPTFOO_KEYS.finditer(text)}
     is_definition = _DEFINITION_KEYS.search(text) is not None
     return not is_definition and "prompts" in found and bool(found & {"providers", "targets", "tests", "defaultTest"})
 
 
 def refuse_other_row(fields: Mapping[str, Any], where: str) -> None:
-    """Raises `InvalidDocument` for a row of another tool's file, if another command reads it."""
+    """Raise `InvalidDocument` for a row of another tool's file, if another command reads it."""
     names = fields.keys()
     if {"scenarioId", "probeIndex"} <= names or {"scenarioId", "runId"} <= names:
         raise InvalidDocument(
@@ -65,7 +64,7 @@ def refuse_other_row(fields: Mapping[str, Any], where: str) -> None:
 
 
 def refuse_columns(fields: Mapping[str, Any]) -> None:
-    """Raises `InvalidDocument` for an object that is a whole table by columns, as pandas writes by default."""
+    """Raise `InvalidDocument` for an object that is a whole table by columns, as pandas writes by default."""
     values = list(fields.values())
     is_split = {"columns", "data"} <= fields.keys() <= {"columns", "data", "index"}
     if is_split or (len(values) > 1 and (_are_lists(values) or _are_numbered(fields))):
@@ -85,7 +84,6 @@ def _are_lists(values: list[Any]) -> bool:
 
 
 def _are_numbered(fields: Mapping[str, Any]) -> bool:
-    """Return whether rows by number are in columns, or columns in rows by number."""
     if not all(isinstance(each, Mapping) and each for each in fields.values()):
         return False
     inner = {str(name) for each in fields.values() for name in each}
@@ -93,7 +91,6 @@ def _are_numbered(fields: Mapping[str, Any]) -> bool:
 
 
 def is_inspect_sample(fields: Mapping[str, Any]) -> bool:
-    """Return whether this is a sample of a log of Inspect, with what a model answered."""
     return {"input", "target", "epoch"} <= fields.keys() and bool(fields.keys() & {"messages", "scores", "output"})
 
 
@@ -102,7 +99,7 @@ def is_promptfoo_results(fields: Mapping[str, Any]) -> bool:
 
 
 def promptfoo_configuration(text: str) -> str:
-    """Return the configuration in a result file of promptfoo; any other text as it is."""
+    """Return the configuration in a result file of promptfoo, and any other text as it is."""
     start = text.lstrip("\N{BYTE ORDER MARK} \t\r\n")
     if not start.startswith("{") or '"results"' not in start or '"config"' not in start:
         return text
@@ -115,7 +112,7 @@ def promptfoo_configuration(text: str) -> str:
 
 
 def lm_eval_fields(fields: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
-    """The row behind a sample that lm-evaluation-harness logged, with its prompt; None for other rows."""
+    """Return the row behind a sample that lm-evaluation-harness logged, with its prompt, or None for other rows."""
     if not (isinstance(fields.get("doc"), Mapping) and "arguments" in fields and "resps" in fields):
         return None
     prompts = _lm_eval_prompts(fields["arguments"])
@@ -128,7 +125,7 @@ def lm_eval_fields(fields: Mapping[str, Any], where: str) -> Mapping[str, Any] |
 
 
 def _lm_eval_prompts(arguments: Any) -> list[str]:
-    """Older versions write lists, newer ones `{gen_args_0: {arg_0, arg_1}}`."""
+    """Read the prompts: older versions write lists, newer ones `{gen_args_0: {arg_0, arg_1}}`."""
     requests = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     if not isinstance(requests, list):
         return []

@@ -1,6 +1,6 @@
 """Reads the rows of a table: CSV with any common separator, JSON Lines, a JSON array, or JSON values one after another.
 
-A file is read whole or not at all: the first row that cannot be read is named, with what to change.
+A file is read whole or not at all. The error names the first unreadable row and what to change.
 """
 
 import csv
@@ -24,12 +24,10 @@ _MAX_DIGITS = 100
 _SNIFFED_ROWS = 20
 _OPEN_LIST = "the list, which has no ] at its end"
 _WRAPPERS = ("data", "rows", "examples", "samples", "instances", "questions")
-"""A JSON object may have its list of rows in one of these fields."""
 
 
 class TableRow(NamedTuple):
     where: str
-    """Messages name the row by this text, such as `line 3`."""
     fields: Mapping[str, Any]
 
     @property
@@ -38,7 +36,6 @@ class TableRow(NamedTuple):
 
     @property
     def repeats_names(self) -> bool:
-        """Whether the row is the line of names once more, as where tables were put one after another."""
         return len(self.fields) > 1 and all(value == name for name, value in self.fields.items())
 
 
@@ -60,7 +57,7 @@ def read_csv(text: str) -> Iterator[TableRow]:
 
 
 def find_separator(text: str) -> str:
-    """Return the separator that makes the most cells of the header, and as many of the first rows if there is one."""
+    """Return the separator that makes the most cells of the header; one that also fits the first rows is preferred."""
     return max(SEPARATORS, key=lambda separator: _cells_by(separator, text))
 
 
@@ -75,7 +72,6 @@ def _cells_by(separator: str, text: str) -> tuple[bool, int]:
 
 
 def _records(text: str, separator: str, skipped_lines: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the line on which it starts."""
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1 + skipped_lines
         raise InvalidDocument(f"line {line} has a NUL character, so this is not a text; remove it from the file")
@@ -104,7 +100,6 @@ def _csv_problem(error: str, line: int, text: str) -> str:
 
 
 def _column_names(header: list[str]) -> list[str]:
-    """Return the names without the spaces around them; a column without a name has an empty one."""
     names = [name.strip() for name in header]
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
@@ -117,7 +112,7 @@ def _column_names(header: list[str]) -> list[str]:
 
 
 def _row(number: int, line: int, names: list[str], cells: list[str]) -> TableRow:
-    """Unnamed columns are left out, such as the row numbers that pandas writes."""
+    """Return the row without unnamed columns, such as the row numbers that pandas writes."""
     where = f"row {number:,} (line {line:,})"
     while len(cells) > len(names) and not cells[-1].strip():
         cells = cells[:-1]
@@ -161,7 +156,6 @@ def _array_rows(document: "_JsonText") -> Iterator[TableRow]:
 
 
 def _values(document: "_JsonText") -> Iterator[tuple[int, Any]]:
-    """Yield each value that is left, with the line on which it starts."""
     while not document.is_at_end:
         if document.take(","):
             raise InvalidDocument(
@@ -171,7 +165,6 @@ def _values(document: "_JsonText") -> Iterator[tuple[int, Any]]:
 
 
 def _wrapped(value: Any) -> list[Any] | None:
-    """Return the rows in an object with one known list of rows; None for other values."""
     if not isinstance(value, dict):
         return None
     if len(value) == 1 and [] in value.values() and value.keys() <= set(_WRAPPERS):
@@ -196,7 +189,7 @@ def _json_row(where: str, value: Any) -> TableRow:
 
 
 class _JsonText:
-    """A text of JSON values, which are read one after another. Its errors name the line where something is missing."""
+    """Reads JSON values one after another. Its errors name the line where something is missing."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -214,13 +207,11 @@ class _JsonText:
 
     @property
     def line(self) -> int:
-        """It is the number of the line on which the next value starts."""
         self._line += self._text.count("\n", self._counted, self._position)
         self._counted = self._position
         return self._line
 
     def take(self, character: str) -> bool:
-        """Read this character, if it is the next one."""
         if not self._text.startswith(character, self._position):
             return False
         self._position += 1
@@ -243,7 +234,6 @@ class _JsonText:
         return value
 
     def separator_problem(self, number: int) -> str:
-        """Say what is wrong behind a sample of a list that neither continues nor ends."""
         if self.is_at_end:
             return self._cut_off(_OPEN_LIST)
         before = self._line_of(len(self._text[: self._position].rstrip()))
@@ -294,7 +284,6 @@ class _JsonText:
         return self._text.count("\n", 0, position) + 1
 
     def _shown(self, position: int) -> str:
-        """Return the beginning of the line, or what is around the position in a long one."""
         start = self._text.rfind("\n", 0, position) + 1
         line = self._text[start : start + max(_MAX_LINE, position - start + _MAX_SHOWN)].split("\n", 1)[0]
         if position - start < _MAX_SHOWN:
@@ -303,7 +292,8 @@ class _JsonText:
 
 
 def _parse_integer(digits: str) -> int:
-    """Parse an integer. One of more digits than Python converts is cut: `json_limit_error` refuses it by its field."""
+    """Parse an integer. One with more digits than Python converts is cut; `json_limit_error` refuses it by its
+    field."""
     return int(digits[:_MAX_DIGITS])
 
 

@@ -22,7 +22,6 @@ _ROLES = {str(role): role for role in MessageRole} | {
     "bot": MessageRole.ASSISTANT,
 }
 _EXAMPLE_ROLES = {"example_user": MessageRole.USER, "example_assistant": MessageRole.ASSISTANT}
-"""By these names, the system messages of OpenAI's evals mark few-shot examples."""
 _CHAT_START = re.compile(r"""\[\s*\{\s*(["'])(role|from|content|value)\1""")
 _ROLE_KEY = re.compile(r"""["'](role|from)["']""")
 _QUOTE = re.compile("""["']""")
@@ -38,7 +37,7 @@ class OpeningChat(NamedTuple):
 
 
 def read_messages(value: Any, sample: Sample, *, has_answer: bool) -> OpeningChat:
-    """Read what a sample asks. If a chat ends with an answer, this is the expected one, unless the sample has another.
+    """Read the messages of a sample. An answer at the end is the expected one, unless the sample has another.
 
     A model answers a user, so if there are only system messages, the last one becomes the user's.
     """
@@ -58,9 +57,9 @@ def read_messages(value: Any, sample: Sample, *, has_answer: bool) -> OpeningCha
 
 
 def parse_chat(text: str, column: str, sample: Sample) -> Any:
-    """Parse the text of a column of chats: messages in JSON or as Python prints them. Other text is left as it is.
+    """Parse messages in a column of chats: JSON, or what Python prints. Other text is left as it is.
 
-    Raises `InvalidDocument` for text that begins like JSON and is no list of messages, which is never what is asked.
+    Raises `InvalidDocument` for text that begins like JSON and is no list of messages, which is never a question.
     """
     if not _JSON_START.match(text):
         return text
@@ -86,7 +85,6 @@ def _without_answer(messages: tuple[Message, ...], sample: Sample, *, has_answer
 
 
 def _parsed(value: Any, sample: Sample) -> Any:
-    """Parse messages in a table: they are JSON, or what Python prints, as pandas writes them."""
     if not isinstance(value, str):
         return value
     start = _CHAT_START.match(value.lstrip())
@@ -96,7 +94,6 @@ def _parsed(value: Any, sample: Sample) -> Any:
 
 
 def _parse_json_or_literal(text: str, what: str) -> Any:
-    """Parse JSON, or what Python prints if its first quote is a single one."""
     quote = _QUOTE.search(text)
     if quote and quote[0] == "'":
         return _literal(text.strip(), what)
@@ -166,7 +163,7 @@ def _tool_call(value: Any, number: int, sample: Sample) -> ToolCall:
 
 
 def _check_calls(messages: tuple[Message, ...], sample: Sample) -> None:
-    """Providers refuse results of calls that were not made."""
+    """Check that every result belongs to a call: providers refuse others."""
     made: set[str] = set()
     for message in messages:
         made |= {call.id for call in message.tool_calls}

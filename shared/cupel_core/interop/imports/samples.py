@@ -1,4 +1,4 @@
-"""Defines a sample of a dataset as its file has it, and the notes that a report has once for all samples concerned."""
+"""Defines a sample of a dataset as its file has it, and notes that a report combines for all samples concerned."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -16,8 +16,6 @@ _MAX_NAME_LENGTH = 500
 
 @dataclass
 class Notes:
-    """It collects what a report says once for all samples concerned: how many they are, and where the first is."""
-
     report: ImportReport
     counts: dict[tuple[str, str, bool], tuple[str, int]] = field(default_factory=dict)
 
@@ -40,8 +38,6 @@ class Notes:
 
 @dataclass(frozen=True)
 class Sample:
-    """It has a sample as written, its place in the file, and how the import compares answers."""
-
     where: str
     fields: Mapping[str, Any]
     scorer: DatasetScorer | None
@@ -55,13 +51,13 @@ class Sample:
 
 
 class UsedNames:
-    """It has the names of the scenarios so far. Results are told apart by them, so that each is used once."""
+    """Numbers repeated names of scenarios: results are distinguished by name."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
 
     def add(self, name: str) -> str:
-        """Return the name, or with the first number that makes it another one. Without a name, there is none."""
+        """Return the name, with a number if it was used before, or an empty name if there is none."""
         unique, number = name, self._next.get(name, 1)
         while name and unique in self._next:
             number += 1
@@ -82,5 +78,4 @@ def non_empty(sample: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def sample_name(value: Any) -> str:
-    """Return the name of a scenario from a sample's id or name."""
     return "" if value is None else single_line(str(value))[:_MAX_NAME_LENGTH]

@@ -1,4 +1,4 @@
-"""Reading the files of an import, as tasks of the sandbox: YAML, templates and path patterns are programs."""
+"""Runs the reading of imports as tasks of the sandbox, since YAML, templates and path patterns can take any time."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Makes assertions of the expected answers of a dataset; `SCORERS` lists what `--scorer` may be."""
+"""Makes assertions of the expected answers of a dataset; `SCORERS` lists the values of `--scorer`."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,7 +10,6 @@ from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.interop.imports.samples import Sample
 
 type AnswerComparison = Callable[[list[str]], tuple[Assertion, ...]]
-"""It makes the assertions for one or several expected answers, of which one must be given."""
 
 _LONG_ANSWER = 100
 

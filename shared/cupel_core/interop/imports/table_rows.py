@@ -43,7 +43,7 @@ def normalize_column(name: str) -> str:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """It has the columns of a file as it writes them, in the order in which a row's value is looked for."""
+    """Holds the names of a file's columns, in the order in which a row's value is looked for."""
 
     input: tuple[str, ...]
     answer: tuple[str, ...]
@@ -52,7 +52,6 @@ class TableColumns:
     choices: tuple[str, ...] = ()
 
     def instruction_and_input(self) -> tuple[str, str] | None:
-        """Return the two columns of Alpaca's format, which are asked together; None if the file does not have both."""
         found = {normalize_column(name): name for name in self.input}
         return (found["instruction"], found["input"]) if {"instruction", "input"} <= found.keys() else None
 
@@ -85,7 +84,7 @@ def find_columns(
 
 
 def _check_spellings(chosen: Iterable[str], names: Iterable[str]) -> None:
-    """Raise `InvalidDocument` if a chosen column has a name that another one differs from in its spelling only."""
+    """Raise `InvalidDocument` if a chosen column differs from another one in spelling only."""
     for column in chosen:
         same = [name for name in names if normalize_column(name) == normalize_column(column)]
         if len(same) > 1:
@@ -93,7 +92,6 @@ def _check_spellings(chosen: Iterable[str], names: Iterable[str]) -> None:
 
 
 def _by_normalized_name(columns: Iterable[str]) -> dict[str, str]:
-    """Of columns that differ only in what is normalized away, the first counts."""
     names: dict[str, str] = {}
     for column in columns:
         names.setdefault(normalize_column(column), column)
@@ -101,7 +99,6 @@ def _by_normalized_name(columns: Iterable[str]) -> dict[str, str]:
 
 
 def _named(names: Mapping[str, str], chosen: str | None, option: str) -> tuple[str, ...]:
-    """Return the column that an option names, and nothing without one."""
     if chosen is None:
         return ()
     if normalize_column(chosen) not in names:
@@ -114,7 +111,6 @@ def _known(names: Mapping[str, str], known: Iterable[str]) -> tuple[str, ...]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Join names of columns for a message: long names are shortened, and at most `_MAX_LISTED` are listed."""
     shown = [name if len(name) <= 40 else f"{name[:40]}…" for name in names]
     more = f", and {len(shown) - _MAX_LISTED} more" if len(shown) > _MAX_LISTED else ""
     return ", ".join(shown[:_MAX_LISTED]) + more
@@ -131,7 +127,6 @@ _LM_EVAL_COLUMNS = TableColumns(("input",), ("target",), ("id",))
 _CHATS = frozenset({"messages", "conversations", "conversation", "dialog"})
 """In columns with these names, text that begins like JSON is a chat."""
 _ROW_FIELDS = ("metadata", "vars")
-"""These columns have an object of further values, as Cupel and other tools write them."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +138,6 @@ class _Question:
 
 @dataclass(frozen=True)
 class TableReader:
-    """Reads the rows of one file, whose columns are known."""
-
     columns: TableColumns
 
     def read(self, sample: Sample) -> Scenario:
@@ -210,7 +203,6 @@ class TableReader:
 
 
 def _nested_question(value: Mapping[str, Any], column: str, sample: Sample) -> Any:
-    """Return the question in an object: its known column, or its only text. MLflow has `inputs: {question}`."""
     known = find_columns(value, ColumnMapping(), needs_input=False).input
     texts = [part for part in value.values() if isinstance(part, str)]
     if known and is_given(value[known[0]]):
@@ -222,7 +214,6 @@ def _nested_question(value: Mapping[str, Any], column: str, sample: Sample) -> A
 
 
 def _nested_answer(value: Any) -> Any:
-    """Return the answers in an object: SQuAD has `answers: {text: […]}`, MLflow `expectations: {expected_response}`."""
     if not isinstance(value, Mapping):
         return value
     known = find_columns(value, ColumnMapping(), needs_input=False).answer
@@ -249,7 +240,6 @@ def _metadata(fields: Mapping[str, Any], targets: list[str], sample: Sample, wit
 
 
 def _object(value: Any, sample: Sample) -> Mapping[str, Any] | None:
-    """Return an object, which may be JSON text in a table; None for other values."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = from_json(value, sample.where)

@@ -62,7 +62,6 @@ def decode_text(content: bytes) -> str:
 
 
 def kind_of(content: bytes) -> str | None:
-    """Say what a file is that is not text, and what to do with it; None for any other file."""
     if content.startswith(_GZIP):
         return "compressed with gzip; unpack it first: `gunzip`"
     if content.startswith(_ZIP):
@@ -94,17 +93,15 @@ def _kind_of_zip(content: bytes) -> str:
 
 
 def _is_inspect_log(content: bytes) -> bool:
-    """Return whether a zip archive has the parts of a log; an unfinished one has a journal in place of a header."""
     return b"_journal/start.json" in content or b"header.json" in content
 
 
 _CONVERSION = "convert it with `inspect log dump FILE > log.json` and import that"
 _NOT_READ = ("events", "store", "timelines")
-"""What happened during a sample, which is most of a log."""
+"""These parts record events during a sample, and are most of a log."""
 
 
 def _inspect_samples(content: bytes) -> str:
-    """Return the samples of a log of Inspect as a JSON array, in the order of epochs and ids."""
     try:
         with ZipFile(BytesIO(content)) as archive:
             parts = [part for part in archive.infolist() if _is_sample(part)]
@@ -113,7 +110,7 @@ def _inspect_samples(content: bytes) -> str:
             samples = [_inspect_sample(part.filename, archive.read(part)) for part in parts]
     except (BadZipFile, zlib.error, EOFError) as error:
         raise InvalidDocument(f"is a damaged log of Inspect: {error}") from None
-    except (NotImplementedError, RuntimeError):  # another compression, or an encrypted archive
+    except (NotImplementedError, RuntimeError):  # The archive is encrypted or has another compression.
         raise InvalidDocument(f"is a log of Inspect whose compression Python cannot read; {_CONVERSION}") from None
     return f"[{',\n'.join(map(to_json, sorted(samples, key=_sample_order)))}]"
 
@@ -158,7 +155,6 @@ def _decoded(content: bytes, encoding: str) -> str:
 
 
 def _not_utf8(content: bytes, position: int) -> str:
-    """Say which line is not UTF-8, and how it reads in Windows-1252, which programs write that do not say UTF-8."""
     if b"\0" in content[:4_000]:
         return "is a binary file, not text"
     line = content.count(b"\n", 0, position) + 1

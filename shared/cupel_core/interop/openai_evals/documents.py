@@ -1,6 +1,6 @@
-"""Evals, runs and output items as OpenAI's service returns them.
+"""Defines evals, runs and output items as OpenAI's service returns them.
 
-A value that does not exist is null, also where the clients' models require one: programs test `if run.error`.
+A value that does not exist is null, even where the clients' models require one: programs test `if run.error`.
 """
 
 import json
@@ -71,7 +71,6 @@ def eval_document(evaluation: OpenAIEval) -> Document:
 
 
 def _config_document(config: Mapping[str, Any]) -> Document:
-    """Stored answers have a sample."""
     is_custom = config["type"] == "custom"
     item = config["item_schema"] if is_custom else _ANSWER_SCHEMA
     includes_sample = bool(config.get("include_sample_schema")) or not is_custom
@@ -101,7 +100,6 @@ def run_document(eval_run: OpenAIRun, page_url: str) -> Document:
 
 
 def _model(eval_run: OpenAIRun) -> str:
-    """Empty for a run that asks no model."""
     return "" if eval_run.is_recorded else from_target(eval_run.run.plan.targets[0].model)
 
 
@@ -140,7 +138,6 @@ def _criteria_results(eval_run: OpenAIRun) -> Iterator[Document]:
 
 
 def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
-    """Yield the usage of each model that was called: those under test and all others."""
     uses: dict[str, ModelCalls] = {}
     for column in _columns(eval_run):
         for kind, cost in column.totals.costs.items():
@@ -154,7 +151,7 @@ def _usages(eval_run: OpenAIRun) -> Iterator[Document]:
 
 
 def _all_calls(cost: CostTotal) -> ModelCalls:
-    """Calls of a target are counted without their model, because all of them are of one."""
+    """Return all calls. Calls of a target are counted without their model, because all of them have the same."""
     return ModelCalls(cost.calls, cost.input_tokens, cost.output_tokens)
 
 
@@ -206,7 +203,7 @@ def _results(output_item: EvalOutputItem) -> Iterator[Document]:
 
 
 def _is_of(result: AssertionResult, assertion: Assertion) -> bool:
-    """The verdict on a scenario's criteria may precede the results of the assertions."""
+    """Return whether the result is the assertion's; the verdict on a scenario's criteria may precede these."""
     return (result.type, result.metric) == (assertion.type, assertion.metric)
 
 
@@ -229,7 +226,6 @@ def _grader_error(result: AssertionResult) -> Document | None:
 
 
 def _judge_sample(output_item: EvalOutputItem, assertion: Assertion, result: AssertionResult) -> Document:
-    """Return the judge's messages, reply and usage as the sample of a result."""
     params, reply = assertion.value.get("params", {}), result.judge_reply
     asked = judge_input(assertion, output_item.view)
     return {
@@ -248,7 +244,6 @@ def _judge_sample(output_item: EvalOutputItem, assertion: Assertion, result: Ass
 
 
 def _graded_json(assertion: Assertion, reply: JudgeReply) -> str:
-    """The verdict in the form of the service's graders: steps that lead to a result."""
     said = json.loads(reply.text)
     result = said["score" if assertion.kind == "score-model" else "label"]
     steps = [{"description": said["reason"], "conclusion": str(result)}]
@@ -280,7 +275,6 @@ def _usage_of(usage: Usage) -> Document:
 
 
 def _input(conversation: ConversationState | None) -> list[Document]:
-    """Return the messages before the answer."""
     messages = conversation.messages if conversation else ()
     asked = messages[:-1] if conversation and conversation.is_answered else messages
     return [{"role": str(message.role), "content": message.text} for message in asked]

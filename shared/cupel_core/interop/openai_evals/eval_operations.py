@@ -1,4 +1,4 @@
-"""OpenAI's Evals API: evals, their runs and output items."""
+"""Serves OpenAI's Evals API: evals, their runs and output items."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -191,6 +191,6 @@ def _run(call: Call, found: runs.OpenAIRun, more: Mapping[str, Any] = MappingPro
 
 
 def _ignored(body: OpenAIRequest) -> dict[str, Any]:
-    """Absent if no field of the request was ignored, as in all responses of OpenAI's service."""
+    """Return the ignored fields; like OpenAI's service, the response omits this field if there are none."""
     fields = list(islice(ignored_fields(body), _MAX_IGNORED_FIELDS))
     return {"ignored_parameters": fields} if fields else {}

@@ -1,4 +1,4 @@
-"""Evals: a definition each, whose assertions are the graders. The data comes with the runs."""
+"""Stores each eval as a definition whose assertions are the graders. The data comes with the runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ class OpenAIEval(NamedTuple):
 
 
 def create(workspace: str, body: CreateOpenAIEval, now: datetime) -> OpenAIEval:
-    """Raises Invalid, naming the invalid fields."""
+    """Create an eval. Raises Invalid, naming the invalid fields."""
     config = body.data_source_config.model_dump(mode="json")
     record = EvalRecord(new_id("def"), now, config, body.metadata)
     assertions = [to_assertion(grader) for grader in body.graders()]
@@ -51,7 +51,7 @@ def create(workspace: str, body: CreateOpenAIEval, now: datetime) -> OpenAIEval:
 
 
 def get(workspace: str, eval_id: str) -> OpenAIEval:
-    """NotFound for an unknown or deleted eval, and for a definition that was not created as an eval."""
+    """Return an eval. Raises NotFound if it is unknown or deleted, or the definition was not created as an eval."""
     record = openai_evals.get(workspace, eval_id)
     try:
         return _eval(record, catalog.get(workspace, eval_id))
@@ -60,7 +60,7 @@ def get(workspace: str, eval_id: str) -> OpenAIEval:
 
 
 def update(workspace: str, eval_id: str, body: UpdateOpenAIEval, now: datetime) -> OpenAIEval:
-    """Change the fields that are given; null metadata removes it. Conflict if the eval was changed at the same time."""
+    """Change the given fields; null removes metadata. Raises Conflict if the eval was changed at the same time."""
     record, before = get(workspace, eval_id).record, definitions.get(workspace, eval_id)
     if "metadata" in body.model_fields_set:
         record = replace(record, metadata=body.metadata)
@@ -70,13 +70,13 @@ def update(workspace: str, eval_id: str, body: UpdateOpenAIEval, now: datetime) 
 
 
 def delete(workspace: str, eval_id: str, now: datetime, has_time: Callable[[], bool]) -> None:
-    """Erase the eval with its data, its runs and everything said in them."""
+    """Erase the eval with its data, its runs and their conversations."""
     get(workspace, eval_id)
     erasure.erase_definition(workspace, eval_id, now, has_time)
 
 
 def list_evals(workspace: str, after: str | None, *, oldest_first: bool, by_update: bool) -> Iterator[OpenAIEval]:
-    """The evals after `after`, read lazily. NotFound for an unknown `after`."""
+    """Yield the evals after `after`, read lazily. Raises NotFound for an unknown `after`."""
     if by_update:
         return _by_update(workspace, after, oldest_first=oldest_first)
     start = None if after is None else openai_evals.get(workspace, after)
@@ -84,7 +84,7 @@ def list_evals(workspace: str, after: str | None, *, oldest_first: bool, by_upda
 
 
 def _by_update(workspace: str, after: str | None, *, oldest_first: bool) -> Iterator[OpenAIEval]:
-    """No index has the times of updates, so this reads the heads of all evals."""
+    """Yield evals by their update. No index has these times, so the heads of all evals are read."""
     records = {each.definition_id: each for each in openai_evals.list_evals(workspace, None, 100, oldest_first=True)}
     heads = definitions.get_heads(workspace, records)
     ordered = sorted(heads.values(), key=lambda head: (head.updated_at, head.id), reverse=not oldest_first)
@@ -111,7 +111,6 @@ def _eval(record: EvalRecord, definition: Definition) -> OpenAIEval:
 
 
 def _with_grader_fields(error: Invalid) -> Invalid:
-    """The fields of a definition's assertions are those of the graders they were made from."""
     prefix = "content.assertions."
     return Invalid.fields(
         replace(each, field=_grader_field(each.field.removeprefix(prefix))) if each.field.startswith(prefix) else each

@@ -1,4 +1,4 @@
-"""OpenAI's Files and Uploads: rows of data for runs of evals."""
+"""Serves OpenAI's Files and Uploads: rows of data for runs of evals."""
 
 from typing import Annotated, Any
 
@@ -97,7 +97,7 @@ def cancel_openai_upload(call: Call, upload_id: str) -> dict[str, Any]:
 
 
 def _form(http: HttpRequest, *names: str) -> dict[str, FormField]:
-    """The form that a request has. Invalid if it has other fields."""
+    """Return the form of a request. Raises Invalid if it has other fields."""
     try:
         form = read_form(http.headers.get("content-type", ""), http.body())
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Files with rows of data, in the shape of OpenAI's Files and Uploads."""
+"""Stores files with rows of data, in the shape of OpenAI's Files and Uploads."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,6 @@ from cupel_core.store.deletion_log import DeletedWhole, Deletion
 MAX_FILE_BYTES = 4 * 1024 * 1024
 """A request has at most this size: API Gateway passes a form in base64, and a function takes at most 6 MB."""
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
-"""A file that is uploaded in parts has at most this size."""
 PURPOSES = ("evals",)
 _MAX_NAME_LENGTH = 300
 _ID = re.compile(r"[a-z]{4,6}_[0-9a-z]{20,40}")
@@ -29,7 +28,7 @@ _MAX_ERRORS = 5
 
 
 def create(workspace: str, name: str | None, purpose: str | None, content: bytes, now: datetime) -> DataFile:
-    """Raises Invalid for content that is not rows of data, and TooLarge."""
+    """Store a file. Raises Invalid for content that is not rows of data, and TooLarge."""
     if purpose not in PURPOSES:
         raise Invalid.field("purpose", f"must be one of {', '.join(PURPOSES)}")
     if len(content) > MAX_FILE_BYTES:
@@ -38,17 +37,15 @@ def create(workspace: str, name: str | None, purpose: str | None, content: bytes
 
 
 def get(workspace: str, file_id: str) -> DataFile:
-    """Raises NotFound."""
     return data_files.get(workspace, file_id)
 
 
 def read(workspace: str, file_id: str) -> bytes:
-    """Raises NotFound."""
     return data_files.read_content(workspace, data_files.get(workspace, file_id))
 
 
 def delete(workspace: str, file_id: str, now: datetime) -> None:
-    """Runs that have read the file keep its rows. NotFound for an unknown file."""
+    """Delete a file. Runs that have read it keep its rows. Raises NotFound for an unknown file."""
     data_files.get(workspace, file_id)
     deletion_log.record(Deletion(RunRef(workspace, file_id), DeletedWhole.DATA_FILE), now)
     data_files.delete(workspace, file_id)
@@ -60,7 +57,7 @@ def list_files(workspace: str, after: str | None, limit: int, *, oldest_first: b
 
 
 def rows_of(workspace: str, file_id: str) -> list[dict[str, Any]]:
-    """The rows of a file. Raises Invalid for an unknown file, and for one whose lines are not rows."""
+    """Return the rows of a file. Raises Invalid for an unknown file, and for one whose lines are not rows."""
     with named_in_body("data_source.source.id"):
         content = read(workspace, file_id)
     return _rows(content, "data_source.source.id")
@@ -80,7 +77,7 @@ def get_upload(workspace: str, upload_id: str) -> DataUpload:
 
 
 def add_part(workspace: str, upload_id: str, content: bytes) -> str:
-    """The id of the part. Raises Conflict for an upload that has ended, and TooLarge."""
+    """Store a part and return its id. Raises Conflict for an upload that has ended, and TooLarge."""
     upload = data_files.get_upload(workspace, upload_id)
     _check_pending(upload)
     if not 0 < len(content) <= MAX_FILE_BYTES:
@@ -97,7 +94,10 @@ def add_part(workspace: str, upload_id: str, content: bytes) -> str:
 def complete_upload(
     workspace: str, upload_id: str, part_ids: Sequence[str], md5: str | None, now: datetime
 ) -> tuple[DataUpload, DataFile]:
-    """Repeating it returns the same file. Raises Invalid for unknown parts and for another size than announced."""
+    """Make a file of the parts. Repeating this returns the same file.
+
+    Raises Invalid for unknown parts and for another size than announced.
+    """
     upload = data_files.get_upload(workspace, upload_id)
     if upload.status is UploadStatus.COMPLETED and upload.file_id is not None:
         return upload, data_files.get(workspace, upload.file_id)
@@ -119,7 +119,7 @@ def complete_upload(
 
 
 def cancel_upload(workspace: str, upload_id: str) -> DataUpload:
-    """Delete also what a completion that crashed has left."""
+    """Cancel an upload, and delete the parts that a crashed completion may have left."""
     upload = data_files.get_upload(workspace, upload_id)
     _check_pending(upload)
     cancelled = data_files.end_upload(workspace, upload, UploadStatus.CANCELLED)
@@ -128,7 +128,7 @@ def cancel_upload(workspace: str, upload_id: str) -> DataUpload:
 
 
 def _file_id(upload_id: str) -> str:
-    """The same however often the upload is completed, so that only one file is made of it."""
+    """Return the same id however often the upload is completed, so that only one file is made of it."""
     return content_id("jsonl", upload_id.encode())
 
 
@@ -155,7 +155,6 @@ def _md5(content: bytes) -> str:
 def _store(
     workspace: str, file_id: str, name: str | None, content: bytes, now: datetime, *, takes_quotas: bool = False
 ) -> DataFile:
-    """The quotas of a file that was uploaded in parts were taken with its upload."""
     _rows(content, "file")
     if takes_quotas:
         _take_quotas(workspace, len(content))
@@ -175,7 +174,7 @@ def _named(name: str | None) -> str:
 
 
 def _rows(content: bytes, field: str) -> list[dict[str, Any]]:
-    """Raises Invalid, naming the first lines that are not rows."""
+    """Return the rows. Raises Invalid, naming the first lines that are not rows."""
     errors: list[FieldError] = []
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):

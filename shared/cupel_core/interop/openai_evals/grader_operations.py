@@ -1,4 +1,4 @@
-"""OpenAI's graders, validated and run outside of an eval."""
+"""Serves OpenAI's graders outside of an eval."""
 
 from typing import Any
 

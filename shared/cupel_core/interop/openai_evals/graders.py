@@ -28,9 +28,7 @@ class GraderRun(NamedTuple):
     name: str
     type: str
     reward: float | None
-    """None if it could not be computed."""
     rewards: Mapping[str, float]
-    """It has the reward of each part of a `multi` grader, and is empty for other graders."""
     results: Mapping[str, AssertionResult]
     models: tuple[str, ...]
     tokens: int
@@ -38,12 +36,12 @@ class GraderRun(NamedTuple):
 
 
 def validate(grader: AnyGrader) -> None:
-    """Raises Invalid, naming the invalid fields."""
+    """Raise Invalid, naming the invalid fields."""
     _assertions(grader)
 
 
 def run(workspace: str, body: RunGrader) -> GraderRun:
-    """Grade one sample. Raises what grading an answer raises."""
+    """Grade one sample. Raises the same errors as grading an answer."""
     grader, started_at = body.grader, time.monotonic()
     assertions = _assertions(grader)
     if any(each.kind == "embedding-similarity" for each in assertions.values()):
@@ -100,7 +98,6 @@ def _reward(grader: AnyGrader, rewards: Mapping[str, float]) -> float | None:
 
 
 def _assertions(grader: AnyGrader) -> dict[str, Assertion]:
-    """Return the grader's assertion by its name, or those of the parts of a `multi` grader."""
     parts: Mapping[str, Any] = grader.parts() if isinstance(grader, MultiGrader) else {grader.name: grader}
     written = {name: to_assertion(_with_threshold(grader_json(part))) for name, part in parts.items()}
     issues = assertion_issues(list(written.values()), "grader")
@@ -110,5 +107,5 @@ def _assertions(grader: AnyGrader) -> dict[str, Assertion]:
 
 
 def _with_threshold(grader: dict[str, Any]) -> dict[str, Any]:
-    """A reward needs no threshold; an assertion of this type does."""
+    """Add a threshold, which an assertion of this type needs and a reward does not."""
     return {"pass_threshold": 0.0, **grader} if grader["type"] == "text_similarity" else grader

@@ -1,4 +1,4 @@
-"""OpenAI's Models: the models of all providers that Cupel knows. Runs accept others, too."""
+"""Serves OpenAI's Models: the models of all providers that Cupel knows. Runs accept others, too."""
 
 from typing import Any
 from urllib.parse import unquote

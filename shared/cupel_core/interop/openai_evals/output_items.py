@@ -1,4 +1,4 @@
-"""Output items: the probes of a run that have an outcome."""
+"""Reads output items, which are the probes of a run that have an outcome."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -27,11 +27,9 @@ _WITH_OUTCOME = (ProbeStatus.COMPLETED, ProbeStatus.ERROR)
 class EvalOutputItem(NamedTuple):
     view: ProbeView
     content: Content
-    """The definition had this content when the run started."""
 
     @property
     def status(self) -> str:
-        """Return `error` if there is no answer, or if it could not be graded."""
         outcome = self.view.outcome
         return ERROR if outcome is None else _status_of(outcome)
 
@@ -59,7 +57,7 @@ def list_items(
 
 
 def get(workspace: str, eval_id: str, run_id: str, item_id: str, now: datetime) -> EvalOutputItem:
-    """Raises NotFound for an unknown item, one of another run, and a probe without an outcome."""
+    """Return an item. Raises NotFound if it is unknown or of another run, or has no outcome."""
     run = runs.find(workspace, eval_id, run_id)
     view = probes.get_probe(workspace, item_id, now) if item_id.startswith(f"{run_id}-") else None
     if view is None or view.outcome is None:
@@ -79,7 +77,6 @@ def _indexes(workspace: str, run: Run, after: str | None, *, newest_first: bool)
 
 
 def _windows(run: Run, indexes: range, status: str | None, has_time: Callable[[], bool]) -> Iterator[list[int]]:
-    """Probes to be examined, which are more from window to window."""
     parts: Iterable[Iterable[int]] = (indexes,) if status is None else _candidates(run, indexes, status, has_time)
     for part in parts:
         for window in leaf_batches(part, FANOUT):
@@ -105,14 +102,12 @@ def _candidates(run: Run, indexes: range, status: str, has_time: Callable[[], bo
 
 
 def _overlap(indexes: range, covered: range) -> range:
-    """Return the indexes that are covered, in their order."""
     ascending = indexes if indexes.step > 0 else indexes[::-1]
     part = range(max(ascending.start, covered.start), min(ascending.stop, covered.stop))
     return part if indexes.step > 0 else part[::-1]
 
 
 def _count_of(status: str, cell: Cell) -> int:
-    """Return how many probes of a cell have the status."""
     match status:
         case "pass":
             return cell.passed
@@ -122,7 +117,6 @@ def _count_of(status: str, cell: Cell) -> int:
 
 
 def _with_status(run: Run, probes: Sequence[IndexedStatus], status: str) -> list[IndexedStatus]:
-    """Return the probes whose outcome has the status, by their digests: repeats of a scenario may differ."""
     digests = outcomes.list_digests(RunRef(run.workspace, run.id), [probe.probe_index for probe in probes])
     matching = {each.probe_index for each in digests if _status_of(each) == status}
     return [probe for probe in probes if probe.probe_index in matching]

@@ -1,4 +1,4 @@
-"""Lists in OpenAI's form: the next page begins after the last id of this one."""
+"""Lists documents in OpenAI's form: the next page begins after the last id of this one."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
@@ -15,9 +15,9 @@ DEFAULT_LIMIT = 20
 
 
 def document_page(documents: Iterable[dict[str, Any]], limit: int) -> Rendered[Any]:
-    """At most `limit` of these, fewer if they are large; reads one more to say whether there are more.
+    """Return at most `limit` documents, fewer if they are large, and read one more to say whether there are more.
 
-    A RetryableError after the first ends the page: clients stop at a page without documents, so it may not be empty.
+    A RetryableError after the first document ends the page. Clients stop at an empty page, so a page may not be empty.
     """
     ids: list[str] = []
     rendered: list[bytes] = []

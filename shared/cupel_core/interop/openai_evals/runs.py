@@ -1,5 +1,7 @@
-"""Runs of evals: the rows of the data become the scenarios of a version of the definition, and the run is an ordinary
-one. Runs of equal data share a version, so their scenarios can be compared in pairs."""
+"""Runs evals. Rows of data become the scenarios of a version of the definition, and the run is an ordinary one.
+
+Runs of equal data share a version, so their scenarios can be compared in pairs.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -55,7 +57,7 @@ from cupel_core.store import definition_runs, definition_scenarios, openai_evals
 from cupel_core.store.openai_evals import DataRecord
 
 MAX_RENDERED_LENGTH = 32_000_000
-"""Characters of all messages of a run: a template can repeat an item many times."""
+"""The messages of a run have at most so many characters: a template can repeat an item many times."""
 JUDGE_FIELDS = ("judge_model", "persona_model")
 _LIMITS = sandbox.TaskLimits(cpu_seconds=10.0, memory_mb=320, wall_seconds=20.0)
 _SCHEMA_TASK = "cupel_core.scoring.schemas:violations"
@@ -73,23 +75,20 @@ STATUSES: Mapping[RunStatus, str] = {
     RunStatus.FAILED: "failed",
     RunStatus.CANCELLED: "canceled",
 }
-"""OpenAI's statuses by Cupel's."""
 
 
 class OpenAIRun(NamedTuple):
     eval_id: str
     run: Run
     assertions: Sequence[Assertion]
-    """Of the version of the definition that it evaluates, which may have been changed since."""
+    """The assertions are those of the evaluated version of the definition, which may have been changed since."""
     results: RunResults | None
-    """None until the run has started."""
     data: DataRecord
     rows: Sequence[Row]
-    """Of its data, if the request had them; empty in lists."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its answers are in its data, so that no model is asked."""
+        """Return whether the answers are in the data, so that no model is asked."""
         return self.data.is_recorded
 
 
@@ -101,7 +100,7 @@ def create(
     now: datetime,
     started_by: StartedBy,
 ) -> OpenAIRun:
-    """Raises Invalid, naming the invalid fields, and what starting a run raises."""
+    """Start a run. Raises Invalid, naming the invalid fields, and the errors of starting a run."""
     evaluation = evals.get(workspace, eval_id)
     request = f"{eval_id}\n{body.model_dump_json(by_alias=True)}"
     if idempotency_key is not None and (first := start.find_started(workspace, idempotency_key, request, now)):
@@ -162,7 +161,7 @@ def _start_over_answers(
 
 
 def get(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
-    """NotFound for an unknown run, and for a run of another eval."""
+    """Return a run. Raises NotFound for an unknown run, and for a run of another eval."""
     run = find(workspace, eval_id, run_id)
     return _read(evals.get(workspace, eval_id), run, _results(run, now, has_time))
 
@@ -186,7 +185,7 @@ def list_runs(
     now: datetime,
     has_time: Callable[[], bool],
 ) -> Iterator[OpenAIRun]:
-    """The runs after `after`, without rows; read lazily, about `limit` at a time.
+    """Yield the runs after `after`, without rows, read lazily about `limit` at a time.
 
     Raises RetryableError if there is no time for the next one.
     """
@@ -205,7 +204,7 @@ def list_runs(
 
 
 def cancel(workspace: str, eval_id: str, run_id: str, now: datetime, has_time: Callable[[], bool]) -> OpenAIRun:
-    """Conflict for a run that has completed or failed, or is being summarized."""
+    """Cancel a run. Raises Conflict if it has completed or failed, or is being summarized."""
     find(workspace, eval_id, run_id)
     control.cancel(workspace, run_id, now)
     return get(workspace, eval_id, run_id, now, has_time)
@@ -227,7 +226,6 @@ def _all_runs(workspace: str, eval_id: str, after: Run | None, page_size: int, *
 
 
 def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
-    """A definition that was made for a run is listed as this run, the first one that it has."""
     for each in ids:
         if each.startswith("def_"):
             yield from islice(definition_runs.list_ids(workspace, each, None, 1, oldest_first=True), 1)
@@ -236,7 +234,6 @@ def _run_ids(workspace: str, ids: Iterable[str]) -> Iterator[str]:
 
 
 def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
-    """The data source without rows, model and parameters."""
     data_source = body.data_source
     origin = data_source.source
     if isinstance(origin, StoredAnswers):
@@ -249,7 +246,6 @@ def _source(body: CreateOpenAIEvalRun) -> dict[str, Any]:
 
 
 def _asked_messages(body: CreateOpenAIEvalRun) -> TemplateMessages | ItemReference | None:
-    """None if the answers are in the data."""
     data_source = body.data_source
     return None if isinstance(data_source, JsonlDataSource) else data_source.asked_messages
 
@@ -281,7 +277,7 @@ def _named(location: tuple[str | int, ...], message: str) -> str:
 
 
 def _check_judges(workspace: str, evaluation: OpenAIEval) -> None:
-    """Before a version of the definition is written, and with the names of OpenAI."""
+    """Check the judges before a version of the definition is written, with OpenAI's names of fields."""
     found = list_uncallable(workspace, content_models(evaluation.content))
     if found:
         raise Invalid.fields(
@@ -319,7 +315,6 @@ def _rows_field(body: CreateOpenAIEvalRun) -> str:
 
 
 def _row_error(body: CreateOpenAIEvalRun, number: int, name: str, why: str) -> FieldError:
-    """The rows of a file, and stored answers, are not in the request."""
     field = _rows_field(body)
     if not isinstance(body.data_source.source, FileContent):
         of = "of the file" if isinstance(body.data_source.source, FileId) else "of the stored answers"
@@ -357,17 +352,14 @@ class _VersionTaken(Conflict):
 
 
 class _DataVersion(NamedTuple):
-    """The version of a definition that has the data of a run."""
-
     number: int
     unstored: start.UnstoredDefinition | None = None
-    """It is set if the definition is a new one."""
 
 
 def _version_of(
     workspace: str, eval_id: str, data: DataRecord, built: Sequence[Scenario], now: datetime
 ) -> _DataVersion:
-    """Return the latest version if it has this data, else a new one, which is stored once a run of it can start."""
+    """Return the latest version if it has this data, or a new one, which is stored once a run of it can start."""
     current = definition_scenarios.get_current(workspace, eval_id)
     latest = openai_evals.find_data(workspace, eval_id, current.head.version)
     if latest is not None and latest.digest == data.digest and current.manifest.total:
@@ -387,7 +379,6 @@ def _version_of(
 
 
 def _with_request_fields(error: Invalid) -> Invalid:
-    """Fields of a run's specification as those of the request."""
     return Invalid.fields(map(_request_error, error.errors)) if error.errors else error
 
 
@@ -417,7 +408,7 @@ def _data_of(run: Run) -> DataRecord:
 
 
 def rows_of(run: Run) -> list[Row]:
-    """The rows of a run's data, read from its scenarios; the first MAX_ROWS of a run that was started in Cupel."""
+    """Return the rows of a run's data, read from its scenarios; at most MAX_ROWS of a run that was started in Cupel."""
     try:
         snapshot = snapshots.get(run.snapshot_key)
     except NotFound:

@@ -1,10 +1,10 @@
-"""Answers of the workspace's runs as data of an eval: OpenAI's stored completions and logs.
+"""Makes data of an eval from answers of the workspace's runs: OpenAI's stored completions and logs.
 
-Rows are copies, so they are in a definition of their own, made for one run of the eval. It is erased with its run and
-everything said in it when an answer is deleted that it has a copy of, and before the first of them expires.
+Rows are copies, so they are in a separate definition, made for one run of the eval. It is erased with its run and their
+conversations when one of the copied answers is deleted, and before the first of them expires.
 
-No copy is left behind: the definition is created and noted in the runs of the answers before these are read. Whoever
-deletes an answer looks for such notes afterwards and deletes the definition, which then accepts no rows.
+No copy outlives its answer: the definition is created and noted in the runs of the answers before these are read.
+Deleting an answer looks for such notes afterwards and deletes the definition, which then accepts no rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,13 +33,10 @@ from cupel_core.store.outcome_items import digest
 
 SOURCE_FIELD = "data_source.source"
 MAX_EXAMINED = 50_000
-"""A request reads the digests of at most this many answers."""
 MAX_RUNS = 300
-"""A request examines at most this many runs."""
 _MAX_PAGES = 30
-"""A request reads at most this many pages of the list of runs; each page reads up to a thousand."""
 MAX_DATA_BYTES = 16_000_000
-"""An uploaded file may have about as many."""
+"""An uploaded file may have about as many bytes."""
 ERASED_BEFORE = timedelta(hours=1)
 """The copies are erased this long before the first answer expires."""
 
@@ -47,7 +44,6 @@ ERASED_BEFORE = timedelta(hours=1)
 class AnswersOfRun(NamedTuple):
     run: Run
     indexes: list[int]
-    """They are in ascending order."""
 
     @property
     def ref(self) -> RunRef:
@@ -92,7 +88,6 @@ def select(evaluation: OpenAIEval, workspace: str, source: StoredAnswers, now: d
 
 
 def make_definition(evaluation: OpenAIEval, workspace: str, selection: AnswerSelection, now: datetime) -> str:
-    """A definition with the graders of the eval and without rows, which is deleted with any of the answers; its id."""
     definition_id = new_id("def")
     name = f"{evaluation.name[:150]}: answers of {now:%Y-%m-%d %H:%M:%S}"
     catalog.create(workspace, Labels(name=name), evaluation.content.to_json(), now, definition_id=definition_id)
@@ -104,7 +99,7 @@ def make_definition(evaluation: OpenAIEval, workspace: str, selection: AnswerSel
 
 
 def read_rows(selection: AnswerSelection) -> list[Row]:
-    """Return the rows of the answers that are still there. Raises Invalid above MAX_DATA_BYTES."""
+    """Return the rows of the answers that still exist. Raises Invalid above MAX_DATA_BYTES."""
     rows: list[Row] = []
     size = 0
     for row in _rows(selection):
@@ -131,7 +126,7 @@ def _too_many(why: str) -> Invalid:
 
 
 def _runs(workspace: str, eval_id: str, metadata: Mapping[str, str], source: StoredAnswers) -> Iterator[Run]:
-    """Newest first; without those of the eval itself, and those whose answers are their data."""
+    """Yield the runs, newest first, without those of the eval itself and those whose answers are their data."""
     entries = [metadata_entry(key, value) for key, value in metadata.items()]
     before = None if source.created_before is None else _moment(source.created_before + 1)
     cursor = None
@@ -155,7 +150,6 @@ def _runs(workspace: str, eval_id: str, metadata: Mapping[str, str], source: Sto
 
 
 def _transcripts(run: Run, source: StoredAnswers, now: datetime) -> Iterator[Transcript | None]:
-    """Yield transcripts without their contents, and None for each answer that does not match."""
     target = None if source.model is None else to_target(source.model)
     after, before = source.created_after, source.created_before
     for indexes in run.plan.ranges(run.plan.columns_of(target)):

@@ -16,7 +16,7 @@ from cupel_core.providers.reply_content import read_json
 from cupel_core.providers.safe_http import HttpResponse, send
 
 MAX_OUTPUT_BYTES = 65_536
-"""Limit for the output that a reply stores beside its text."""
+"""The limit of the output that a reply stores beside its text."""
 
 _CREDENTIAL_HEADER = re.compile(r"auth|cookie|key|token|secret|session|password|signature", re.I)
 _MIN_CREDENTIAL_LENGTH = 8
@@ -43,25 +43,23 @@ class AgentClient:
         return HttpResponse(response.status, response.headers, _redact(response.content, _credentials(self.headers)))
 
     async def get(self, path: str) -> object:
-        """The JSON of the response; raises `ProviderError` for a status other than 2xx."""
         return parse_json(raise_for_status(await self.send("GET", path, None)))
 
     async def post(self, path: str, body: object) -> object:
-        """The JSON of the response; raises `ProviderError` for a status other than 2xx."""
+        """Return the JSON of the response. Raise `ProviderError` for a status other than 2xx."""
         return parse_json(raise_for_status(await self.send("POST", path, body)))
 
 
 def agent_client(
     connector: Connector, persona_headers: Mapping[str, str], timeout_seconds: float, allow_private: bool
 ) -> AgentClient:
-    """The client for an agent; headers of the persona override the connector's."""
+    """Return the client for an agent. Headers of the persona override the connector's."""
     overridden = {name.lower() for name in persona_headers}
     headers = {name: value for name, value in connector.headers.items() if name.lower() not in overridden}
     return AgentClient(connector.base_url, {**headers, **persona_headers}, timeout_seconds, allow_private)
 
 
 def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
-    """The error without the value of any header."""
     message = redact(error.message, [value for value in client.headers.values() if len(value) >= _MIN_SECRET_LENGTH])
     after, attempts = error.retry_after_seconds, error.attempts
     return ProviderError(
@@ -79,7 +77,7 @@ def sanitized(error: ProviderError, client: AgentClient) -> ProviderError:
 
 
 def raise_for_status(response: HttpResponse) -> HttpResponse:
-    """The response if its status is 2xx; raises `ProviderError` otherwise."""
+    """Return the response if its status is 2xx. Raise `ProviderError` otherwise."""
     if not response.ok:
         raise error_from_response(response.status, response.headers, response.content, utc_now())
     return response
@@ -90,18 +88,18 @@ def parse_json(response: HttpResponse) -> object:
 
 
 def agent_error(reason: str) -> ProviderError:
-    """The error for a failure of the agent itself, which a retry may resolve."""
+    """Return the error for a failure of the agent itself, which a retry may resolve."""
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, reason)
 
 
 def unreadable_reply(reason: str) -> ProviderError:
-    """The error for a reply without an answer. The agent has done its work, which may have had effects: it is not asked
-    to do it again."""
+    """Return the error for a reply without an answer. It is not retried, because the agent's work may have had
+    effects."""
     return ProviderError(ProbeErrorCode.PROVIDER_ERROR, reason, final=True)
 
 
 def bounded_output(output: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The output that a reply stores: None if empty, and only a note of its size if it exceeds the limit."""
+    """Return the output that a reply stores. It is None if empty, and only a note of its size beyond the limit."""
     if not output:
         return None
     try:
@@ -112,7 +110,8 @@ def bounded_output(output: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def _credentials(headers: Mapping[str, str]) -> Iterable[str]:
-    """Values of credential headers only: others may name a language or a tenant, which an agent may well mention."""
+    """Yield the values of credential headers only. Others may name a language or a tenant, which an agent may
+    mention."""
     values = [value for name, value in headers.items() if _CREDENTIAL_HEADER.search(name)]
     return [
         part for value in values for part in (value, value.rpartition(" ")[2]) if len(part) >= _MIN_CREDENTIAL_LENGTH

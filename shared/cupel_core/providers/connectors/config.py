@@ -60,7 +60,6 @@ class OpenAIConfig(_Config):
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     parameters: Annotated[dict[str, Any], AfterValidator(_parameters), Field(default_factory=dict)]
-    """Additional fields of the request body."""
 
 
 class HttpConfig(_Config):
@@ -76,7 +75,7 @@ class HttpConfig(_Config):
 class ToolsConfig(_Config):
     path: Annotated[str, Field(max_length=1000), AfterValidator(_path)] = ""
     timeout_seconds: Annotated[float, Field(ge=1, le=60)] = 30.0
-    """Of one attempt at a call."""
+    """The limit of one attempt at a call."""
 
 
 _CONFIGS: dict[ConnectorType, type[_Config]] = {
@@ -88,7 +87,7 @@ _CONFIGS: dict[ConnectorType, type[_Config]] = {
 
 
 def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(field, message) of each invalid field, to report when a connector is saved. Fields are paths within `config`."""
+    """Return the field and message of each invalid field. Fields are paths within `config`."""
     try:
         _CONFIGS[kind].model_validate(dict(config))
     except ValidationError as error:
@@ -97,7 +96,7 @@ def config_errors(kind: ConnectorType, config: Mapping[str, Any]) -> list[tuple[
 
 
 def secret_errors(kind: ConnectorType, headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(header, message) if the secret by which calls of tools are signed is invalid."""
+    """Return the header and message if the secret by which calls of tools are signed is invalid."""
     for name, value in headers.items():
         if kind is ConnectorType.TOOLS and name.lower() == SECRET_HEADER:
             try:
@@ -108,10 +107,8 @@ def secret_errors(kind: ConnectorType, headers: Mapping[str, str]) -> list[tuple
 
 
 def parse_config[T: _Config](model: type[T], connector: Connector) -> T:
-    """Parse a connector's config.
-
-    Raises `ProviderError` if it is invalid, which happens when it was saved before the rules became stricter.
-    """
+    """Parse a connector's config. Raise `ProviderError` if it is invalid, which happens when it was saved before the
+    rules became stricter."""
     try:
         return model.model_validate(dict(connector.config))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Connection test of a connector: sends one message to its agent."""
+"""The connection test of a connector, which sends one message to its agent."""
 
 from time import perf_counter
 from uuid import uuid4
@@ -15,7 +15,7 @@ GREETING = "Hello"
 
 
 TEST_CALL = "cupel_test"
-"""The function that a connector of type `tools` is called with; it may answer with an error."""
+"""The test calls a connector of type `tools` with this function. It may answer with an error."""
 
 
 async def test_connection(
@@ -26,10 +26,8 @@ async def test_connection(
     attempt: Attempt,
     prices: tuple[ModelPrice, ...],
 ) -> ConnectionTestResult:
-    """Send a greeting to the agent, or call a function; a failure is returned, not raised.
-
-    `attempt` makes the call, and may charge it by `prices`; no model is called for functions.
-    """
+    """Send a greeting to the agent, or call a function. A failure is returned, not raised. `attempt` makes the call,
+    and may charge it by `prices`. No model is called for functions."""
     if connector.type is ConnectorType.TOOLS:
         return await _test_tools(connector, allow_private, timeout_seconds)
     account = Account(PROVIDER, connector.base_url, connector=connector, allow_private=allow_private, prices=prices)

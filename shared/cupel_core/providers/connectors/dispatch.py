@@ -1,4 +1,4 @@
-"""Calls an agent by the protocol of its connector.
+"""Calls of an agent by the protocol of its connector.
 
 An agent has OpenAI's chat completions API, a JSON format of its own that JMESPath expressions map, or LangGraph's API
 (`langgraph`). For the first two, each request can contain the whole conversation.
@@ -101,7 +101,6 @@ async def _evaluate(expressions: Mapping[str, str], value: object, size: int) ->
 
 
 def _value(selected: Mapping[str, Selected], name: str) -> object:
-    """Return what the expression selects; None if the connector has none."""
     found = selected.get(name, Selected())
     if found.error is not None:
         raise unreadable_reply(f"the expression `{name}` cannot be applied to the response: {found.error}")
@@ -109,7 +108,6 @@ def _value(selected: Mapping[str, Selected], name: str) -> object:
 
 
 def _text(value: object) -> str:
-    """Text unchanged, any other value as JSON."""
     try:
         return value if isinstance(value, str) else orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
@@ -117,7 +115,7 @@ def _text(value: object) -> str:
 
 
 def _thread_id(conversation_id: object) -> str | None:
-    """The conversation id chosen by the agent; None keeps the current one."""
+    """Return the conversation id chosen by the agent. None does not change the current one."""
     return None if conversation_id is None else _text(conversation_id)
 
 
@@ -137,10 +135,8 @@ _PROTOCOLS: dict[ConnectorType, ProtocolHandler] = {
 
 
 async def complete(account: Account, request: ModelRequest, timeout_seconds: float, allow_private: bool) -> Reply:
-    """Make one attempt at the agent's next message.
-
-    Raises `ProviderError`, whose message never contains a header value.
-    """
+    """Make one attempt at the agent's next message. Raise `ProviderError`, whose message never contains a header
+    value."""
     connector = account.connector
     if connector is None:
         raise ProviderError(ProbeErrorCode.INVALID_REQUEST, "the connector does not exist", final=True)

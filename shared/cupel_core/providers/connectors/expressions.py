@@ -1,7 +1,7 @@
 """JMESPath, the expression language that maps an agent's own JSON.
 
 An expression that only selects is computed here. Any other may cost far more than its length and the JSON suggest: each
-stage of `{a: @, b: @} | {a: @, b: @} | …` doubles what the next one is applied to. It is computed in a sandbox.
+stage of `{a: @, b: @} | {a: @, b: @} | …` doubles the input of the next one. It is computed in a sandbox.
 """
 
 import json
@@ -16,21 +16,21 @@ from cupel_core import sandbox
 
 MAX_EXPRESSION_LENGTH = 2000
 MAX_WORK = 500_000
-"""Of expressions that are computed here: characters of JSON times the parts of it that they select."""
+"""The limit of expressions computed here: characters of JSON times the parts of it that they select."""
 _TASK = "cupel_core.providers.connectors.expressions:select"
 _SELECTING = frozenset({"field", "subexpression", "identity", "current", "index", "index_expression", "literal"})
 _BUILDING = frozenset({"multi_select_dict", "multi_select_list", "key_val_pair"})
 
 
 class Selected(NamedTuple):
-    """The value that an expression selects; `error` says why it cannot be applied, such as an unknown function."""
+    """The value that an expression selects. `error` says why it cannot be applied, such as an unknown function."""
 
     value: Any = None
     error: str | None = None
 
 
 def expression_error(expression: str) -> str | None:
-    """Why an expression is invalid, whatever it is applied to; None if it is valid."""
+    """Return why an expression is invalid, whatever it is applied to, or None if it is valid."""
     if len(expression) > MAX_EXPRESSION_LENGTH:
         return f"must be at most {MAX_EXPRESSION_LENGTH} characters"
     try:
@@ -43,10 +43,8 @@ def expression_error(expression: str) -> str | None:
 
 
 async def evaluate_expressions(expressions: Mapping[str, str], value: object, size: int) -> dict[str, Selected]:
-    """What each of the named expressions selects from a value, whose JSON has this size.
-
-    Raises sandbox.ExpressionError when they exceed the limits.
-    """
+    """Return the values that the named expressions select from a value whose JSON has this size. Raise
+    sandbox.ExpressionError when they exceed the limits."""
     if size * sum(map(_parts, expressions.values())) <= MAX_WORK:
         selected = select(expressions, value)
     else:
@@ -55,7 +53,7 @@ async def evaluate_expressions(expressions: Mapping[str, str], value: object, si
 
 
 def select(expressions: Mapping[str, str], value: object) -> dict[str, tuple[Any, str | None]]:
-    """Run in the sandbox: value and error by name."""
+    """Return value and error by name. The sandbox runs this."""
     return {name: tuple(_select(expression, value)) for name, expression in expressions.items()}
 
 
@@ -65,13 +63,13 @@ def _select(expression: str, value: object) -> Selected:
         json.dumps(found, allow_nan=False)
     except JMESPathError as error:
         return Selected(error=_first_line(error))
-    except (TypeError, ValueError):  # such as `&a`, or `1e308 + 1e308`
+    except (TypeError, ValueError):  # Results such as those of `&a` and `1e308 + 1e308` are no JSON.
         return Selected(error="its result is no JSON")
     return Selected(found)
 
 
 def _parts(expression: str) -> float:
-    """How many parts of its input an expression selects; infinite if it may do more than that."""
+    """Return how many parts of its input an expression selects. It is infinite for any that does more than select."""
     return _count(jmespath.compile(expression).parsed, may_build=True)
 
 
@@ -84,6 +82,6 @@ def _count(node: Mapping[str, Any], *, may_build: bool) -> float:
 
 
 def _first_line(error: JMESPathError) -> str:
-    """The first line of the error; the others repeat the expression."""
+    """Return the first line of the error. The others repeat the expression."""
     text = str(error).removeprefix("Invalid jmespath expression: ")
     return text.partition("\n")[0].partition(", for expression")[0].rstrip(":")

@@ -50,10 +50,8 @@ async def complete(connector: Connector, request: ModelRequest, client: AgentCli
 
 
 async def _idle_state(client: AgentClient, thread: AgentThread) -> Mapping[str, object] | None:
-    """The state of the thread if no run is active in it; None otherwise.
-
-    The first turn creates the thread; on a later turn a missing thread is an error.
-    """
+    """Return the state of the thread, or None while a run is active in it. The first turn creates the thread. On a
+    later turn a missing thread is an error."""
     if thread.turn:
         response = await client.get(f"/threads/{thread.id}")
     else:
@@ -63,10 +61,8 @@ async def _idle_state(client: AgentClient, thread: AgentThread) -> Mapping[str, 
 
 
 def _is_answered(messages: object, new_messages: list[dict[str, object]]) -> bool:
-    """Whether an earlier attempt at this turn finished and only its response was lost.
-
-    Repeating such a turn would make the agent respond to its own answer.
-    """
+    """Return whether an earlier attempt at this turn finished and only its response was lost. Repeating such a turn
+    would make the agent respond to its own answer."""
     if not new_messages or not isinstance(messages, list):
         return False
     parsed = _parse_messages(messages)
@@ -78,7 +74,7 @@ def _is_answered(messages: object, new_messages: list[dict[str, object]]) -> boo
 
 
 async def _run_turn(client: AgentClient, thread: AgentThread, run: Mapping[str, object]) -> object:
-    """Run the turn; it replaces an earlier attempt that is still running in the thread and has no caller any more."""
+    """Run the turn. It replaces an earlier attempt that still runs in the thread and has no caller any more."""
     body = {**run, "multitask_strategy": "rollback"}
     response = await client.send("POST", f"/threads/{thread.id}/runs/wait", body)
     if response.status == _BUSY:
@@ -87,10 +83,9 @@ async def _run_turn(client: AgentClient, thread: AgentThread, run: Mapping[str, 
 
 
 def _new_messages(messages: tuple[Message, ...], thread: AgentThread | None) -> list[dict[str, object]]:
-    """The messages to send: all on the first turn, later those since the last answer, as the thread stores the others.
-
-    Message ids are derived from the thread and the position, so a repeated turn replaces its earlier messages.
-    """
+    """Return the messages to send: all on the first turn, later those since the last answer, as the thread has the
+    others. Message ids are derived from the thread and the position, so a repeated turn replaces its earlier
+    messages."""
     start = _index_after_last_answer(messages) if thread is not None and thread.turn else 0
     return [
         {"type": _ROLES[message.role], "content": message.content, **_message_id(thread, start + number)}
@@ -149,7 +144,8 @@ def _message(value: object) -> _Message:
 
 
 def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, object]] | None) -> Reply:
-    """The reply of a run, from the state it returned: the last answer, with the tokens of all answers of the turn."""
+    """Read the reply of a run from the state it returned: the last answer, with the tokens of all answers of the
+    turn."""
     if not isinstance(state, dict):
         raise unreadable_reply("the state returned by the agent is not an object")
     if "__error__" in state:
@@ -173,7 +169,6 @@ def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, o
 
 
 def _usage(answers: list[_Message]) -> Usage | None:
-    """Return the sum over the answers, or None if any of them reports no usage."""
     reported = [answer.usage for answer in answers if answer.usage is not None]
     return sum(reported, Usage()) if len(reported) == len(answers) else None
 
@@ -185,7 +180,7 @@ def _error_text(error: object) -> str:
 
 
 def _answers(messages: object, last_sent_id: str | None) -> list[_Message]:
-    """The answers after the last message sent; all answers if that message is not in the state under its id."""
+    """Return the answers after the last sent message, or all if that message is not in the state under its id."""
     parsed = _parse_messages(messages) if isinstance(messages, list) else []
     start = next((n + 1 for n, message in enumerate(parsed) if last_sent_id and message.id == last_sent_id), 0)
     return [message for message in parsed[start:] if message.is_answer]

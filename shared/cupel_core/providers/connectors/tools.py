@@ -35,10 +35,8 @@ class _ToolAnswer(WireModel):
 async def execute(
     connector: Connector, call_id: str, body: Mapping[str, Any], timeout_seconds: float, *, allow_private: bool
 ) -> ToolOutcome:
-    """Make one attempt at a call; `call_id` is the same in all attempts.
-
-    Raises `ProviderError` if the answer is neither a result nor an error of the function.
-    """
+    """Make one attempt at a call. `call_id` is the same in all attempts. Raise `ProviderError` if the answer is neither
+    a result nor an error of the function."""
     config = parse_config(ToolsConfig, connector)
     client = _client(connector, min(timeout_seconds, config.timeout_seconds), allow_private)
     signed = _signed(client, connector.headers, call_id, body)

@@ -1,4 +1,4 @@
-"""Streamed Converse: botocore decodes the frames, in the thread that reads them."""
+"""Streamed Converse. botocore decodes the frames, in the thread that reads them."""
 
 import asyncio
 import threading
@@ -31,10 +31,8 @@ async def complete(
     on_text: OnText,
     client_for: ClientFor = bedrock.client_for,
 ) -> Reply:
-    """Make one attempt at the next message. Raises `ProviderError`.
-
-    An abandoned stream is left at its next event, or when boto3's own timeout expires.
-    """
+    """Make one attempt at the next message. Raise `ProviderError`. An abandoned stream ends at its next event, or when
+    boto3's own timeout expires."""
     loop, is_abandoned = asyncio.get_running_loop(), threading.Event()
     reader = TextReader(ConverseReply(), lambda text: _pass_on(loop, is_abandoned, on_text, text))
     arguments = bedrock.converse_arguments(model_name, request)
@@ -100,7 +98,7 @@ class _ConverseBlock:
 
 class ConverseReply:
     is_over = False
-    """The end of the stream ends it."""
+    """The reply ends with the end of the stream."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, _ConverseBlock] = {}

@@ -89,7 +89,8 @@ class AnthropicReply:
         return text
 
     def _note_usage(self, usage: object) -> None:
-        """The counts at the end are those of the whole message; what is not counted again stays."""
+        """Record the counts. Those at the end are of the whole message, and earlier ones stay if they are not
+        repeated."""
         self._usage |= {name: count for name, count in mapping(usage).items() if count is not None}
 
     def body(self) -> object:
@@ -114,7 +115,7 @@ def _google_streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
 
 @dataclass
 class _TextRun:
-    """Neighbouring pieces of text, which would be one part."""
+    """Adjacent pieces of text, which would be one part without streaming."""
 
     is_thought: bool
     pieces: list[str] = field(default_factory=list)
@@ -122,7 +123,7 @@ class _TextRun:
 
 class GoogleReply:
     is_over = False
-    """The end of the response ends it."""
+    """The reply ends with the end of the response."""
 
     def __init__(self) -> None:
         self._parts: list[_TextRun | Mapping[str, object]] = []
@@ -199,9 +200,7 @@ class Streaming(Protocol):
 
 class StreamFormat(NamedTuple):
     streaming: Streaming
-    """Makes a request one for a stream."""
     reply_of: Callable[[WireRequest], StreamedReply]
-    """Reads the reply to such a request."""
 
 
 STREAM_FORMATS: dict[str, StreamFormat] = {
@@ -214,7 +213,7 @@ STREAM_FORMATS: dict[str, StreamFormat] = {
 
 
 def body_of_events(wire_format: HttpWireFormat, request: WireRequest, events: Iterable[object]) -> object:
-    """Join the events of a stream that nobody has asked for into one body. Raises `ProviderError`."""
+    """Join the events of a stream that was not requested into one body. Raise `ProviderError`."""
     name = next(name for name, known in HTTP_WIRE_FORMATS.items() if known is wire_format)
     reader = TextReader(STREAM_FORMATS[name].reply_of(request), lambda _: None)
     for event in events:

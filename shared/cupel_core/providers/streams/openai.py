@@ -20,7 +20,7 @@ _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed
 
 
 def streaming(request: WireRequest, *, with_usage: bool) -> WireRequest:
-    """The request for a stream. Without `with_usage`, servers that know no `stream_options` may report none."""
+    """Return the request for a stream. Without `with_usage`, servers that know no `stream_options` may report none."""
     return replace(request, body={**request.body, "stream": True, **(_USAGE if with_usage else {})})
 
 
@@ -33,7 +33,7 @@ class _OpenCall:
 
 class OpenAiReply:
     is_over = False
-    """`[DONE]` ends the stream."""
+    """The event `[DONE]` ends the stream."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -59,7 +59,7 @@ class OpenAiReply:
         return "".join(self._add_choice(choice) for choice in mappings(chunk.get("choices")) if not choice.get("index"))
 
     def _ollama_choice(self, chunk: Mapping[str, object]) -> Mapping[str, object]:
-        """Ollama's own format, which has the counts beside the message."""
+        """Return the choice of a chunk in Ollama's own format, which has the counts beside the message."""
         if chunk.get("done") is not True:
             return {"delta": chunk["message"]}
         self._usage = chunk

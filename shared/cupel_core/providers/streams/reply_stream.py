@@ -1,4 +1,4 @@
-"""Reads one streamed reply: its text as it arrives, and in the end the body that the provider would have returned.
+"""One streamed reply: its text as it arrives, and in the end the body that the provider would have returned.
 
 So every wire format has one parser, and a streamed reply equals one that was not streamed.
 """
@@ -13,7 +13,7 @@ from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH, check_length
 from cupel_core.providers.streams.sse import EventDecoder
 
 MAX_PARTS = 1_000
-"""Parts, blocks or calls of one reply."""
+"""The maximum number of parts, blocks or calls of one reply."""
 _DONE = b"[DONE]"
 _CONTENT_TYPE = "text/event-stream"
 
@@ -25,26 +25,24 @@ class StreamedReply(Protocol):
 
     @property
     def has_finished(self) -> bool:
-        """Whether the answer is complete; its usage may follow."""
+        """Return whether the answer is complete. Its usage may follow."""
         ...
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing follows that matters."""
+        """Return whether the rest of the stream can be ignored."""
         ...
 
     def add(self, event: object) -> str:
-        """Take the next event; returns the text that it adds to the answer."""
+        """Take the next event. Return the text that it adds to the answer."""
         ...
 
     def body(self) -> object:
-        """What the provider would have returned if it had not streamed."""
+        """Return the body that the provider would have returned without streaming."""
         ...
 
 
 class TextReader:
-    """Takes events, and gives their text to `on_text`."""
-
     def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
         self.reply = reply
         self.has_begun = False
@@ -52,7 +50,7 @@ class TextReader:
         self._length = 0
 
     def take(self, event: object) -> None:
-        """Raises ProviderError for an event that is an error, is malformed, or makes the answer too long."""
+        """Take an event. Raise ProviderError for one that is an error, is malformed, or makes the answer too long."""
         try:
             text = self.reply.add(event)
         except ProviderError as error:
@@ -65,29 +63,27 @@ class TextReader:
             self._on_text(text)
 
     def body(self) -> object:
-        """Raises ProviderError if the stream has ended before the answer was complete."""
+        """Return the body. Raise ProviderError if the stream has ended before the answer was complete."""
         if not self.reply.has_finished:
             raise ProviderError(ProbeErrorCode.NETWORK, "the stream ended before the answer was complete")
         return self.reply.body()
 
 
 class ReplyStream:
-    """The same for a response of server-sent events."""
-
     def __init__(self, reply: StreamedReply, on_text: OnText) -> None:
         self._reader = TextReader(reply, on_text)
         self._decoder = EventDecoder()
         self._is_done = False
         self.is_used = False
-        """False while the response is none of server-sent events: some servers ignore that they are asked to stream."""
+        """This is false for a response that is not a stream: some servers ignore the request to stream."""
 
     def reads(self, headers: Mapping[str, str]) -> bool:
-        """Whether a response with these headers is a stream, whose content is then to be fed."""
+        """Return whether a response with these headers is a stream, whose content must then be passed to `feed`."""
         self.is_used = is_plain(headers) and headers.get("content-type", "").lower().startswith(_CONTENT_TYPE)
         return self.is_used
 
     def feed(self, chunk: bytes) -> bool:
-        """Whether more is to be read."""
+        """Take the next bytes. Return whether more should be read."""
         return self._take(self._decoder.feed(chunk))
 
     def body(self) -> object:
@@ -115,7 +111,7 @@ def _parse(data: bytes) -> object:
 
 
 def check_parts(count: int) -> None:
-    """Raises ProviderError for more parts than a reply may have."""
+    """Raise ProviderError for more parts than a reply may have."""
     if count > MAX_PARTS:
         message = f"the answer has more than {MAX_PARTS:,} parts"
         raise ProviderError(ProbeErrorCode.PROVIDER_ERROR, message, final=True)

@@ -4,14 +4,14 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.providers.errors import ProviderError
 
 MAX_EVENT_BYTES = 4_000_000
-"""As a whole answer may have that is not streamed."""
+"""An event may be as large as a whole answer that is not streamed."""
 MAX_STREAM_BYTES = 64_000_000
 """A token takes some 300 bytes of a stream."""
 _DATA = b"data"
 
 
 class EventDecoder:
-    """Returns the data of each event once it is complete; names and ids of events are ignored."""
+    """Returns the data of each event once it is complete. Names and ids of events are ignored."""
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES, max_stream_bytes: int = MAX_STREAM_BYTES) -> None:
         self._max_event_bytes, self._max_stream_bytes = max_event_bytes, max_stream_bytes
@@ -22,7 +22,7 @@ class EventDecoder:
         self._follows_cr = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The data of the events that end in this piece. Raises ProviderError for what is too large."""
+        """Return the data of the events that end in this piece. Raise ProviderError if it is too large."""
         self._stream_bytes += len(chunk)
         _check_size(self._stream_bytes, self._max_stream_bytes)
         if not chunk:
@@ -40,7 +40,7 @@ class EventDecoder:
         return events
 
     def finish(self) -> list[bytes]:
-        """The last event: some servers do not end it by a blank line."""
+        """Return the last event, which some servers do not end by a blank line."""
         events: list[bytes] = []
         self._end_line(events)
         self._end_event(events)

@@ -1,4 +1,4 @@
-"""Operation profiles: what runs around the main call of every turn."""
+"""Operation profiles: the operations around the main call of every turn."""
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag

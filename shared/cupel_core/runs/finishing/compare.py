@@ -1,4 +1,4 @@
-"""Compares the answers to each case once every target has answered (select-best, max-score); scorings record it."""
+"""Comparison of the answers to each case once every target has answered (select-best, max-score)."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ from cupel_core.store.snapshots import Snapshot
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A transcript with the assertions that compare it to others."""
+    """This is a transcript with the assertions that compare it to others."""
 
     transcript: Transcript
     scenario: Scenario
@@ -44,11 +44,9 @@ async def compare_slice(
     attempt: Attempt = complete,
     on_spend: OnSpend = ignore_spend,
 ) -> SliceProgress:
-    """Compare the transcripts of these leaves with their siblings, which may be in other slices.
-
-    A failing judge leaves them unscored and does not fail the run. When time is short, finished comparisons are stored,
-    and the others are left to the next task.
-    """
+    """Compare the transcripts of these leaves with their siblings, which may be in other slices. A failing judge leaves
+    them unscored and does not fail the run. When time is short, finished comparisons are stored, and the others are
+    left to the next task."""
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
@@ -106,7 +104,7 @@ def _iterate_candidates(ref: RunRef, run: Run, snapshot: Snapshot, leaf_range: L
 
 
 async def _compare_one(selections: SelectionRunner, on_spend: Callable[[Spend], None], candidate: _Candidate) -> bool:
-    """Compare one transcript with its siblings and store the result; return False if it was stored before."""
+    """Compare one transcript with its siblings and store the result. Return False if it was stored before."""
     transcript = candidate.transcript
     outcome = await selections.select(transcript.probe_index, candidate.assertions, candidate.scenario.variables)
     change = partial(_with_outcome, outcome)

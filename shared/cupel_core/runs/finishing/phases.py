@@ -1,13 +1,12 @@
 """The phases of the execution that finishes a run: settle → summarize → tabulate → analyze → complete, or fail.
 
-Counting and analyzing are in `cupel_core.analysis.workflow`.
-
-Step Functions repeats a task whose reply was lost, so each phase may be repeated, and then finds its work done.
+Counting and analyzing are in `cupel_core.analysis.workflow`. Step Functions repeats a task whose reply was lost, so
+each phase may be repeated, and then finds its work done.
 
 Each phase is a conditional transition under the run's fencing token. A task of an execution that was aborted may still
-be running when the next execution starts; whichever comes second finds the transition made. While a probe has no
-outcome, settling raises an error that Step Functions retries. A run of which no probe completed becomes FAILED, with
-its most frequent error. A failed count or analysis is recorded, and the run completes anyway.
+be running when the next execution starts; the later of the two finds the transition made. While a probe has no outcome,
+settling raises an error that Step Functions retries. A run without any completed probe becomes FAILED, with its most
+frequent error. A failed count or analysis is recorded, and the run completes anyway.
 
 A run's judge summarizes its transcripts slice by slice: decisions by a rubric, and decision texts. A slice's task
 summarizes the transcripts without a final summary until they are done or its time is up; then the state machine repeats
@@ -46,28 +45,23 @@ from cupel_core.store import barrier, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 DELETED = "DELETED"
-"""In place of a status, for a run that was deleted meanwhile: its execution ends without a failure."""
+"""This takes the place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
-"""Errored probes that are examined to explain why a run failed."""
 
 
 @dataclass(frozen=True)
 class SettleResult:
-    """The run's status after settling, or DELETED; and its slices if a judge is needed."""
+    """The run's status after settling, or DELETED, and its slices if a judge is needed."""
 
     status: str
     slices: tuple[LeafRange, ...] = ()
     total: int = 0
-    """Probes of the run."""
 
 
 def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
-    """Settle the run's counts: SUMMARIZING if a probe completed, otherwise FAILED.
-
-    Leaves a run that is paused or cancelled, or whose fencing token has advanced. Raises Conflict while probes have no
-    outcome.
-    """
+    """Settle the run's counts. It becomes SUMMARIZING if a probe completed, otherwise FAILED. A run that is paused or
+    cancelled, or whose fencing token has advanced, is unchanged. Raise Conflict while probes have no outcome."""
     try:
         run = runs.get(ref)
         if run.fencing_token != fencing_token or run.status not in _FINISHABLE:
@@ -82,7 +76,7 @@ def settle(ref: RunRef, fencing_token: int, now: datetime) -> SettleResult:
 
 
 def complete(ref: RunRef, fencing_token: int, now: datetime) -> str:
-    """Complete the run, unless it has moved on; returns its status afterwards, or DELETED."""
+    """Complete the run, unless its status has changed. Return its status afterwards, or DELETED."""
     try:
         spend = barrier.get_state(Tree.for_run(runs.get(ref))).spend
         return runs.transition(
@@ -102,10 +96,8 @@ def _status(ref: RunRef) -> str:
 
 
 def fail(ref: RunRef, fencing_token: int, where: str, why: str, now: datetime) -> str:
-    """Fail a settled run, because its workflow gave up; returns its status afterwards, or DELETED.
-
-    A run that is not settled stays unchanged: the sweeper starts another execution for it.
-    """
+    """Fail a settled run, because its workflow gave up. Return its status afterwards, or DELETED. A run that is not
+    settled stays unchanged: the sweeper starts another execution for it."""
     try:
         return _fail(ref, fencing_token, RunFailure(where, why), now)
     except (IllegalTransition, Conflict):
@@ -157,7 +149,6 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
 
 
 def _failure(ref: RunRef, counts: Progress) -> RunFailure:
-    """The most frequent error of a run without transcripts."""
     stored = outcomes.list_outcomes(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:
@@ -176,10 +167,8 @@ def _slices(run: Run) -> tuple[LeafRange, ...]:
 
 
 def record_costs(ref: RunRef, fencing_token: int, leaf_range: LeafRange) -> None:
-    """Add what the outcomes of these leaves have cost by now to the barrier, from the leaves up to its root.
-
-    May be repeated, because the costs are those of the stored outcomes and not of an invocation.
-    """
+    """Add the present costs of these leaves' outcomes to the barrier, from the leaves up to its root. Repeating it is
+    harmless, because the costs are those of the stored outcomes and not of an invocation."""
     run = runs.find(ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return
@@ -199,11 +188,9 @@ async def summarize_slice(
     on_spend: OnSpend = ignore_spend,
     attempt: Attempt = completion.complete,
 ) -> SliceProgress:
-    """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge.
-
-    A failing judge is recorded on the transcript and does not fail the run. When time is short, finished summaries are
-    stored, and the others are left to the next task.
-    """
+    """Summarize the transcripts of these leaves that have no final summary, if the run's decisions have a judge. A
+    failing judge is recorded on the transcript and does not fail the run. When time is short, finished summaries are
+    stored, and the others are left to the next task."""
     run = await asyncio.to_thread(runs.find, ref)
     if run is None or run.fencing_token != fencing_token or run.status is not RunStatus.SUMMARIZING:
         return SliceProgress()
@@ -245,7 +232,6 @@ def _load_judge(
 
 
 def _list_unsummarized(ref: RunRef, run: Run, leaf_range: LeafRange) -> list[Transcript]:
-    """With items of their own, to which the summaries are added."""
     stored = outcomes.list_outcomes(ref, leaf_range.indexes(run.plan.total))
     listed = [outcome for outcome in stored if isinstance(outcome, Transcript) and not outcome.is_summarized]
     outcomes.own_items(ref, [transcript.probe_index for transcript in listed])

@@ -1,4 +1,4 @@
-"""Control of a run: pause, resume, cancel, retry, expand, and its budget. Changes return what it is afterwards."""
+"""Control of a run: pause, resume, cancel, retry, expand, and its budget. Changes return the state afterwards."""
 
 from cupel_core.contract.budgets import RunBudgetResponse, UpdateRunBudget
 from cupel_core.contract.common import with_defaults

@@ -1,4 +1,4 @@
-"""Erase runs, definitions with their runs, and what was said in probes."""
+"""Erasure of runs, of definitions with their runs, and of the conversations of probes."""
 
 from time import monotonic
 
@@ -9,7 +9,7 @@ from cupel_core.runs import erasure
 from cupel_core.runs.bulk_deletion import delete_each
 
 _ERASE_SECONDS = 15.0
-"""Runs are hidden for this long before the response; the sweeper hides the others within a minute."""
+"""The request hides runs for this long before the response. The sweeper hides the others within a minute."""
 
 
 @operation(

@@ -57,14 +57,14 @@ def list_run_events(
 
 
 def _stream(call: Call, feed: EventFeed) -> Text | None:
-    """204 tells an EventSource to stop: the run is terminal and every event has been read."""
+    """Return the stream. A 204 makes an EventSource stop: the run is terminal and every event has been read."""
     if feed.progress is None and not feed.events:
         return None
     return Text(_STREAM, "retry: 2000\n\n" + "".join(map(_frame, _events(call, feed))))
 
 
 def _events(call: Call, feed: EventFeed) -> Iterable[RunEventResponse]:
-    """The stored events and, while the run is active, its progress, which is computed and has no `seq`."""
+    """Yield the stored events and, while the run is active, its progress, which is computed and has no `seq`."""
     run_id = feed.run.id
     yield from (RunEventResponse.of(run_id, event) for event in feed.events)
     if feed.progress is not None:

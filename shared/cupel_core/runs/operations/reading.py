@@ -171,7 +171,7 @@ def list_run_cases(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Listed[CaseResultsPage]:
-    """Of a run with many targets, prompts and repeats, a page may have fewer rows than `limit`."""
+    """A page may have fewer rows than `limit` if the run has many targets, prompts and repeats."""
     entries = case_results.list_cases(
         call.workspace, run_id, model=model, prompt_id=prompt_id, limit=limit, cursor=cursor
     )

@@ -1,4 +1,4 @@
-"""Changes of providers and connectors, after which runs that were paused because of them go on."""
+"""Changes of providers and connectors. Afterwards, runs that were paused because of them resume."""
 
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.connectors import (
@@ -20,7 +20,7 @@ from cupel_core.runs import repairs
 )
 def update_connector(call: Call, connector_id: str, body: UpdateConnector) -> Tagged[ConnectorResponse]:
     found = repairs.update_connector(call.workspace, connector_id, body.fields(), call.now, call.precondition)
-    return Tagged(ConnectorResponse.of(found), etag(found.revision))
+    return Tagged(ConnectorResponse.from_value(found), etag(found.revision))
 
 
 @operation(
@@ -32,9 +32,9 @@ def update_connector(call: Call, connector_id: str, body: UpdateConnector) -> Ta
 )
 def test_connector(call: Call, connector_id: str) -> ConnectorTestResultResponse:
     """Returns 200 even if the agent cannot be reached; `error` then says why."""
-    from cupel_core.runs.connection_tests import test_connection  # other requests need no HTTP client
+    from cupel_core.runs.connection_tests import test_connection  # Only this request needs an HTTP client.
 
-    return ConnectorTestResultResponse.of(test_connection(call.workspace, connector_id))
+    return ConnectorTestResultResponse.from_value(test_connection(call.workspace, connector_id))
 
 
 @operation(

@@ -27,10 +27,9 @@ from cupel_core.runs.starters import started_by
     ),
 )
 def create_scale_run(call: Call, body: CreateScaleRun) -> RunStartedResponse:
-    """A run like any other, of a definition that is found by its content, or created. Default evaluators check each
-    conversation; see docs/scale.md.
-    """
-    from cupel_core.runs.scaling import start_scale_run  # like the import of `start` in runs.py
+    """Start a run of a definition that is found by its content, or created. Default evaluators check each conversation;
+    see docs/agents.md."""
+    from cupel_core.runs.scaling import start_scale_run  # Other requests do not need it.
 
     request = f"createScaleRun\n{body.model_dump_json(exclude_unset=True)}"
     caller, now = call.caller, call.now

@@ -1,5 +1,6 @@
-"""Runs: create them, estimate what they cost, and run them again. Apart from what reads runs, because the models of
-these requests take a twentieth of a cold start.
+"""Runs: create them, estimate what they cost, and run them again.
+
+The module is separate from reading, because the models of these requests take a twentieth of a cold start.
 """
 
 from cupel_core.contract.common import with_defaults
@@ -71,6 +72,5 @@ def rerun_run(call: Call, run_id: str, body: RerunRun = with_defaults(RerunRun))
 
 
 def _start(call: Call, spec: RunSpec) -> RunStartedResponse:
-    """The run as it was at its start, even if the request is repeated later with the same key."""
     started = start.start(call.workspace, spec, call.idempotency_key, call.now, started_by(call.caller))
     return RunStartedResponse.of(*started, price_list_version())

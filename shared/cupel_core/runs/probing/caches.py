@@ -1,8 +1,8 @@
 """Caches of a worker: runs, accounts, files and budgets, as they were a few seconds ago.
 
-A worker notices a pause without a read per probe, and reads an account once for the slices that it claims in the
-meantime. Probes of one image run side by side, so the first reads the file and the others wait for it; the contents of
-the files that were used last are kept.
+A worker notices a pause without a read per probe, and reads an account once for the slices that it claims meanwhile.
+Probes of one image run concurrently, so the first reads the file and the others wait for it. The contents of the files
+that were used last are cached.
 """
 
 import asyncio
@@ -25,13 +25,12 @@ from cupel_core.store.clients import AWS_ERRORS
 
 FRESH_SECONDS = 3.0
 STALE_SECONDS = 4.0
-"""A read that took longer is repeated: a pause takes effect within five seconds."""
+"""A read that took longer is repeated, because a pause must take effect within five seconds."""
 CLOCK_SKEW_SECONDS = 1.0
 """The clock of the machine that changed a run may differ from this one's by up to this much."""
 MAX_CACHED_BYTES = 32_000_000
 
 type FileKey = tuple[str, str]
-"""It names a workspace and the id of one of its files."""
 _NO_LIMITS = PeriodLimits()
 
 
@@ -43,7 +42,7 @@ async def _read(ref: RunRef) -> Run | None:
 
 
 class RunCache:
-    """Caches the last read of each run; concurrent callers share one read."""
+    """Caches the last read of each run. Concurrent callers share one read."""
 
     def __init__(
         self,
@@ -55,7 +54,7 @@ class RunCache:
         self._reads: dict[RunRef, tuple[float, asyncio.Future[Run | None]]] = {}
 
     async def get(self, ref: RunRef) -> Run | None:
-        """The run; None when it does not exist or was deleted."""
+        """Return the run, or None when it does not exist or was deleted."""
         while True:
             started_at, read = self._reads.get(ref, (0.0, None))
             if read is None or self._clock() - started_at > FRESH_SECONDS:
@@ -66,10 +65,8 @@ class RunCache:
                 return run
 
     async def get_open_run(self, ref: RunRef, fencing_token: int) -> Run | None:
-        """The run if probes with this fencing token may start now, else None.
-
-        A cached run with an older token is read again: it says nothing about the current one.
-        """
+        """Return the run if probes with this fencing token may start now, else None. A cached run with an older token
+        is read again, because it says nothing about the current one."""
         run = await self.get(ref)
         if run is not None and run.fencing_token < fencing_token:
             self._reads.pop(ref, None)
@@ -88,11 +85,8 @@ class AccountCache:
         self._reads: dict[tuple[str, str], tuple[float, Account]] = {}
 
     def get(self, workspace: str, provider: str, changed_at: datetime) -> Account:
-        """Return the account, read after `changed_at`, because the run may have been resumed after a correction of the
-        account.
-
-        Raises NotFound for an unknown provider.
-        """
+        """Return the account, read after `changed_at`. The run may have been resumed after a correction of the account.
+        Raise NotFound for an unknown provider."""
         now = self._clock()
         read_at, account = self._reads.get((workspace, provider), (0.0, None))
         oldest = max(now - FRESH_SECONDS, changed_at.timestamp() + CLOCK_SKEW_SECONDS)
@@ -104,7 +98,7 @@ class AccountCache:
 
 @dataclass(eq=False)
 class FileCache:
-    """Caches files for one event loop. The content is shared by the conversations that use it."""
+    """Caches files for one event loop. Conversations share the content."""
 
     read_content: Callable[[str, str], bytes | None] = files.read_content
     max_bytes: int = MAX_CACHED_BYTES
@@ -113,7 +107,7 @@ class FileCache:
     _size: int = 0
 
     async def get(self, key: FileKey) -> bytes | None:
-        """Return the content of a file, or None if the file is gone; the next call looks again."""
+        """Return the content of a file, or None if the file is gone. The next call looks again."""
         if key in self._contents:
             self._contents.move_to_end(key)
             return self._contents[key]
@@ -141,16 +135,12 @@ _CACHE = FileCache()
 
 @dataclass(frozen=True)
 class WorkspaceFiles:
-    """The files of one workspace, for its conversations."""
-
     workspace: str
     cache: FileCache = _CACHE
 
     async def read(self, file_ids: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the contents of the files by id, without those that are gone.
-
-        The files are read one after another, because most conversations have one.
-        """
+        """Return the contents of the files by id, without those that are gone. The files are read one after another,
+        because most conversations have one."""
         contents = {file_id: await self.cache.get((self.workspace, file_id)) for file_id in file_ids}
         return {file_id: content for file_id, content in contents.items() if content is not None}
 
@@ -168,16 +158,16 @@ class PeriodLimitsCache:
         self._reads: dict[str, asyncio.Task[None]] = {}
 
     def of(self, workspace: str) -> PeriodLimits:
-        """Return the limits as they were last read; there are none before `load`."""
+        """Return the limits as they were last read. There are none before `load`."""
         return self._limits.get(workspace, _NO_LIMITS)
 
     async def load(self, workspace: str) -> None:
-        """Read the limits of a workspace whose calls this worker starts to make. Raises what the store raises."""
+        """Read the limits of a workspace before this worker's first call for it. Raise what the store raises."""
         if workspace not in self._limits:
             await self._refresh(workspace)
 
     def refresh_if_due(self, workspaces: Iterable[str]) -> None:
-        """Start to read what was read too long ago. Nobody waits for it: the limits are read again with each report."""
+        """Start to read limits that are outdated. Nothing waits for it, because each report reads the limits again."""
         for workspace in workspaces:
             read = self._reads.get(workspace)
             is_due = self._clock() - self._read_at.get(workspace, 0.0) > FRESH_SECONDS

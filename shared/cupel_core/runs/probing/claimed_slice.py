@@ -1,4 +1,4 @@
-"""A slice while a worker processes it: from its claim to its acknowledgement."""
+"""A slice while a worker processes it, from its claim to its acknowledgement."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ INTERNAL_ERROR = "internal error"
 
 @dataclass
 class Remainder:
-    """Postponed probes of a slice that are requeued together, in a message of their own."""
+    """Postponed probes of a slice that are requeued together in one message."""
 
     indexes: list[int] = field(default_factory=list)
     delay_seconds: float = 0.0
@@ -32,11 +32,8 @@ class Remainder:
 
 @dataclass
 class ClaimedSlice:
-    """A slice with the progress of its probes.
-
-    `pending` probes have not started; `started` ones are running, or finished and not recorded yet. All others are
-    done or postponed.
-    """
+    """A slice with the progress of its probes. `pending` probes have not started. `started` ones are running, or
+    finished and not recorded yet. All others are done or postponed."""
 
     probe_slice: ProbeSlice
     delivery: Delivery
@@ -46,27 +43,24 @@ class ClaimedSlice:
     context: SliceContext
     pending: deque[int]
     rounds: Mapping[int, int] = field(default_factory=dict)
-    """It has the retry round in which the conversation of each probe started, by index."""
+    """The retry round in which the conversation of each probe started, by index."""
     rest: Sequence[int] = ()
-    """These probes of the message were not claimed with the others, and have no outcome."""
+    """Probes of the message that were not claimed with the others and have no outcome."""
     scenario_mb: float = 0.0
     started: set[int] = field(default_factory=set)
     remainders: dict[str, Remainder] = field(default_factory=dict)
-    """Postponed probes are grouped by reason, so that probes waiting for a suspended model do not delay the others."""
+    """Postponed probes by reason. The groups are separate, so that a suspended model does not delay other probes."""
     is_dropped: bool = False
-    """It is true if probes of the slice end without an outcome or a message, because their run is no longer open."""
+    """This is true if probes of the slice end without an outcome or a message, because their run is no longer open."""
     is_lost: bool = False
-    """It is true once another worker has taken the probes over because the claim expired. Then no further call may
-    start."""
+    """This is true once another worker has taken over the probes after the claim expired. No further call may start."""
     begun: set[int] = field(default_factory=set)
-    """The conversations of these probes were begun, by this worker or before, so they may have a checkpoint."""
+    """Probes whose conversations were begun by this worker or before, so they may have a checkpoint."""
     logs: dict[int, AttemptLog] = field(default_factory=dict)
-    """It has the log of attempts of each conversation in progress, by index."""
     ended: dict[int, float] = field(default_factory=dict)
-    """It has the Unix times of the first calls of conversations with an outcome, by index; these wait to be
-    recorded."""
+    """The Unix time of the first call of each conversation whose outcome waits to be recorded, by index."""
     reported_at: float = 0.0
-    """The claim last said at this Unix time which conversations are in progress."""
+    """The Unix time when the claim last said which conversations are in progress."""
 
     def calling(self) -> dict[int, float]:
         """Return when the first call of each conversation in progress was made, as Unix times by offset."""
@@ -77,14 +71,14 @@ class ClaimedSlice:
         return begun
 
     def is_report_due(self, now: float) -> bool:
-        """Return whether a reader of the claim would take probes in progress for queued ones, or the other way
-        round."""
+        """Return whether the claim is outdated, so that its readers would take queued probes for running ones or vice
+        versa."""
         if now < self.reported_at + REPORT_SECONDS:
             return False
         return self.calling().keys() != self.claim.calling.keys()
 
     def slow_calls(self, now: float) -> tuple[SlowCall, ...]:
-        """Select the calls in flight that a reader of the run's progress wants to know of."""
+        """Select the calls in flight that are slow enough to be shown in the run's progress."""
         calls = ((index % FANOUT, call) for index, log in list(self.logs.items()) for call in list(log.open_calls))
         return slow_calls(calls, now)
 
@@ -94,12 +88,12 @@ class ClaimedSlice:
 
     @property
     def idle_mb(self) -> float:
-        """Return the size of the scenarios of probes without a conversation in progress; all stay in memory until the
-        slice ends."""
+        """Return the size of the scenarios of probes without a conversation in progress. All stay in memory until the
+        end."""
         return self.scenario_mb * (1 - len(self.started) / len(self.probe_slice.indexes))
 
     def may_start(self, now: float) -> bool:
-        """Return whether the claim is certainly still valid; an expired one may have been revoked already."""
+        """Return whether the claim is certainly still valid. An expired one may have been revoked already."""
         return not self.is_lost and now < self.claim.until
 
     def start(self, index: int) -> None:
@@ -107,7 +101,7 @@ class ClaimedSlice:
         self.started.add(index)
 
     def begin(self, index: int) -> bool:
-        """Note that the probe's conversation begins; return whether it was begun before."""
+        """Record that the probe's conversation begins. Return whether it was begun before."""
         was_begun = index in self.begun
         self.begun.add(index)
         return was_begun

@@ -1,14 +1,14 @@
-"""Turns a message into a claimed slice: reads it, checks its run and claims its probes.
+"""Claims of slices: a message is read, its run is checked and its probes are claimed.
 
 A slice is dropped if its fencing token is not that of the run, or if the run is deleted or neither PENDING nor RUNNING:
-what its conversations have cost is counted, and the message is acknowledged. The first slice moves a PENDING run to
+the cost of its conversations is counted, and the message is acknowledged. The first slice sets a PENDING run to
 RUNNING.
 
 One update writes the claim into the leaf and returns the leaf with all of its claims. It covers only the first probes
-of the slice, as many as the worker can keep in memory; of the others, those without an outcome are sent back to the
-queue at once. Offsets with an outcome are done. Offsets under another worker's active claim are requeued in a message
-of their own, with a delay. An expired claim is revoked; its worker may have died between its outcomes and the barrier,
-so pages that the leaf's log does not name are added to the log first, and their calls are not repeated.
+of the slice, as many as fit into the worker's memory; the others without an outcome are sent back to the queue at once.
+Offsets with an outcome are done. Offsets under another worker's active claim are requeued in a message of their own,
+with a delay. An expired claim is revoked. Its worker may have died between its outcomes and the barrier, so pages that
+the leaf's log does not name are added to the log first, and their calls are not repeated.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ RENEW_BEFORE_SECONDS = 20.0
 RECHECK_SECONDS = 10.0
 """A probe that another worker has claimed is checked again after this delay."""
 MAX_CLAIMED_BYTES = 8_000_000
-"""A worker claims at most this many bytes of scenarios with one slice, because it keeps them in memory."""
+"""A worker claims at most this many bytes of scenarios with one slice, because they stay in memory."""
 
 
 class SliceClaimer:
@@ -55,10 +55,8 @@ class SliceClaimer:
         self._accounts = AccountCache(clock=clock)
 
     async def claim(self, delivery: Delivery) -> ClaimedSlice | None:
-        """Claim the slice of a message; None when its run is paused, over or deleted.
-
-        Raises ValidationError or AppError for a malformed message, and when the slice cannot be loaded or dropped.
-        """
+        """Claim the slice of a message. Return None when its run is paused, over or deleted. Raise ValidationError or
+        AppError for a malformed message, and when the slice cannot be loaded or dropped."""
         probe_slice = ProbeSlice.model_validate_json(delivery.body)
         run = await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token)
         if run is not None:
@@ -68,7 +66,7 @@ class SliceClaimer:
         return None
 
     async def is_open(self, probe_slice: ProbeSlice) -> bool:
-        """Return whether the slice may be claimed; it is void once its run is paused, over or deleted."""
+        """Return whether the slice may be claimed. It is void once its run is paused, over or deleted."""
         return await self._run_cache.get_open_run(probe_slice.run, probe_slice.fencing_token) is not None
 
     def _claim_or_note_error(self, probe_slice: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
@@ -80,7 +78,6 @@ class SliceClaimer:
             raise
 
     def _claim(self, received: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
-        """Claim the first probes of the slice, up to MAX_CLAIMED_BYTES of scenarios."""
         probe_slice, scenario_bytes = _first_part(received, run)
         context = load_slice_context(run, probe_slice, self._accounts)
         if run.status is RunStatus.PENDING:
@@ -109,7 +106,7 @@ class SliceClaimer:
         )
         claimed.pending.extend(expired)
         for index in division.claimed:
-            # In a new message, because this one has few receives left and the other worker may die.
+            # They go into a new message, because this one has few receives left and the other worker may die.
             claimed.postpone(index, RECHECK_SECONDS)
         return claimed
 
@@ -120,7 +117,7 @@ class SliceClaimer:
         return claimed.is_report_due(self._clock())
 
     def renew(self, claimed: ClaimedSlice) -> None:
-        """Renew the claim of a slice; mark the slice as lost if another worker has revoked it."""
+        """Renew the claim of a slice. Mark the slice as lost if another worker has revoked it."""
         if claimed.is_lost or not claimed.claim.offsets:
             return
         claim = self._new_claim(claimed.claim.offsets, claimed.claim.since)
@@ -144,7 +141,7 @@ def _validate(probe_slice: ProbeSlice, run: Run) -> None:
 
 
 def _start_run(probe_slice: ProbeSlice) -> None:
-    """The first probe starts the run. A later worker, or one after a pause, finds it started."""
+    """Start the run with its first probe. A later worker, or one after a pause, finds it started."""
     now = utc_now()
     try:
         runs.transition(probe_slice.run, Action.START, now, fencing_token=probe_slice.fencing_token, started_at=now)
@@ -153,16 +150,16 @@ def _start_run(probe_slice: ProbeSlice) -> None:
 
 
 def _begun(received: ProbeSlice, delivery: Delivery, expired: Iterable[int]) -> Iterable[int]:
-    """Return the probes whose conversations an earlier delivery may have begun; after a pause or a crash, any may have
-    been."""
+    """Return the probes whose conversations an earlier delivery may have begun. After a pause or a crash, that is
+    any."""
     if delivery.receive_count > 1 or received.fencing_token > 1:
         return received.indexes
     return (*received.begun, *expired)
 
 
 def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
-    """Return the first probes of the slice, as many as have scenarios of MAX_CLAIMED_BYTES (at least one), and the size
-    of these scenarios in bytes."""
+    """Return the first probes of the slice, as many as MAX_CLAIMED_BYTES allows, and the bytes of their scenarios.
+    There is at least one."""
     snapshot, cases = snapshots.get(run.snapshot_key), set[int]()
     size = 0.0
     for number, index in enumerate(received.indexes):
@@ -176,8 +173,8 @@ def _first_part(received: ProbeSlice, run: Run) -> tuple[ProbeSlice, float]:
 
 
 def send_rest(claimed: ClaimedSlice) -> None:
-    """Send the probes that were not claimed back to the queue, for this worker and others. If this one dies, the whole
-    slice comes back too, and whoever receives a probe twice finds it claimed or done."""
+    """Send the probes that were not claimed back to the queue. If this worker dies, the whole slice is redelivered too.
+    A worker that receives a probe twice finds it claimed or done."""
     begun = sorted(claimed.begun.intersection(claimed.rest))
     message = claimed.probe_slice.model_copy(update={"indexes": list(claimed.rest), "begun": begun})
     queues.send(claimed.delivery.queue_url, [message], group=message.workspace)

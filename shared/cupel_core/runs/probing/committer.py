@@ -1,24 +1,24 @@
-"""Records outcomes together rather than one by one: as many as calls are in flight, or those of about two seconds.
+"""Commits of outcomes. A commit has as many outcomes as calls are in flight, or those of about two seconds.
 
-A commit writes in this order. Each step may be repeated, so a failed commit is repeated together with the next one; its
+A commit writes in this order. Each step may be repeated, so a failed commit is repeated together with the next one. Its
 answers have been paid for, and no new call starts meanwhile.
 
 1. Long messages are written to the bucket. After a crash here, objects are left that nothing refers to, and the models
-   are called again.
+are called again.
 2. The outcomes of each leaf are written as a new page of two items; one request writes those of up to twelve leaves.
-   After a crash here, the messages are redelivered, and the worker that claims their probes adds complete pages to the
-   logs of their leaves instead of repeating calls.
+After a crash here, the messages are redelivered, and the worker that claims their probes adds complete pages to the
+logs of their leaves instead of repeating calls.
 3. One update per leaf appends the page to the leaf's log and removes the claims of finished slices. After a crash here,
-   a leaf may be full without its parent knowing; the message is redelivered, and the leaf is propagated again.
+a leaf may be full without its parent knowing; the message is redelivered, and the leaf is propagated again.
 4. Full leaves are added to their parents, up to the root, and a full root starts the execution `<runId>-<token>`. A
-   second start under that name succeeds without effect.
-5. What is requeued is sent as a new message. After a crash here, the old message is redelivered too, and its remainder
-   is claimed or done, or is run by whichever worker is first.
+second start under that name succeeds without effect.
+5. Requeued probes are sent as new messages. After a crash here, the old message is redelivered too, and its remainder
+is claimed or done, or is run by the first worker that claims it.
 6. The messages are deleted. One that was not deleted is redelivered and finds its work done.
 
 Outcomes are written before the barrier, so every probe that the barrier counts has one. A crash repeats at most the
 calls in flight and those answered since the last commit. An outcome that is too large, or cannot be encoded, is
-replaced by an error, so that it does not hold up the others of its commit.
+replaced by an error, so that it does not delay the others of its commit.
 """
 
 import asyncio
@@ -37,22 +37,22 @@ from cupel_core.store import queues
 from cupel_core.store.queues import Delivery
 
 COMMIT_INTERVAL_SECONDS = 0.2
-"""The worker checks this often whether a commit is due."""
 _MAX_COMMIT_SIZE = 100
 """A larger commit would save nothing, because about this many outcomes fit into a leaf."""
 _MAX_WAIT_SECONDS = 1.7
-"""A commit is due once an outcome has waited this long. With the interval and the commit itself that makes about two
-seconds, and a crash repeats the calls whose outcomes wait."""
+"""A commit is due once an outcome has waited this long.
+
+With the interval and the commit itself that makes about two seconds. A crash repeats the calls of waiting outcomes.
+"""
 _MAX_BEHIND_SECONDS = 5.0
 """No call starts while an outcome has waited for longer: on a busy machine, calls may end faster than commits."""
 _BACKOFF_BASE = 2
 _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2
-"""After this many unforeseen failures in a row, outcomes are written one by one, because one of them may always
-fail."""
+"""After this many unforeseen failures in a row, outcomes are written one by one, as one of them may always fail."""
 _DELETE_BATCH_SIZE = 10
-"""Messages are deleted in batches of as many as one request takes, because requests are billed. A redelivery before
-that is harmless."""
+"""This is the most that one request deletes. Waiting for a full batch saves requests; a redelivery before is
+harmless."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +60,25 @@ class FinishedProbe:
     claimed: ClaimedSlice
     index: int
     outcome: Outcome | None
-    """It is None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
+    """This is None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
 
 
 class Committer:
     """Records finished probes and ends the slices that they complete. One commit runs at a time."""
 
     def __init__(self, totals: InvocationTotals, on_settled: Callable[[Delivery], None] = lambda _: None) -> None:
-        """`on_settled` is called with the delivery of each slice that has ended and is recorded."""
+        """Call `on_settled` with the delivery of each slice that has ended and is recorded."""
         self._finished: list[FinishedProbe] = []
         self._ended: list[ClaimedSlice] = []
         self._committed: list[Delivery] = []
         self._waiting_since: float | None = None
-        """The oldest outcome or slice that waits to be recorded was added at this time of the event loop's clock."""
+        """The event loop's time when the oldest waiting outcome or slice was added."""
         self._committing_since: float | None = None
-        """The oldest outcome or slice in the commit in progress was added at this time of the event loop's clock."""
+        """The event loop's time when the oldest outcome or slice in the present commit was added."""
         self._totals = totals
         self._on_settled = on_settled
         self._failed_commits = 0
-        """This many commits have failed in a row."""
         self._unforeseen_failures = 0
-        """This many of the commits that failed in a row had an unforeseen error."""
         self._commit_lock = asyncio.Lock()
 
     def add(self, finished: FinishedProbe) -> None:
@@ -88,7 +86,6 @@ class Committer:
         self._start_waiting()
 
     def add_ended_slice(self, claimed: ClaimedSlice) -> None:
-        """End a slice that has nothing left to run."""
         self._ended.append(claimed)
         self._start_waiting()
 
@@ -101,11 +98,8 @@ class Committer:
         return not self._finished and not self._ended
 
     def is_due(self, in_flight: int) -> bool:
-        """Return whether to commit now, while this many conversations are in progress.
-
-        A small commit costs about as much as a large one. A crash repeats the calls in flight, and at most as many
-        again that wait to be recorded.
-        """
+        """Return whether to commit now, while this many conversations are in progress. A small commit costs about as
+        much as a large one. A crash repeats the calls in flight, and at most as many again that wait to be recorded."""
         if self._waiting_since is None:
             return False
         is_late = asyncio.get_running_loop().time() - self._waiting_since >= _MAX_WAIT_SECONDS
@@ -126,7 +120,7 @@ class Committer:
         return not self._failed_commits and not is_behind
 
     async def flush(self) -> None:
-        """Record what is left, or raise RetryableError: the messages are then redelivered."""
+        """Record what is left, or raise RetryableError, so that the messages are redelivered."""
         for attempt in range(_MAX_FAILED_COMMITS):
             await self.commit()
             if self.is_empty:
@@ -136,12 +130,9 @@ class Committer:
         raise RetryableError("outcomes could not be recorded")
 
     async def commit(self) -> None:
-        """Record everything added so far.
-
-        Model replies are paid for, so a failed commit is repeated with the next one, whatever the failure; each of its
-        steps is idempotent.
-        A commit continues when its caller is cancelled; `flush` waits for it.
-        """
+        """Record everything added so far. Model replies are paid for, so a failed commit is repeated with the next one,
+        whatever the failure. Each of its steps is idempotent. A commit continues when its caller is cancelled; `flush`
+        waits for it."""
         await asyncio.shield(asyncio.ensure_future(self._commit()))
 
     async def _commit(self) -> None:
@@ -177,7 +168,6 @@ class Committer:
                 await self.acknowledge()
 
     async def acknowledge(self) -> None:
-        """Delete the messages whose slices are recorded."""
         done, self._committed = self._committed, []
         if not done:
             return
@@ -205,7 +195,7 @@ def _write(finished: Sequence[FinishedProbe], ended: Sequence[ClaimedSlice]) -> 
 
 
 def _isolate(finished: Sequence[FinishedProbe]) -> list[FinishedProbe]:
-    """Return the same probes; an outcome that cannot be written by itself either is replaced by an internal error."""
+    """Return the same probes, with an internal error in place of each outcome that cannot be written alone either."""
     return [replace(probe, outcome=_writable(probe)) for probe in finished]
 
 

@@ -1,4 +1,4 @@
-"""The calls of one conversation: its target's and its graders', each within a lease on the account that it uses."""
+"""The calls of one conversation, to its target and its graders. Each needs a lease on its account."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -20,22 +20,20 @@ from cupel_core.providers.errors import ProviderError
 
 @dataclass
 class ConversationCalls:
-    """A CallLimiter for the conversation's graders, and the guard of its target."""
-
     leases: LeasePool
     workspace: str
     reservation: Reservation
-    """It reserves the slot of the target that was free when the conversation started, and is released if a grader's
-    call comes first."""
+    """The slot of the target that was free when the conversation started. It is released if a grader's call comes
+    first."""
     before_call: BeforeCall
-    """It raises Halted when no further call may start."""
+    """Raises Halted when no further call may start."""
     allowance: Allowance | None = None
-    """It pays for the calls if the run has a budget."""
+    """Pays for the calls if the run has a budget."""
     opening: OpeningReservation | None = None
-    """The conversation has set this aside from the allowance for its first call."""
+    """The amount that the conversation has set aside from the allowance for its first call."""
     was_interrupted: bool = False
-    """It is true if the run was paused or retried before. Then calls that only the owner can repair are handed back,
-    too."""
+    """This is true if the run was paused or retried before. Then also calls that only the owner can repair are
+    postponed."""
 
     @cached_property
     def attempt(self) -> Attempt:
@@ -76,7 +74,6 @@ class ConversationCalls:
             raise
 
     def end(self) -> None:
-        """Give back what the conversation has set aside and not used."""
         self.reservation.release()
         if self.opening is not None:
             self.opening.release()

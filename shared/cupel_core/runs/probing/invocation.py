@@ -1,4 +1,4 @@
-"""One invocation of a worker: the time that it has left, its load, its open conversations and its totals."""
+"""One invocation of a worker: its remaining time, its load, its open conversations and its totals."""
 
 import os
 import time
@@ -18,13 +18,13 @@ MARGIN_SECONDS = 6.0
 SPARE_SECONDS = 0.5
 """A call that times out ends at least this long before its conversation must."""
 MEASURE_SECONDS = 2.0
-"""It is long enough that the start of an invocation, when all conversations begin at once, is no lasting load."""
+"""The load is measured over this time, so that the burst at an invocation's start does not count as a lasting load."""
 _STATM = Path("/proc/self/statm")
 _MB = 1_000_000
 
 
 class InvocationTime:
-    """`ends_at` is the latest end of the invocation, in seconds since 1970 as `clock` tells them."""
+    """`ends_at` is the latest end of the invocation, in seconds since 1970 on `clock`."""
 
     def __init__(self, ends_at: float, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -44,8 +44,7 @@ class InvocationTime:
 
     @property
     def is_closing(self) -> bool:
-        """Return whether a call that starts now might not end in time. A call that is cut off would have been paid
-        for."""
+        """Return whether a call that starts now might be cut off, though it would be paid for."""
         return self.remaining_seconds < self.call_timeout_seconds + SPARE_SECONDS
 
 
@@ -76,8 +75,6 @@ class InvocationTotals:
 
 
 class LoadMeter:
-    """The load of this process, whose function has so much memory."""
-
     def __init__(
         self,
         memory_mb: int,
@@ -89,14 +86,13 @@ class LoadMeter:
         self._last = clock(), processor_clock()
 
     def measure(self) -> WorkerLoad:
-        """The load since the last measurement."""
         (before, used_before), (now, used) = self._last, (self._clock(), self._processor_clock())
         self._last = now, used
         return WorkerLoad((used - used_before) / max(1e-6, now - before) / self._processors, resident_mb())
 
 
 def resident_mb() -> float:
-    """The memory of this process; 0 where the system does not tell, as on macOS."""
+    """Return the memory of this process in MB, or 0 on systems that do not report it, such as macOS."""
     try:
         pages = int(_STATM.read_text().split()[1])
     except OSError:
@@ -112,7 +108,8 @@ class OpenConversations:
         self._clock = clock
         self._by_workspace: dict[str, WorkerUse] = defaultdict(WorkerUse)
         self._ended_at: dict[str, deque[float]] = {}
-        """It lists when the latest conversations of each workspace ended; at first, when the first one started."""
+        """The times when the latest conversations of each workspace ended. The first entry is when the first one
+        started."""
 
     def of(self, workspace: str) -> WorkerUse:
         return self._by_workspace[workspace]
@@ -126,12 +123,13 @@ class OpenConversations:
         self._add(workspace, -1, -mb)
 
     def seconds_to_end(self, workspace: str, count: int) -> float:
-        """Return how many seconds the last `count` conversations of the workspace took to end; 0 if it has had none."""
+        """Return how many seconds the last `count` conversations of the workspace took to end, or 0 if it has had
+        none."""
         ended_at = self._ended_at.get(workspace)
         return self._clock() - ended_at[-min(max(1, count), len(ended_at))] if ended_at else 0.0
 
     def growth_of(self, workspace: str, capacity: int) -> int:
-        """Return how many further conversations of the workspace a worker of this capacity may carry."""
+        """Return how many further conversations of the workspace a worker of this capacity may run."""
         return fair_growth(self.of(workspace).conversations, self.total.conversations, capacity)
 
     def _add(self, workspace: str, conversations: int, mb: float) -> None:

@@ -1,8 +1,8 @@
-"""Runs a probe: its conversation ends with an outcome, or the probe is postponed or dropped.
+"""The execution of a probe: its conversation ends with an outcome, or the probe is postponed or dropped.
 
 Before each attempt of a call, the run is checked again, by a copy that is at most 3 s old. A conversation whose next
 call may not start is postponed: its probe returns to the queue with its checkpoint, in one new message per reason,
-which does not count as a failed delivery. A wait that a provider asks for is no attempt.
+which does not count as a failed delivery. A wait that a provider asks for does not count as an attempt.
 """
 
 import asyncio
@@ -47,14 +47,15 @@ MAX_FAILURES = 5
 OUTDATED_DELAY_SECONDS = 2
 """A model whose breaker was perhaps closed since the worker read it is tried again after this delay."""
 MAX_HANDOFFS = 100
-"""After this many requeues, a probe ends with the provider's error. It is requeued while the provider asks its calls
-to wait, although it answers other calls; each requeue is a wait of at least 20 s."""
+"""After this many requeues, a probe ends with the provider's error.
+
+It is requeued while the provider asks its calls to wait but answers other calls. Each requeue is a wait of at least 20
+s.
+"""
 
 
 @dataclass
 class ProbeRunner:
-    """Runs the probes of one worker."""
-
     time: InvocationTime
     heartbeat: Heartbeat
     run_cache: RunCache
@@ -66,7 +67,8 @@ class ProbeRunner:
     rng: Random
 
     def open_calls(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> ConversationCalls | None:
-        """Return the calls of a conversation that starts now; None if the run's budget does not allow its first one."""
+        """Return the calls of a conversation that starts now, or None if the run's budget does not allow the first
+        one."""
         allowance, opening = self.allowances.of(claimed.context.run), None
         if allowance is not None:
             bound = claimed.context.opening_bound(index)
@@ -82,7 +84,7 @@ class ProbeRunner:
         return ConversationCalls(self.leases, workspace, reservation, before_call, allowance, opening, was_interrupted)
 
     async def run(self, claimed: ClaimedSlice, index: int, calls: ConversationCalls) -> Outcome | None:
-        """Run a probe and return its outcome; None if it was postponed or dropped, as the slice says."""
+        """Run a probe and return its outcome, or None if it was postponed or dropped. The slice has the reason."""
         started_at = utc_now()
         try:
             outcome = await self._run(claimed, index, calls, started_at)
@@ -93,7 +95,7 @@ class ProbeRunner:
         return outcome
 
     async def raise_if_halted(self, claimed: ClaimedSlice) -> None:
-        """Raise Halted if no call of the slice may start now. Renews a claim first that has expired meanwhile."""
+        """Raise Halted if no call of the slice may start now. An expired claim is renewed first."""
         if not claimed.may_start(self.time.now()):
             await self.heartbeat.renew(claimed)
         if self.time.is_closing or not claimed.may_start(self.time.now()):
@@ -160,11 +162,8 @@ class ProbeRunner:
         self.totals.add_retry(error.code)
 
     async def _pause_refused_or_postpone(self, claimed: ClaimedSlice, index: int, refused: ModelRefused) -> None:
-        """Pause the run of a probe whose judge, or another model, refuses every call; the probe continues when the run
-        is resumed.
-
-        The probe is postponed instead if the refusal may be outdated.
-        """
+        """Pause the run of a probe whose judge or other model refuses every call. A resumed run continues the probe.
+        The probe is postponed instead if the refusal may be outdated."""
         account = claimed.context.account_with(refused.model)
         holder = self.leases.lease_holder(claimed.probe_slice.workspace, account)
         if holder.is_outdated(refused.model, claimed.context.run.updated_at.timestamp()):
@@ -174,8 +173,8 @@ class ProbeRunner:
         await _settle_after_pause(pausing, claimed, index, refused.retry_after_seconds, refused.model)
 
     async def _pause_exhausted_or_postpone(self, claimed: ClaimedSlice, index: int, shortage: BudgetShortage) -> None:
-        """Pause the run of a probe whose next call the budget does not allow, or postpone the probe if the budget is
-        not used up."""
+        """Pause the run if its budget is used up. Otherwise postpone the probe, whose next call the budget does not
+        allow now."""
         if shortage.exhausted is None:
             claimed.postpone(index, shortage.retry_after_seconds, shortage.provider)
             return
@@ -183,7 +182,6 @@ class ProbeRunner:
         await _settle_after_pause(pausing, claimed, index, shortage.retry_after_seconds, shortage.provider)
 
     def _settle_halted(self, claimed: ClaimedSlice, index: int) -> None:
-        """Postpone a probe that was halted before a call, or drop it if its run is no longer open."""
         if self.time.is_closing:
             claimed.postpone(index, 0.0)
         elif not claimed.may_start(self.time.now()):
@@ -195,7 +193,7 @@ class ProbeRunner:
 async def _settle_after_pause(
     pausing: "asyncio.Task[None]", claimed: ClaimedSlice, index: int, delay_seconds: float, reason: str
 ) -> None:
-    """Drop the probe once its run is paused; postpone it if the run could not be paused."""
+    """Drop the probe once its run is paused. Postpone it if the run could not be paused."""
     try:
         await pausing
     except (RetryableError, *AWS_ERRORS):
@@ -207,11 +205,10 @@ async def _settle_after_pause(
 async def _requeue_or_give_up(
     claimed: ClaimedSlice, index: int, error: Exception, started_at: datetime
 ) -> Outcome | None:
-    """Requeue a probe alone after an internal error that is not the provider's; after `MAX_FAILURES`, return an errored
-    outcome."""
+    """Requeue a probe alone after an internal error. After `MAX_FAILURES`, return an errored outcome."""
     failures = claimed.probe_slice.failures + 1
     if failures >= MAX_FAILURES:
-        with suppress(*AWS_ERRORS):  # It is requeued once more: what it has cost must be known.
+        with suppress(*AWS_ERRORS):  # It is requeued once more if its cost cannot be read.
             state = await asyncio.to_thread(
                 conversation_so_far, claimed.probe_slice.run, index, claimed.rounds[index], utc_now()
             )
@@ -224,8 +221,6 @@ async def _requeue_or_give_up(
 
 @dataclass(frozen=True)
 class TableCheckpoints:
-    """The checkpoint of one probe in one retry round of its run."""
-
     ref: RunRef
     index: int
     retry_round: int

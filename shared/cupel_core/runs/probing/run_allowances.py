@@ -37,7 +37,6 @@ class RunAllowances:
         self._limits = PeriodLimitsCache()
         self._current: dict[RunRef, BudgetKey] = {}
         self._runs: dict[RunRef, Run] = {}
-        """It has each run as it was last read."""
         self._announcements: dict[RunRef, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> Self:
@@ -57,11 +56,9 @@ class RunAllowances:
         await self._limits.load(workspace)
 
     def of(self, run: Run) -> Allowance | None:
-        """Return the allowance for the run's probes, with limits as they were last read; None if it has none.
-
-        With a budget of the workspace there is one for each day: conversations that have started on a day are paid from
-        what was drawn then.
-        """
+        """Return the allowance for the run's probes, with limits as they were last read, or None if no budget applies.
+        A workspace's budget has one allowance per day: conversations that have started on a day are paid from its
+        allowance."""
         ref = RunRef(run.workspace, run.id)
         known = self._runs.get(ref)
         if known is None or known.event_seq <= run.event_seq:
@@ -79,7 +76,6 @@ class RunAllowances:
         return self._pool.allowance(key, run.budget.probe_limit if run.budget else 0)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
-        """Tell the allowances how many probes wait for them, as far as the worker has room for them."""
         slices = list(slices)
         self._limits.refresh_if_due({claimed.probe_slice.workspace for claimed in slices})
         waiting = dict.fromkeys(self._runs, 0)
@@ -95,7 +91,8 @@ class RunAllowances:
                 allowance.demand.first_call = min(first_calls[ref], default=0)
 
     async def pause_exhausted(self, run: Run, scope: BudgetScope, needed: int) -> None:
-        """Pause the run, as this budget is used up. Raises BudgetChanged; the allowance then has the new limit."""
+        """Pause the run, because this budget is used up. Raise BudgetChanged if it has a new limit, which the allowance
+        now has."""
         if scope is not BudgetScope.RUN:
             await self._pause_for_period(run, needed)
             return

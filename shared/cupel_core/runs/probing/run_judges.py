@@ -1,4 +1,4 @@
-"""Pauses a run whose judge gives no usable verdict, after its first replies, so that the others are not paid for.
+"""A check that pauses a run if the first replies of its judge are all unusable, so that no more are paid for.
 
 The replies are counted in one item per fencing token, until a worker sees a usable verdict. At the limit, the worker
 reads the run's outcomes up to the first verdict and pauses the run only if there is none. A judge that works costs no
@@ -27,14 +27,11 @@ class RunJudges:
     def __init__(self, pauses: RunPauses) -> None:
         self._pauses = pauses
         self._usable: set[tuple[RunRef, int]] = set()
-        """It lists the runs, with their fencing tokens, whose judge has given a usable verdict as far as this worker
-        knows."""
+        """Runs (with fencing tokens) whose judge has given a usable verdict that this worker knows of."""
 
     async def note(self, claimed: ClaimedSlice, outcome: Outcome) -> None:
-        """Note what the outcome says about the judge, and pause the run after too many unusable replies.
-
-        Never raises: the outcome must be recorded in any case, and the next unusable reply is counted again.
-        """
+        """Count what the outcome says about the judge, and pause the run after too many unusable replies. It never
+        raises: the outcome must be recorded in any case, and the next unusable reply is counted again."""
         try:
             await self._note(claimed, outcome)
         except (RetryableError, *AWS_ERRORS):
@@ -67,14 +64,13 @@ def _named(cause: UnscoredCause, run: Run) -> UnscoredCause:
 
 
 def _has_probes_left(run: Run, replies: int) -> bool:
-    """Return whether a pause spares any call, because a run is not paused by its last answer."""
+    """Return whether a pause saves any call. A run is not paused by its last answer."""
     progress = barrier.get_progress(Tree.for_run(run))
     return max(replies, progress.completed + progress.failed) < run.plan.total
 
 
 def _has_verdict(ref: RunRef, run: Run) -> bool:
-    """Return whether a judge has given a usable verdict on any recorded answer; outcomes are read up to the first
-    one."""
+    """Return whether a judge has given a usable verdict on any recorded answer. Reading stops at the first one."""
     counted = counted_outcomes.list_run(ref, range(run.plan.total))
     return any(
         each.success is not None and any(cost.kind == "judge" and cost.calls for cost in each.costs) for each in counted

@@ -1,10 +1,10 @@
-"""Runs that a worker pauses, and the pace of those that limit their conversations.
+"""Pauses of runs by a worker, and limits of a run's own conversations.
 
 A run is paused when a model refuses every call, a judge gives no verdict, or its budget is used up. A run may have own
 limits for the number of parallel conversations and the interval between their starts. A conversation holds a slot of
 its run's lease from its start to its end, so all workers together stay within the limit of the run; gaps between starts
-are those of one worker. Probes that the run holds back demand no slots of their account and do not keep the worker from
-receiving slices of other runs. Only runs with such a limit pay for the renewals of its leases.
+are those of one worker. Probes that wait for their run's limit demand no slots of their account and do not prevent the
+worker from receiving slices of other runs. Only runs with such a limit pay for the renewals of its leases.
 """
 
 import asyncio
@@ -29,36 +29,32 @@ from cupel_core.store import runs
 
 
 class RunPauses:
-    """`on_end` is called after each attempt to pause a run, successful or not."""
+    """Calls `on_end` after each attempt to pause a run, successful or not."""
 
     def __init__(self, allowances: RunAllowances, on_end: Callable[[], None]) -> None:
         self._allowances = allowances
         self._on_end = on_end
         self._pauses: dict[tuple[RunRef, int], asyncio.Task[None]] = {}
-        """The keys are runs with their fencing tokens."""
 
     def pause_refused(self, claimed: ClaimedSlice, model: str, reason: str) -> "asyncio.Task[None]":
-        """Pause the slice's run because this model refuses every call."""
         run = claimed.context.run
         return self._start(claimed, lambda: asyncio.to_thread(pause_refused_run, run, model, reason))
 
     def pause_unjudged(self, claimed: ClaimedSlice, model: str, message: str) -> "asyncio.Task[None]":
-        """Pause the slice's run because none of the first replies of this judge was usable."""
         pause = partial(pause_refused_run, claimed.context.run, model, message, PauseReason.JUDGE)
         return self._start(claimed, lambda: asyncio.to_thread(pause))
 
     def pause_exhausted(self, claimed: ClaimedSlice, scope: BudgetScope, needed: int) -> "asyncio.Task[None]":
-        """Pause the slice's run because this budget does not allow a call that may cost `needed`."""
         run = claimed.context.run
         return self._start(claimed, lambda: self._allowances.pause_exhausted(run, scope, needed))
 
     def has_paused(self, claimed: ClaimedSlice) -> bool:
-        """Return whether this worker has paused the slice's run, so that its pending probes are to be dropped."""
+        """Return whether this worker has paused the slice's run, so that its pending probes can be dropped."""
         pausing = self._pauses.get((claimed.probe_slice.run, claimed.probe_slice.fencing_token))
         return pausing is not None and pausing.done() and pausing.exception() is None
 
     def _start(self, claimed: ClaimedSlice, pause: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
-        """Return the pause in progress or done; start a new one if there is none, or it failed."""
+        """Return the pause in progress or done. Start a new one if there is none, or it failed."""
         key = (claimed.probe_slice.run, claimed.probe_slice.fencing_token)
         pausing = self._pauses.get(key)
         if pausing is None or (pausing.done() and pausing.exception() is not None):
@@ -69,7 +65,6 @@ class RunPauses:
 
 
 def pause_refused_run(run: Run, model: str, message: str, reason: PauseReason = PauseReason.PROVIDER) -> None:
-    """Pause the run, unless another worker or a user was faster. Probes that have failed stay errored."""
     cause = PauseCause(model, message)
     try:
         runs.transition(
@@ -86,8 +81,6 @@ def pause_refused_run(run: Run, model: str, message: str, reason: PauseReason = 
 
 
 class RunSlot:
-    """A conversation's place among those of its run."""
-
     def __init__(self, holder: LeaseHolder, reservation: Reservation) -> None:
         self._holder = holder
         self._reservation = reservation
@@ -99,7 +92,7 @@ class RunSlot:
 
 class RunPaces:
     def __init__(self, leases: LeasePool, clock: Callable[[], float], rng: Random, wake: Callable[[], None]) -> None:
-        """`wake` is called when the next conversation of a run may start."""
+        """Call `wake` when the next conversation of a run may start."""
         self._leases = leases
         self._clock = clock
         self._rng = rng
@@ -124,7 +117,7 @@ class RunPaces:
         return holder is None or holder.free_slots > 0
 
     def start(self, run: Run, model: str) -> RunSlot | None:
-        """Start a conversation, which must be allowed; None if the run does not limit their number."""
+        """Start a conversation, which must be allowed. Return None if the run does not limit their number."""
         if run.pace.stagger_ms is not None:
             gap_seconds = self._rng.uniform(*run.pace.stagger_ms) / 1_000
             self._next_starts[RunRef(run.workspace, run.id)] = self._clock() + gap_seconds
@@ -133,8 +126,8 @@ class RunPaces:
         return RunSlot(holder, holder.start_conversation(model)) if holder is not None else None
 
     def requeue_delay_seconds(self, run: Run) -> float | None:
-        """Return the seconds after which the run's pending probes should be redelivered, because other workers have all
-        of its slots; None if they may start or waiting is worth it."""
+        """Return the seconds after which the run's pending probes should be redelivered, if other workers have all its
+        slots. It is None if they may start or waiting is worth it."""
         holder = self._lease_holder(run)
         return holder.requeue_delay_seconds() if holder is not None else None
 
@@ -153,7 +146,6 @@ class RunPaces:
         return MAX_CALLS if holder is None else max(0, holder.limits.parallel - holder.in_flight)
 
     def report_pending(self, slices: Iterable[ClaimedSlice], room: int) -> None:
-        """Tell the leases how many probes wait for them, as far as the worker has room for them."""
         counts = dict.fromkeys(self._holders, 0)
         for claimed in slices:
             if self._lease_holder(claimed.context.run) is not None:
@@ -163,6 +155,5 @@ class RunPaces:
             self._holders[ref].pending = PendingProbes(min(count, room))
 
     async def renew(self, run: Run) -> None:
-        """Renew the lease on a run whose slice has arrived."""
         if (holder := self._lease_holder(run)) is not None:
             await self._leases.renew(holder)

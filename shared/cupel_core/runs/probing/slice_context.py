@@ -1,4 +1,4 @@
-"""Reads what the conversations of a slice need: the run's snapshot, and the accounts of its targets, agents and
+"""The data that the conversations of a slice need: the run's snapshot, and the accounts of targets, agents and
 graders."""
 
 from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class CallLimits(NamedTuple):
-    """Limits the attempts of a target's calls and their duration; None stands for the stack's default."""
+    """Limits the attempts of a target's calls and their duration. None means the stack's default."""
 
     max_attempts: int | None
     timeout_seconds: float | None
@@ -56,31 +56,28 @@ class CallLimits(NamedTuple):
 
 @dataclass(frozen=True)
 class SliceContext:
-    """Everything the probes of one slice need, read in advance.
-
-    `account` is the provider's; an agent behind a connector has its own, in `agents`, by target.
-    """
+    """Everything the probes of one slice need, read in advance. `account` is the provider's. An agent behind a
+    connector has its own, in `agents`, by target."""
 
     run: Run
     snapshot: Snapshot
     scenarios: Mapping[int, Scenario]
-    """The keys are cases. The scenarios are stored here, because the pages of long ones soon leave the page cache."""
+    """The scenarios by case. They are stored here, because the pages of long ones soon leave the page cache."""
     content: Content
     account: Account
     agents: Mapping[str, Account] = field(default_factory=dict)
     grader_accounts: Mapping[str, Account] = field(default_factory=dict)
-    """The keys are providers."""
     persona_headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     tool_connectors: Mapping[str, Connector | None] = field(default_factory=dict)
-    """The keys are ids of connectors; the value is None for a connector that does not exist."""
+    """The connectors by id, with None for a connector that does not exist."""
 
     def scenario(self, index: int) -> Scenario:
         return self.scenarios[self.run.plan.probe(index).case]
 
     def opening_length(self, index: int) -> int:
-        """Estimate how much memory the probe's conversation begins with: characters of texts, without values of
-        placeholders, and bytes of files."""
+        """Estimate the initial memory of the probe's conversation: characters of texts, and bytes of files. Values of
+        placeholders do not count."""
         scenario, prompt = self.scenario(index), self.prompt_of(index)
         messages = (prompt and (scenario.messages_by_prompt.get(prompt.id) or prompt.messages)) or scenario.messages
         system = (prompt and prompt.system) or self.content.system or ""
@@ -91,8 +88,7 @@ class SliceContext:
         return texts + sum({file.file_id: file.info.size for file in files if file.info}.values())
 
     def planned_length(self, index: int) -> int:
-        """Estimate how many characters the probe's conversation has, including what the operations of the profile
-        add."""
+        """Estimate how many characters the probe's conversation has, including those of the profile's operations."""
         return self.opening_length(index) + (self.profile.planned_length if self.profile else 0)
 
     @cached_property
@@ -103,8 +99,8 @@ class SliceContext:
         return self.content.prompt(self.run.plan.column_of(index).prompt_id)
 
     def opening_bound(self, index: int) -> int:
-        """Return what the target's first call costs at most, in billionths of a USD. That call sets this much aside, as
-        long as nothing is known of other answers."""
+        """Return the maximum cost of the target's first call, in billionths of a USD. That call reserves this much as
+        long as no other answer is known."""
         if index not in self._opening_bounds:
             self._opening_bounds[index] = self._compute_opening_bound(index)
         return self._opening_bounds[index]
@@ -119,7 +115,7 @@ class SliceContext:
         parameters = decode(ModelParameters, without_unknown(target, params))
         try:
             opening = self.content.opening_of(self.scenario(index), prompt)
-        except MissingValue:  # The probe's error, before any call.
+        except MissingValue:  # The probe ends with this error before any call.
             return 0
         return bound_of_call(account, target.model, ModelRequest(opening, parameters)).nano_usd
 
@@ -175,7 +171,7 @@ class SliceContext:
         connector_id = params.get("toolConnectorId")
         if connector_id is None:
             return None
-        from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields  # which few runs need
+        from cupel_core.conversations.tool_connector import ConnectorTools, probe_fields  # Few runs need it.
 
         probe, model = self.run.plan.probe(index), target_of_connector(connector_id)
         persona, column = self.snapshot.persona(probe.case), self.run.plan.columns[probe.column]
@@ -213,7 +209,7 @@ class SliceContext:
         )
 
     def _persona_headers(self, index: int, persona: Persona | None) -> tuple[Mapping[str, str], bool]:
-        """Return the headers to send, and whether there are any that were made for other connectors than the target."""
+        """Return the headers to send, and whether any were made for other connectors than the target."""
         account = self.agents.get(self.model_of(index))
         if persona is None or account is None or not persona.has_headers:
             return {}, False
@@ -237,13 +233,12 @@ class SliceContext:
         return self.agents.get(model, self.account)
 
     def account_with(self, model: str) -> Account:
-        """Return the account by which a target or a grader is called."""
         provider = model.partition("/")[0]
         return self.account_of(model) if provider == self.account.provider else self.grader_accounts[provider]
 
 
 def load_slice_context(run: Run, probe_slice: ProbeSlice, accounts: AccountCache) -> SliceContext:
-    """Read everything that a probe of the slice may need: the event loop must not wait for it later."""
+    """Read everything that a probe of the slice may need, because the event loop must not wait for it later."""
     snapshot = snapshots.get(run.snapshot_key)
     targets = {run.plan.column_of(index).target.model for index in probe_slice.indexes}
     provider = next(iter(targets)).partition("/")[0]
@@ -289,7 +284,6 @@ def _grader_models(context: SliceContext) -> set[str]:
 
 
 def _tool_connectors(context: SliceContext) -> set[str]:
-    """Return the ids of the connectors that execute tool calls for any target of the run."""
     targets, prompts = context.run.plan.targets, context.content.prompts
     layers = (context.run.params, *(each.params for each in targets), *(each.params for each in prompts))
     return {connector_id for params in layers if (connector_id := params.get("toolConnectorId"))}

@@ -1,11 +1,10 @@
-"""Receives slices from a worker's queue and claims them.
+"""A receiver that claims slices from a worker's queue.
 
 A queue delivers roughly in the order of arrival, so the slices of a workspace that fills the worker would hide those of
 others. If a workspace already has as many pending probes in this worker as calls, its further slices are returned to
-the queue unclaimed, with a longer delay the slower its conversations are.
-
-They are returned in new messages, after half the time that the worker's pending probes of that workspace will take: at
-once with calls of 0.2 s, after up to 30 s with calls of a minute. Void slices are dropped, not returned.
+the queue unclaimed, with a longer delay the slower its conversations are. They are returned in new messages, after half
+the time that the worker's pending probes of that workspace will take: at once with calls of 0.2 s, after up to 30 s
+with calls of a minute. Void slices are dropped, not returned.
 """
 
 import asyncio
@@ -33,7 +32,6 @@ from cupel_core.store.queues import Delivery
 
 _RECENT_SLICES = 3
 _MAX_MESSAGES = 10
-"""One receive returns at most this many messages."""
 _MAX_LOOKS = 5
 """One look through the queue makes at most this many receives."""
 
@@ -42,16 +40,14 @@ class WorkspaceShares(Protocol):
     """Decides how much of a worker each workspace may use."""
 
     def has_use(self, workspace: str, received: int) -> bool:
-        """Return whether another slice of this workspace is of use to the worker, after `received` probes that it is
-        about to claim."""
+        """Return whether another slice of this workspace is useful to the worker, after `received` probes about to be
+        claimed."""
 
     def put_back_seconds(self, workspace: str) -> float:
-        """Return the seconds after which a slice of this workspace that is put back should be delivered again."""
+        """Return the seconds after which a returned slice of this workspace should be delivered again."""
 
 
 class SliceReceiver:
-    """Receives for one worker. One receive is in progress at a time."""
-
     def __init__(
         self,
         queue_url: str,
@@ -65,12 +61,13 @@ class SliceReceiver:
         on_receive_end: Callable[[bool], None],
         is_shared: Callable[[], bool],
     ) -> None:
-        """`add_to_backlog` is awaited with each slice that has probes; `on_receive_end` is called after each receive
-        with whether it reached the end of the queue; `is_shared` asks whether several workspaces use the queue."""
+        """Set the callbacks of the worker. `add_to_backlog` is awaited with each slice that has probes.
+        `on_receive_end` is called after each receive with whether it reached the end of the queue. `is_shared` returns
+        whether several workspaces use the queue."""
         self.rejected: list[Delivery] = []
-        """These deliveries could not be claimed and must be redelivered."""
+        """Deliveries that could not be claimed and must be redelivered."""
         self.is_queue_empty = False
-        """It is true if the last receive found nothing of use."""
+        """This is true if the last receive found nothing useful."""
         self._queue_url = queue_url
         self._wait_seconds = wait_seconds
         self._claimer = claimer
@@ -84,7 +81,7 @@ class SliceReceiver:
         self._task: asyncio.Task[None] | None = None
         self._recent_sizes: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
         self._has_put_back = False
-        """It is true if some slices of the last receive were put back, because others may be behind them."""
+        """This is true if some slices of the last receive were returned, because others may be behind them."""
 
     @property
     def is_receiving(self) -> bool:
@@ -101,7 +98,7 @@ class SliceReceiver:
         self._task = asyncio.create_task(self._look())
 
     async def _look(self) -> None:
-        """If no other workspace uses the queue, nothing is received, because all of it would be put back."""
+        """Look for slices, unless no other workspace uses the queue, because all would be returned."""
         try:
             is_shared = await asyncio.to_thread(self._is_shared)
         except (RetryableError, *AWS_ERRORS):
@@ -132,8 +129,8 @@ class SliceReceiver:
         self.is_queue_empty = False
 
     async def accept(self, deliveries: Sequence[Delivery]) -> int:
-        """Claim the slices side by side, because each takes several requests, and put back those of no use; returns how
-        many are not put back."""
+        """Claim the slices concurrently, as each takes several requests, and return useless ones to the queue. Return
+        how many are not returned."""
         self._heartbeat.add_deliveries(deliveries)
         surplus = await self._find_surplus(deliveries)
         others = [delivery for delivery in deliveries if delivery.receipt not in surplus]
@@ -159,11 +156,12 @@ class SliceReceiver:
     async def _is_open(self, probe_slice: ProbeSlice) -> bool:
         try:
             return await self._claimer.is_open(probe_slice)
-        except (RetryableError, *AWS_ERRORS):  # Whoever claims it finds out.
+        except (RetryableError, *AWS_ERRORS):  # The claim finds out.
             return True
 
     async def _put_back(self, surplus: Mapping[str, tuple[Delivery, ProbeSlice]]) -> None:
-        """Send them again, as new messages: these have few receives left. What is sent twice is claimed once."""
+        """Send the slices again as new messages, as these have few receives left. A slice that is sent twice is claimed
+        once."""
         by_workspace: dict[str, list[ProbeSlice]] = {}
         for _, probe_slice in surplus.values():
             by_workspace.setdefault(probe_slice.workspace, []).append(probe_slice)
@@ -201,8 +199,8 @@ class SliceReceiver:
             await self._add_to_backlog(claimed)
 
     async def _claim(self, delivery: Delivery) -> ClaimedSlice | None:
-        """Claim a slice, or its first part if it is too large, and send the rest back; None if its run is paused, over
-        or deleted."""
+        """Claim a slice, or its first part if it is too large, and send the rest back. Return None if its run is
+        paused, over or deleted."""
         claimed = await self._claimer.claim(delivery)
         if claimed is not None:
             await self._allowances.load_limits(claimed.probe_slice.workspace)
@@ -212,7 +210,6 @@ class SliceReceiver:
 
 
 def _parse(delivery: Delivery) -> ProbeSlice | None:
-    """Return the slice, or None for a malformed message, which cannot be claimed."""
     try:
         return ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:
@@ -220,7 +217,7 @@ def _parse(delivery: Delivery) -> ProbeSlice | None:
 
 
 def is_shared(lane: str, priority: Priority) -> bool:
-    """Return whether runs of two workspaces are being dispatched to this queue; reading ends at the second one."""
+    """Return whether runs of two workspaces are being dispatched to this queue. Reading ends at the second one."""
     workspaces = set[str]()
     for run in active_runs.list_dispatched():
         if run.priority == priority and queue_of(run.provider) == lane:

@@ -1,4 +1,4 @@
-"""Errors that nobody foresaw must not end a worker: replies that it waits for, or has not recorded, are paid for."""
+"""Errors that nobody foresaw. They must not end a worker, because its pending and unrecorded replies are paid for."""
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
@@ -15,6 +15,5 @@ def is_unforeseen(error: Exception) -> bool:
 
 
 def log_unforeseen(error: Exception, what: str) -> None:
-    """Log an error if it is unforeseen."""
     if is_unforeseen(error):
         logger.error(what, exc_info=error)

@@ -1,4 +1,4 @@
-"""Processes one provider's queue for the duration of one invocation.
+"""A worker that processes one provider's queue for the duration of one invocation.
 
 The event source mapping delivers the first slices. While there are free slots the worker receives further ones itself
 (`slice_receiver.py`) and deletes them after their commit, because with one message per invocation it would be idle
@@ -6,7 +6,7 @@ between slices. It runs as many conversations (`probe_runner.py`) as the leases 
 allow (`domain/limits/worker_capacity.py`). Near its deadline it starts nothing new, lets running conversations finish,
 and requeues the remaining probes.
 
-A malformed message, or one whose slice cannot be loaded, is redelivered after 2, 4, 8, … seconds with its cause noted
+A malformed message, or one whose slice cannot be loaded, is redelivered after 2, 4, 8, … seconds with its cause stored
 in the leaf; after five receives it is moved to its dead letter queue. A probe that hits an internal error is requeued
 in a message of its own after 2, 4, 8 and 16 seconds, and ends as errored (`internal`) with the fifth one.
 """
@@ -56,11 +56,11 @@ from cupel_core.store.queues import Delivery
 from cupel_core.store.settings import settings
 
 _RECEIVE_AGAIN_SECONDS = 0.2
-"""The worker receives again after this time if it found nothing of use and still has probes."""
+"""The worker receives again after this time if it found nothing useful and still has probes."""
 _LOOK_SECONDS = 1.0
 """Slices of other workspaces may wait this long unseen behind those of a workspace of which the worker has enough."""
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
-"""Such slices may wait this long while the worker keeps receiving further slices, because the queue moves then."""
+"""Such slices may wait this long while the worker receives further slices, because the queue moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
 
 
@@ -76,10 +76,8 @@ class Worker:
         priority: Priority = Priority.NORMAL,
         memory_mb: int | None = None,
     ) -> None:
-        """`receive_wait_seconds` is how long one receive waits for a message.
-
-        `memory_mb` is the memory of the function, to which its share of a processor corresponds; None for no limit.
-        """
+        """Wait up to `receive_wait_seconds` for a message in one receive. `memory_mb` is the memory of the function, to
+        which its share of a processor corresponds. None means no limit."""
         self.totals = InvocationTotals()
         self._time = InvocationTime(ends_at, clock)
         self._wake = asyncio.Event()
@@ -89,7 +87,7 @@ class Worker:
         self._target_leases: set[LeaseHolder] = set()
         self._next_hand_back = 0.0
         self._received_at = self._saw_end_at = clock()
-        """These are the times when the worker last received what it needed, and last saw the end of the queue."""
+        """The times when the worker last received what it needed, and last saw the end of the queue."""
         worker_id, rng = uuid.uuid4().hex[:12], Random()  # noqa: S311 - jitter
         self._leases = LeasePool(worker_id, priority, hands_back=True, clock=clock, rng=rng, on_change=self._wake.set)
         self._paces = RunPaces(self._leases, clock, rng, self._wake.set)
@@ -124,7 +122,7 @@ class Worker:
         )
 
     async def run(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
-        """Work until the queue is empty or time is short; return the deliveries that must be redelivered."""
+        """Work until the queue is empty or time is short. Return the deliveries that must be redelivered."""
         received = list(deliveries)
         periodic = [
             self._committer.commit_periodically(lambda: self._open_conversations),
@@ -185,7 +183,8 @@ class Worker:
         self._report_pending_probes()
 
     def _start_probes_of(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> None:
-        """Probes that cannot run for a while go back to the queue: waiting is billed, and others may run them."""
+        """Start probes. Those that cannot run for a while return to the queue, as waiting is billed and others may run
+        them."""
         if self._pauses.has_paused(claimed):
             claimed.drop_pending()
             return
@@ -193,11 +192,11 @@ class Worker:
         if delay_seconds is not None:
             claimed.postpone_all_pending(delay_seconds)
         if not claimed.may_start(self._time.now()):
-            return  # Until the claim is renewed, or known to be lost.
+            return  # Wait until the claim is renewed, or known to be lost.
         for index in tuple(claimed.pending):
             model = claimed.context.model_of(index)
             if lease_holder.is_outdated(model, claimed.context.run.updated_at.timestamp()):
-                return  # Until the lease is renewed: a provider was perhaps repaired, and its runs resumed.
+                return  # Wait for the lease's renewal: the provider may be repaired and its runs resumed.
             if (refusal := lease_holder.refusal(model)) is not None:
                 self._pauses.pause_refused(claimed, model, refusal)
                 return
@@ -207,7 +206,7 @@ class Worker:
             if suspended_seconds:
                 claimed.postpone_pending(index, suspended_seconds, model)
             elif suspended_seconds is None and not self._start_probe(claimed, index, lease_holder):
-                return  # Until more of the budget is drawn, or it is known to be exhausted.
+                return  # Wait until more of the budget is drawn, or it is known to be exhausted.
 
     def _requeue_delay_seconds(self, claimed: ClaimedSlice, lease_holder: LeaseHolder) -> float | None:
         if claimed.is_lost:
@@ -219,8 +218,8 @@ class Worker:
         return allowance.requeue_delay_seconds() if delay_seconds is None and allowance is not None else delay_seconds
 
     def _may_open(self, claimed: ClaimedSlice, index: int) -> bool:
-        """Return whether this worker has room for the conversation, its run allows it now, and its graders are not
-        crowded."""
+        """Return whether the worker has room for the conversation, its run allows it, and its graders have free
+        slots."""
         characters, workspace = claimed.context.planned_length(index), claimed.probe_slice.workspace
         own = self._open.of(workspace).plus(0, self._heartbeat.idle_mb(workspace))
         has_room = self._capacity.has_room(self._open.total.plus(0, self._heartbeat.idle_mb()), own, characters)
@@ -232,7 +231,6 @@ class Worker:
         return self._open.total.conversations
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
-        """Start the probe's conversation; return False if the run's budget does not allow it."""
         if (calls := self._runner.open_calls(claimed, index, lease_holder)) is None:
             return False
         size_mb = conversation_mb(claimed.context.planned_length(index))
@@ -244,8 +242,8 @@ class Worker:
         return True
 
     def _receive_if_needed(self) -> None:
-        """Receive further slices when clearly fewer probes are pending than there are slots, and only as many as fill
-        these, so that other workers get the remaining ones; otherwise look for those of other workspaces."""
+        """Receive further slices when clearly fewer probes are pending than there are slots, and only enough to fill
+        these. Other workers get the remaining ones. Otherwise look for slices of other workspaces."""
         if self._receiver.is_receiving or self._receiver.is_queue_empty:
             return
         room_mb = self._capacity.idle_mb - self._heartbeat.idle_mb()
@@ -265,11 +263,9 @@ class Worker:
 
     @property
     def _expected_slots(self) -> int:
-        """Return the slots that an account is expected to have if the worker has no probes of it."""
         return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
 
     def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
-        """List the accounts with pending probes, and only those of one workspace if it is given."""
         workers = settings().probe_workers
         return [
             AccountProbes(
@@ -282,8 +278,8 @@ class Worker:
         ]
 
     def _accounts_without_pending(self) -> list[AccountProbes]:
-        """List the accounts with conversations here whose workspaces have no pending probes; none if nothing is
-        pending."""
+        """List the accounts with conversations here whose workspaces have no pending probes. The list is empty if
+        nothing is pending."""
         pending = self._backlog_by_account().keys()
         workspaces = {holder.workspace for holder in pending}
         others = (each for each in self._target_leases if each.open_conversations and each.workspace not in workspaces)
@@ -295,7 +291,7 @@ class Worker:
         if not is_fair(pending + received, pending_of_all + received, MAX_PENDING):
             return False
         has_none = not self._heartbeat.idle_mb(workspace) and not received
-        if idle_mb and idle_mb >= self._capacity.idle_mb * (1 + has_none):  # Beyond the limit, one slice of each.
+        if idle_mb and idle_mb >= self._capacity.idle_mb * (1 + has_none):  # Beyond the limit, each gets one slice.
             return False
         carried = self._open.of(workspace).conversations + self._open.growth_of(workspace, self._capacity.conversations)
         return probes_of_use(own, carried, self._expected_slots) > received
@@ -317,10 +313,8 @@ class Worker:
         self._wake.set()
 
     def _hand_paced_slice_back(self) -> None:
-        """Put back the newest slice whose run has no slot for a conversation, so that others can be received.
-
-        This is done seldom, because what is put back comes again.
-        """
+        """Return to the queue the newest slice whose run has no slot for a conversation, so that others can be
+        received. This is done seldom, because a returned slice is delivered again."""
         if self._time.now() < self._next_hand_back:
             return
         for claimed in reversed(self._backlog):
@@ -332,7 +326,6 @@ class Worker:
                 return
 
     def _backlog_by_account(self) -> dict[LeaseHolder, list[ClaimedSlice]]:
-        """Return the slices with pending probes by the lease holder of their account."""
         by_account: dict[LeaseHolder, list[ClaimedSlice]] = {}
         for claimed in self._backlog:
             by_account.setdefault(self._lease_holder_of(claimed), []).append(claimed)
@@ -347,7 +340,6 @@ class Worker:
         await asyncio.gather(self._leases.renew(self._lease_holder_of(claimed)), self._paces.renew(claimed.context.run))
 
     def _report_pending_probes(self) -> None:
-        """Tell the leases how many probes wait for them, as far as this worker has room for them."""
         by_account = self._backlog_by_account()
         self._target_leases |= by_account.keys()
         conversations = self._capacity.conversations

@@ -22,19 +22,17 @@ from cupel_core.scoring.selections import SelectionRunner, needs_selection
 from cupel_core.store import rescore_results, rescores, runs, snapshots
 
 LEAVES_PER_TASK = 100
-"""A comparison of scores calls no model, so that a task takes more of them than one that grades."""
+"""A comparison of scores calls no model, so a task takes more leaves than a task that grades."""
 
 
 @dataclass(frozen=True)
 class _ComparedResult:
-    """It is a result with the assertions of its transcript."""
-
     result: RescoreResult
     assertions: tuple[Assertion, ...]
 
 
 def comparison_ranges(run: Run, rescore: Rescore) -> tuple[LeafRange, ...]:
-    """The ranges whose results are compared; none if nothing compares answers."""
+    """Return the ranges whose results are compared. There are none if nothing compares answers."""
     if rescore.config.assertions is not None:
         is_needed = bool(comparisons(rescore.config.assertions))
     else:
@@ -43,10 +41,8 @@ def comparison_ranges(run: Run, rescore: Rescore) -> tuple[LeafRange, ...]:
 
 
 async def compare_range(ref: RunRef, rescore_id: str, leaf_range: LeafRange) -> int:
-    """Add the results of comparisons to those of these leaves, and return how many were changed. May be repeated.
-
-    Nothing is compared in a rescore that was stopped, because some answers have no scores then.
-    """
+    """Add the results of comparisons to those of these leaves, and return how many were changed. Repeating it is
+    harmless. Nothing is compared in a rescore that was stopped, because some answers have no scores then."""
     run = await asyncio.to_thread(runs.find, ref)
     rescore = await asyncio.to_thread(rescores.get, ref, rescore_id) if run else None
     if run is None or rescore is None or rescore.status is not RescoreStatus.RUNNING or rescore.is_stopped:
@@ -94,7 +90,7 @@ def _list_candidates(run: Run, rescore: Rescore, results: Iterable[RescoreResult
 
 
 def _is_comparable(result: RescoreResult) -> bool:
-    """Whether the transcript was graded, even if a comparison is all that there is to grade."""
+    """Return whether the transcript was graded, even if a comparison is all that there is to grade."""
     return result.scoring is not None and (was_graded(result) or not result.scoring.results)
 
 

@@ -1,4 +1,4 @@
-"""The models that a rescore needs: whether they are configured, and whether the workspace can call them."""
+"""Checks of the models that a rescore needs: they must be configured, and the workspace must be able to call them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -50,7 +50,6 @@ class RescoreModels:
         return self.config.grader_config(self.run.grader_config)
 
     def own_errors(self) -> Iterator[FieldError]:
-        """Yield the errors of the models that the request names as its graders."""
         judge, embedder = self.config.judge_model, self.config.embedding_model
         if judge and (problem := model_error(self.run.workspace, judge)):
             yield FieldError(JUDGE, problem)
@@ -117,7 +116,6 @@ class RescoreModels:
             yield FieldError("assertions", f"is required: {found.message}")
 
     def _inherited_problems(self) -> dict[str, str]:
-        """Return why graders that the rescore takes over from the run cannot be called, by field."""
         own, inherited, problems = self.config, self.run.grader_config, dict[str, str]()
         for field, given, model, find_error in (
             (JUDGE, own.judge_model, inherited.judge_model, model_error),
@@ -136,7 +134,6 @@ _NO_CRITERIA = Criteria()
 
 
 def _as_graded(config: RescoreConfig, scenario: Scenario) -> Scenario:
-    """Return the scenario with the criteria and assertions that the rescore replaces."""
     return replace(
         scenario,
         criteria=scenario.criteria if config.criteria is None else config.criteria,

@@ -14,18 +14,16 @@ from cupel_core.store import rescore_results, rescores, runs
 from cupel_core.store.keys import PROBES_PER_BLOCK
 
 DELETED = "DELETED"
-"""In place of a status, when the run was deleted meanwhile: the execution ends without a failure."""
+"""This takes the place of the status if the run was deleted meanwhile. The execution ends without a failure."""
 
 
 @dataclass(frozen=True)
 class BeginResult:
-    """It has the rescore's status, or DELETED, and says what there is to do if it is RUNNING."""
+    """The rescore's status, or DELETED, and its work if it is RUNNING."""
 
     status: str
     slices: tuple[LeafRange, ...] = ()
-    """Their transcripts are graded."""
     comparisons: tuple[LeafRange, ...] = ()
-    """Their results are compared afterwards."""
 
 
 def begin(ref: RunRef, rescore_id: str) -> BeginResult:
@@ -40,15 +38,13 @@ def begin(ref: RunRef, rescore_id: str) -> BeginResult:
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:
-    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored.
-
-    Returns its status, or DELETED if its run was.
-    """
+    """Complete the rescore, or fail it if its own budget was used up or nothing could be scored. Return its status, or
+    DELETED if its run was."""
     return _end(ref, rescore_id, now)
 
 
 def fail(ref: RunRef, rescore_id: str, where: str, why: str, now: datetime) -> str:
-    """Fail the rescore, because its workflow gave up; results stored until then stay readable."""
+    """Fail the rescore, because its workflow gave up. Results stored until then stay readable."""
     return _end(ref, rescore_id, now, RunFailure(where, why))
 
 
@@ -64,10 +60,8 @@ def _end(ref: RunRef, rescore_id: str, now: datetime, failure: RunFailure | None
 
 
 def _why_unscored(ref: RunRef, rescore: Rescore) -> str:
-    """Say why the first transcript could not be scored. The error itself may quote it, so it stays in the result.
-
-    The cause stays when the content of a result is erased.
-    """
+    """Return why the first transcript could not be scored. The error itself may quote the transcript, so it is not
+    copied. The cause stays when a result's content is erased."""
     bodies = rescore_results.list_bodies(ref, rescore.id, range(min(rescore.probe_count, PROBES_PER_BLOCK)))
     causes = (decode(UnscoredCause, body["cause"]) for _, body in bodies if "cause" in body)
     cause = next(causes, UnscoredCause(UnscoredCode.DELETED))

@@ -14,14 +14,12 @@ from cupel_core.store.budgets import RescoreRef
 
 
 def get_rescore(workspace: str, run_id: str, rescore_id: str) -> RescoreView:
-    """NotFound for an unknown or deleted run, and for an unknown rescore."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
     return rescore_view(rescores.get(ref, rescore_id))
 
 
 def list_rescores(workspace: str, run_id: str, limit: int, cursor: str | None) -> Page[RescoreView]:
-    """Newest first."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
     page = rescores.list_rescores(ref, limit, cursor)
@@ -41,7 +39,7 @@ def list_results(
     cursor: str | None,
     now: datetime,
 ) -> Iterator[Entry[RescoreResultView]]:
-    """By probe index, as far as they are stored; read lazily, about `limit` at a time."""
+    """Yield the stored results by probe index, lazily, about `limit` at a time."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     rescores.get(ref, rescore_id)

@@ -1,9 +1,9 @@
 """A slice of a rescore: its transcripts are graded concurrently, and their results stored as they complete.
 
 Results are stored before the slice's count, which is an absolute number and may be written again. A transcript that has
-a result is not graded again, so a repeated task continues where the last one ended. A judge that fails is a result with
-an error. Criteria are judged again only if the rescore overrides the judge or the criteria. The scoring of the
-transcripts themselves never changes.
+a result is not graded again, so a repeated task continues where the last one ended. If a judge fails, the result has an
+error. Criteria are judged again only if the rescore overrides the judge or the criteria. The scoring of the transcripts
+themselves never changes.
 """
 
 import asyncio
@@ -35,7 +35,6 @@ from cupel_core.scoring.selections import SelectionRunner
 from cupel_core.store import outcomes, rescore_results, rescores, runs, snapshots
 
 _BATCH_SIZE = 25
-"""The maximum of one batch write."""
 _STORE_INTERVAL_SECONDS = 1.0
 
 
@@ -50,8 +49,8 @@ async def rescore_slice(
     """Grade the transcripts of these leaves that have no result in this rescore yet.
 
     When time is short, finished results are stored, and the others are left to the next task. When the rescore's own
-    budget is used up, nothing is left to any task, unless the budget was raised since the task began.
-    The same holds once none of the first replies of its judge was usable.
+    budget is used up, nothing is left to any task, unless the budget was raised since the task began. The same holds
+    once none of the first replies of its judge was usable.
     """
     run = await asyncio.to_thread(runs.find, ref)
     if run is None:
@@ -86,10 +85,8 @@ async def rescore_slice(
 
 
 class _Stop:
-    """Grades until the rescore's own budget is used up, or its judge has given nothing usable so often.
-
-    `before` are the counts of the slice when the task began: a task goes on where an earlier one ended.
-    """
+    """Stops grading when the rescore's own budget is used up, or its judge's first replies were all unusable. `before`
+    are the counts of the slice when the task began: a task continues where an earlier one ended."""
 
     def __init__(self, before: RescoreCounts, max_unusable: int) -> None:
         self.is_exhausted = False
@@ -110,7 +107,7 @@ class _Stop:
         return result
 
     def _note(self, result: RescoreResult) -> None:
-        """No person is asked to repair a judge whose calls fail, as for a run: the rescore ends, and is repeated."""
+        """Count a result. Unlike a run, a rescore is not paused for a failing judge: it ends, and can be repeated."""
         if result.scoring is None:
             return
         judged = judged_scoring(result.scoring, result.judge, UnscoredCode.JUDGE_FAILED)
@@ -128,10 +125,8 @@ class ResultWriter:
     rescore_id: str
     first_leaf: int
     stored_indexes: frozenset[int]
-    """Probes whose results were stored by earlier attempts."""
     counts: RescoreCounts
     on_spend: Callable[[Spend], None] = lambda _: None
-    """Called with the spend of stored results."""
     _buffer: list[RescoreResult] = field(default_factory=list)
     _stored_at: float = field(default_factory=time.monotonic)
 
@@ -141,7 +136,7 @@ class ResultWriter:
             await self.store()
 
     async def store(self) -> None:
-        """Results are written before their count, so that everything counted can be read."""
+        """Store the results before their count, so that everything counted can be read."""
         results, self._buffer = self._buffer, []
         self.counts += count_results(results)
         await asyncio.to_thread(record_results, self.ref, self.rescore_id, results)
@@ -151,7 +146,7 @@ class ResultWriter:
 
 
 def record_results(ref: RunRef, rescore_id: str, results: Sequence[RescoreResult]) -> None:
-    """Store results; without comments on conversations that were erased while they were graded."""
+    """Store results, without comments on conversations that were erased while they were graded."""
     rescore_results.record(ref, rescore_id, results)
     for index in outcomes.list_erased(ref, [each.index for each in results if was_graded(each)]):
         rescore_results.erase_content(ref, rescore_id, index)
@@ -171,7 +166,7 @@ def _load_writer(rescore: Rescore, leaf_range: LeafRange) -> ResultWriter:
 
 
 def _list_pending(rescore: Rescore, leaf_range: LeafRange, writer: ResultWriter) -> list[Transcript]:
-    """Without transcripts of later retry rounds, which are not part of this rescore."""
+    """Return transcripts without those of later retry rounds, which are not part of this rescore."""
     stored = outcomes.list_outcomes(writer.ref, leaf_range.indexes(rescore.probe_count))
     now = utc_now()
     transcripts = (readable_at(outcome, now) for outcome in stored if isinstance(outcome, Transcript))

@@ -1,4 +1,4 @@
-"""Starting a rescore: everything is validated before anything is written.
+"""The start of a rescore: everything is validated before anything is written.
 
 The rescore and its entry in the sweeper's list are written in one transaction with the answer of the Idempotency-Key;
 then the execution that is named after it starts. After a crash in between, the sweeper starts it, and it replaces an
@@ -25,11 +25,9 @@ from cupel_core.store.barrier import Tree
 
 
 def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str | None, now: datetime) -> Rescore:
-    """Create a rescore of the run and start its execution; a repeated request with the same key gets the first one.
-
-    Raises Conflict for a run that is not over or has no transcripts, and while another request with the same key is in
-    progress; Invalid for a spec that cannot be carried out, and for a key that was used with another one.
-    """
+    """Create a rescore of the run and start its execution. A repeated request with the same key gets the first one.
+    Raise Conflict for a run that is not over or has no transcripts, and while another request with the same key is in
+    progress. Raise Invalid for a spec that cannot be carried out, and for a key that was used with another one."""
     ref = RunRef(workspace, run_id)
     run = runs.get(ref)
     _check(run, spec)
@@ -48,12 +46,9 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
 
 
 def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, now: datetime) -> Rescore:
-    """Raise the budget of a rescore that goes on, or that it has stopped and that then grades what is left. May be
-    repeated.
-
-    Raises Conflict for one that has ended otherwise, or is being stopped, and while the run is not over; Invalid for a
-    budget that is not greater.
-    """
+    """Raise the budget of a rescore that is running, or that the budget has stopped and that then grades the rest.
+    Repeating it is harmless. Raise Conflict for one that has ended otherwise, or is being stopped, and while the run is
+    not over. Raise Invalid for a budget that is not greater."""
     ref = RunRef(workspace, run_id)
     run, rescore = runs.get(ref), rescores.get(ref, rescore_id)
     if rescore.max_budget_usd is None:
@@ -73,8 +68,9 @@ def raise_budget(workspace: str, run_id: str, rescore_id: str, max_usd: float, n
 
 
 def _raise_while_open(rescore: Rescore, max_usd: float) -> Rescore:
-    """Tasks that have used up the earlier limit read the new one before they give up."""
-    if max_usd == rescore.max_budget_usd:  # Also of one that has ended since: a reply may be lost.
+    """Raise the limit. Tasks that have used up the earlier limit read the new one before they give up."""
+    # A repeated request after a lost reply succeeds, even if the rescore has ended since.
+    if max_usd == rescore.max_budget_usd:
         return rescore
     _check_can_be_raised(rescore, max_usd)
     is_raised = rescores.raise_limit(rescore, max_usd)

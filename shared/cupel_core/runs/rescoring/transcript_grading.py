@@ -1,4 +1,4 @@
-"""Grades one transcript again: its criteria, its assertions, and its selections among the targets' outputs."""
+"""Another grading of one transcript: its criteria, its assertions, and its selections among the targets' outputs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -37,12 +37,12 @@ def was_graded(result: RescoreResult) -> bool:
 
 
 def assertions_of(config: RescoreConfig, content: Content, scenario: Scenario) -> tuple[Assertion, ...]:
-    """Return the assertions by which a rescore grades the scenario's transcripts."""
     return (*content.assertions, *scenario.assertions) if config.assertions is None else config.assertions
 
 
 class _CriteriaGrading(NamedTuple):
-    """The grading by criteria. `results` holds the earlier result if it is kept, or an error in place of an outcome."""
+    """The grading by criteria. `results` is the earlier result if it is unchanged, or an error in place of an
+    outcome."""
 
     outcome: ConversationOutcome | None = None
     verdict: Verdict | None = None
@@ -52,21 +52,17 @@ class _CriteriaGrading(NamedTuple):
 
 @dataclass(frozen=True)
 class TranscriptGrader:
-    """Grades the transcripts of one rescore, by its configuration."""
-
     run: Run
     scenarios: Mapping[int, Scenario]
-    """The keys are cases. Only the scenarios of transcripts that are graded are needed."""
+    """The scenarios of the transcripts that are graded, by case."""
     content: Content
     config: RescoreConfig
     graders: GraderFactory
     selections: SelectionRunner
 
     async def grade(self, transcript: Transcript) -> RescoreResult:
-        """Return the transcript's new result, without comparisons of scores (`comparisons.py`).
-
-        TimeIsUp and RetryLater pass through; every other failure becomes an error.
-        """
+        """Return the transcript's new result, without comparisons of scores (`comparisons.py`). TimeIsUp and RetryLater
+        pass through. Every other failure becomes an error."""
         if not transcript.messages:
             cause = UnscoredCause(UnscoredCode.DELETED)
             deleted = AssertionResult.uncomputed(_TRANSCRIPT, _CONTENT_DELETED, cause)

@@ -51,7 +51,8 @@ _MAX_ATTEMPTS = 8
 
 
 def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
-    """Raises Invalid for a time that EventBridge would not accept, and what starting the run now would raise."""
+    """Create a schedule. Raise Invalid for a time that EventBridge would refuse, and what starting the run now would
+    raise."""
     timing = _parse_timing(spec.expression, spec.timezone)
     if timing.is_over(now):
         raise Invalid.field("expression", "is in the past")
@@ -75,12 +76,10 @@ def create(workspace: str, spec: ScheduleSpec, now: datetime) -> Schedule:
 
 
 def get(workspace: str, schedule_id: str, now: datetime) -> Schedule:
-    """NotFound for an unknown or deleted schedule."""
     return _ensure_installed(schedules.get(workspace, schedule_id), now)
 
 
 def list_schedules(workspace: str, limit: int, cursor: str | None, now: datetime) -> Page[Schedule]:
-    """Newest first."""
     page = schedules.list_schedules(workspace, limit, cursor)
     return page.map(lambda schedule: _ensure_installed(schedule, now))
 
@@ -92,7 +91,8 @@ def update(
     now: datetime,
     precondition: Precondition = UNCONDITIONAL,
 ) -> Schedule:
-    """Change the schedule. Invalid as `create`; Conflict if its single time is over and no other is given."""
+    """Change the schedule. Raise Invalid as `create` does, and Conflict if its single time is over and no other is
+    given."""
     if changes.run is not None:
         _check_run(workspace, changes.run, now)
 
@@ -120,7 +120,8 @@ def delete(workspace: str, schedule_id: str, now: datetime, precondition: Precon
 
 
 def update_schedule(workspace: str, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
-    """Read, change and write the item, again if it was changed concurrently. RetryableError after many conflicts."""
+    """Read, change and write the item, again if it was changed concurrently. Raise RetryableError after many
+    conflicts."""
     for _ in range(_MAX_ATTEMPTS):
         written = schedules.update(change(schedules.get(workspace, schedule_id)))
         if written is not None:
@@ -129,7 +130,6 @@ def update_schedule(workspace: str, schedule_id: str, change: Callable[[Schedule
 
 
 def _install(schedule: Schedule) -> Schedule:
-    """Update EventBridge Scheduler until it matches the item."""
     for _ in range(_MAX_ATTEMPTS):
         scheduler.install(schedule)
         written = schedules.update(replace(schedule, installed=True))
@@ -148,7 +148,7 @@ def _contended() -> RetryableError:
 
 
 def _ensure_installed(schedule: Schedule, now: datetime) -> Schedule:
-    """Installs the schedule if possible: a reader gets its state, not an error because EventBridge is unavailable."""
+    """Install the schedule if possible. A reader gets its state, not an error because EventBridge is unavailable."""
     if not schedule.installed and not schedule.timing.is_over(now):
         with suppress(AppError, *AWS_ERRORS):
             return _install(schedule)
@@ -182,7 +182,6 @@ def _parse_timing(expression: str, timezone: str) -> Timing:
 
 
 def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> None:
-    """Raises Invalid with the run's fields below `run` or `evalRun`."""
     name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
     with named_in_body(f"{name}.evalId"):
         spec = current_spec(workspace, run)
@@ -195,11 +194,9 @@ def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> Non
 
 
 def fire(due: DueSchedule, now: datetime) -> Firing | None:
-    """Start the run of a due schedule and record the firing; None for a schedule that is deleted or disabled.
-
-    If the run is refused, the firing has the error. An internal error is recorded and raised, so that the invocation is
-    retried; so is Conflict while another invocation starts the same run.
-    """
+    """Start the run of a due schedule and record the firing. Return None if the schedule is deleted or disabled. If the
+    run is refused, the firing has the error. An internal error is recorded and raised, so that the invocation is
+    retried; so is Conflict while another invocation starts the same run."""
     schedule = schedules.find(due.workspace, due.schedule_id)
     if schedule is None or schedule.deleted_at is not None:
         scheduler.remove(due.schedule_id)  # Its deletion was interrupted.
@@ -229,11 +226,9 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
-    """Start the run of a firing, with a key that a redelivery of the firing has, too.
-
-    The space in the key keeps it apart from all keys that requests may have. The key is the whole request: if the run
-    was changed since a delivery started it, this is still the same firing.
-    """
+    """Start the run of a firing, with a key that a redelivery of the firing has, too. The space in the key
+    distinguishes it from all keys that requests may have. The key is the whole request: if the run was changed since a
+    delivery started it, this is still the same firing."""
     spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
     key = f"{schedule.id} {to_iso(scheduled_time)}"
@@ -241,12 +236,12 @@ def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> s
 
 
 def _record(schedule: Schedule, firing: Firing) -> None:
-    with suppress(NotFound):  # Deleted in the meantime.
+    with suppress(NotFound):  # The schedule was deleted in the meantime.
         update_schedule(schedule.workspace, schedule.id, lambda current: current.with_firing(firing))
 
 
 def _scheduled_time(schedule: Schedule, event_time: str, now: datetime) -> datetime:
-    """Return when the firing was due. The embedded emulator sends no time; it invokes once, and at most once a
+    """Return when the firing was due. The embedded emulator sends no time. It invokes once, and at most once a
     minute."""
     if schedule.timing.at is not None:
         return schedule.timing.at

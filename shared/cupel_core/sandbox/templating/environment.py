@@ -58,20 +58,20 @@ _FAILURES = (
     ArithmeticError,
     LookupError,
     AttributeError,
-    AssertionError,  # of Jinja's filters, for arguments that make no sense
+    AssertionError,  # Jinja's filters raise it for unusable arguments.
 )
-# Raised by Jinja and by Python's compiler for a template with too many levels.
+# Jinja and Python's compiler raise it for a template with too many levels.
 _TOO_COMPLEX = (SyntaxError, MemoryError, RecursionError)
 
 
 @dataclass(frozen=True)
 class TemplateLimits:
-    """It limits a template and one rendering of it."""
+    """The limits of a template and one rendering of it."""
 
     max_steps: int
     """All loops together may take at most this many steps."""
     max_length: int
-    """The template, its output and every text on the way have at most this many characters."""
+    """The template, its output and every intermediate text have at most this many characters."""
 
 
 class LimitedEnvironment(ImmutableSandboxedEnvironment):
@@ -88,10 +88,10 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         self.policies["truncate.leeway"] = 0
 
     def render_text(self, template: str, variables: Mapping[str, Any]) -> str:
-        """Render a template with these variables. Raises RenderError with the reason if that is impossible."""
+        """Render a template with these variables. Raise RenderError with the reason if that is impossible."""
         with _render_errors():
             compiled, steps = _compile(self, template), {_STEPS: [self.limits.max_steps]}
-            # With all names in one dictionary: Jinja takes longer to merge them than to render a short template.
+            # All names are in one dictionary, as Jinja takes longer to merge them than to render a short template.
             context = compiled.new_context({**self.globals, **variables, **steps}, shared=True)
             return self._join(compiled.root_render_func(context))
 
@@ -101,7 +101,7 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
             _compile(self, template)
 
     def tree(self, template: str) -> nodes.Template:
-        """Raises RenderError if the template cannot be parsed."""
+        """Parse the template. Raise RenderError if that is impossible."""
         with _render_errors():
             return self.parse(template)
 
@@ -128,7 +128,7 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Strings and lists have only `length`; an object has its keys and no methods."""
+        """Return an attribute. Strings and lists have only `length`; an object has its keys and no methods."""
         if isinstance(obj, Mapping):
             return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
         if isinstance(obj, str | list):
@@ -136,7 +136,7 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """A list has no element before its first."""
+        """Return an element. A list has no element before its first."""
         if isinstance(obj, list | str) and isinstance(argument, int) and argument < 0:
             return self.undefined(f"no element {argument}")
         return super().getitem(obj, argument)
@@ -215,7 +215,7 @@ def _counted(context: Context, values: Any) -> Iterator[Any]:
 
 @pass_context
 def _pairs(context: Context, values: Any) -> Iterator[Any]:
-    """A loop with two names unpacks an object into its keys and values."""
+    """Yield the items of a loop. A loop with two names unpacks an object into its keys and values."""
     return _counted(context, list(values.items()) if isinstance(values, Mapping) else values)
 
 

@@ -20,9 +20,9 @@ LIMITS = TemplateLimits(max_steps=20_000, max_length=200_000)
 MAX_QUICK_LENGTH = 10_000
 _MAX_NODES = 200
 _MAX_DEPTH = 30
-"""Jinja's compiler takes a time that grows with its square or more: 0.9 s for `a` and 180 attributes."""
+"""The time of Jinja's compiler grows at least with the depth's square: 0.9 s for `a` and 180 attributes."""
 _MAX_FILTERS = 20
-"""Together with calls of functions."""
+"""The limit includes calls of functions."""
 _FUNCTIONS = frozenset(["recent", "recent_text"])
 _NODES = (
     nodes.Template,
@@ -56,22 +56,21 @@ _TESTS = frozenset(
 
 
 def template_errors(templates: Iterable[str], expressions: Iterable[str]) -> list[list[str | None]]:
-    """Return why each of the templates, and of the expressions, does not compile; None for one that does.
-
-    This is a task of the sandbox: compiling a hostile template takes seconds.
-    """
+    """Return why each of the templates, and of the expressions, does not compile, or None for one that does. This is a
+    task of the sandbox: compiling a hostile template takes seconds."""
     return [[_template_error(text) for text in templates], [_expression_error(text) for text in expressions]]
 
 
 def render(template: str, context: Mapping[str, Any], *, strict: bool) -> str:
-    """Raises RenderError. `strict` makes an unknown name one. Escapes such as `\\ud83d` can make half characters, which
-    nothing can store."""
+    r"""Render the template. Raise RenderError. With `strict`, an unknown name is such an error.
+
+    Escapes such as `\ud83d` can make half surrogate pairs, which cannot be stored.
+    """
     environment = _environment(StrictUndefined if strict else ChainableUndefined)
     return storable(environment.render_text(template, _variables(context)))
 
 
 def render_task(template: str, context: Mapping[str, Any], strict: bool) -> str:
-    """A task of the sandbox."""
     return render(template, context, strict=strict)
 
 
@@ -126,7 +125,6 @@ def _environment(undefined: type[Undefined]) -> LimitedEnvironment:
 
 
 def printed(value: Any) -> str:
-    """A value as text."""
     if value is None or isinstance(value, ChainableUndefined):
         return ""
     return value if isinstance(value, str) else _as_json(value)
@@ -134,7 +132,7 @@ def printed(value: Any) -> str:
 
 def _as_json(value: Any) -> str:
     if isinstance(value, Undefined):
-        return str(value) and "null"  # a strict one raises
+        return str(value) and "null"  # A strict undefined value raises.
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except TypeError:
@@ -143,14 +141,13 @@ def _as_json(value: Any) -> str:
 
 @pass_environment
 def _json(environment: LimitedEnvironment, value: Any) -> str:
-    """Return JSON of limited length: each application of the filter may double the text of the one before."""
+    """Return JSON of limited length, because each application of the filter may double the text of the one before."""
     text = _as_json(value)
     environment.check_length(len(text))
     return text
 
 
 def _contains(container: Any, part: Any) -> bool:
-    """Return whether a text has a part, a list an element, or an object a key."""
     if isinstance(container, Undefined) or container is None:
         return False
     if isinstance(container, str):
@@ -164,11 +161,10 @@ def _contains(container: Any, part: Any) -> bool:
 def is_quick_template(environment: LimitedEnvironment, template: str) -> bool:
     """Return whether a template may be rendered in the worker's own process, where nothing limits CPU time and memory.
 
-    A rendering takes well below a millisecond with ordinary variables, and milliseconds with any.
-
-    An allowlist: what a template may be made of costs at most a pass over its variables. There is no way to make a
-    value grow: no assignments, blocks, loops, lists or arithmetic, and filters give no more than they get. So the
-    constants that the compiler computes in advance cost no more either.
+    A rendering takes well below a millisecond with ordinary variables, and milliseconds with any. The allowed elements
+    cost at most a pass over the variables. None can make a value grow: no assignments, blocks, loops, lists or
+    arithmetic, and filters return no more than they get. So the constants that the compiler computes in advance cost no
+    more either.
     """
     if len(template) > MAX_QUICK_LENGTH:
         return False

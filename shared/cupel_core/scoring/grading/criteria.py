@@ -1,4 +1,4 @@
-"""A judge model evaluates a conversation by success and failure criteria."""
+"""Lets a judge model evaluate a conversation by success and failure criteria."""
 
 from dataclasses import replace
 from functools import partial
@@ -66,10 +66,8 @@ class _CriteriaReply(StructuredReply):
 async def evaluate_criteria(
     grader: Grader, messages: tuple[Message, ...], criteria: Criteria, interrupted: list[Spend] | None = None
 ) -> GraderReply[Verdict]:
-    """Judge a conversation by criteria. Raises GraderError, never a verdict, when the judge gives no usable reply.
-
-    `interrupted` is that of `request_structured`.
-    """
+    """Judge a conversation by criteria. Raises GraderError, and returns no verdict, when the judge gives no usable
+    reply. `interrupted` is that of `request_structured`."""
     instructions = _INSTRUCTIONS.format(success=criteria.success or _NONE, failure=criteria.failure or _NONE)
     request = reading_request(instructions, {"conversation": messages_material(_without_system(messages))})
 
@@ -93,7 +91,7 @@ class _Met(NamedTuple):
 
 
 def unjudged_result(error: GraderError) -> AssertionResult:
-    """Return the result that takes the place of a verdict that the judge did not give."""
+    """Return the result that replaces a verdict that the judge did not give."""
     reason = storable(error.detail, MAX_ERROR_LENGTH)
     return replace(AssertionResult.uncomputed(CRITERIA, reason, error.cause), unusable_reply=error.unusable_reply)
 

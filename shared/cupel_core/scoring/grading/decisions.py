@@ -1,5 +1,5 @@
-"""A judge model reads a conversation and reports what was decided: the code by the definition's rubric, or only the
-text, where a pattern has given the code."""
+"""Lets a judge model report what a conversation decided: the code by the definition's rubric, or only the text if a
+pattern has given the code."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -47,7 +47,7 @@ class _DecisionText(StructuredReply):
 
 
 class JudgeDecision(_DecisionText):
-    """The reply required of a judge with a rubric."""
+    """This is the reply required of a judge with a rubric."""
 
     explanations: ClassVar[frozenset[str]] = frozenset({"decisionText"})
 
@@ -59,14 +59,14 @@ class JudgeDecision(_DecisionText):
 class DecisionJudge:
     grader: Grader
     rubric: str | None
-    """None if a pattern gives the code."""
+    """It is None if a pattern gives the code."""
 
 
 async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Callable[[], datetime]) -> Summary:
-    """The transcript's final summary: the judge's text, and its decision unless the transcript has one.
+    """Return the transcript's final summary: the judge's text, and its decision unless the transcript has one.
 
-    A failing judge is recorded as `error`; a code and an excerpt that a pattern gave stay. RetryLater passes through: a
-    judge whose provider asks to wait has not failed.
+    A failing judge is recorded as `error`; a code and an excerpt that a pattern gave stay. RetryLater passes through,
+    because a judge whose provider asks to wait has not failed.
     """
     before, interrupted = transcript.summary, list[Spend]()
     try:
@@ -85,7 +85,6 @@ async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Calla
 def without_judge(
     transcript: Transcript, error: str, now: datetime, cause: UnscoredCause, spend: Spend = _NOTHING
 ) -> Summary:
-    """The final summary of a transcript whose judge has failed with this error."""
     before = transcript.summary
     code, text = (before.decision_code, before.decision_text) if before else (OTHER, "")
     return Summary(code, text, now, error=error, spend=spend, cause=cause)
@@ -94,7 +93,7 @@ def without_judge(
 async def _request[T: StructuredReply](
     judge: DecisionJudge, instructions: str, transcript: Transcript, reply_type: type[T], interrupted: list[Spend]
 ) -> GraderReply[T]:
-    """Raises GraderError when the judge gives no usable reply. `interrupted` is that of `request_structured`."""
+    """Request a reply. Raises GraderError without a usable one. `interrupted` is that of `request_structured`."""
     request = reading_request(instructions, {"conversation": messages_material(transcript.messages)})
     grader = replace(judge.grader, model_role=ModelRole.SUMMARY)
     return await request_structured(grader, request, reply_type, interrupted)

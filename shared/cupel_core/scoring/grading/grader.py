@@ -1,4 +1,4 @@
-"""Calls of models other than the target: for a verdict, a score, or a simulated user's next message."""
+"""Calls models other than the target: for a verdict, a score, or a simulated user's next message."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -31,7 +31,7 @@ from cupel_core.scoring.grading.replies import StructuredReply, UnusableReply, p
 
 
 class GraderRole(StrEnum):
-    """A purpose for which a model is called, by the name that error messages use."""
+    """Names a purpose for which a model is called, as error messages do."""
 
     JUDGE = "judge"
     SIMULATED_USER = "simulated user"
@@ -46,7 +46,8 @@ class GraderRole(StrEnum):
 
 @dataclass(frozen=True)
 class Grader:
-    """A model and how to call it. `guard` surrounds every attempt: it may wait, and raise to prevent the call."""
+    """Contains a model and how to call it. `guard` surrounds every attempt: it may wait, and raise to prevent the
+    call."""
 
     account: Account
     model: str
@@ -58,12 +59,10 @@ class Grader:
     guard: CallGuard = no_guard
     role: GraderRole = GraderRole.JUDGE
     model_role: ModelRole = ModelRole.JUDGE
-    """The grader's calls are charged to this role."""
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
     """It collects the failed attempts of the calls that the grader is part of."""
     max_output_tokens: int | None = None
-    """It limits replies to requests without a limit of their own."""
 
 
 class GraderReply[T](NamedTuple):
@@ -75,13 +74,11 @@ class GraderReply[T](NamedTuple):
 
 
 class GraderError(ProviderError):
-    """The judge or simulated user failed, or its reply was unusable. The error says nothing about the target.
-
-    `cause` says why the check stays unscored.
-    """
+    """The judge or simulated user failed, or its reply was unusable. The error says nothing about the target. `cause`
+    says why the check stays unscored."""
 
     unusable_reply: UnusableJudgement | None = None
-    """It has the model's reply, and why that is unusable; None if the call failed."""
+    """It has the model's reply and its problem; None if the call failed."""
 
     def __init__(
         self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None
@@ -93,7 +90,7 @@ class GraderError(ProviderError):
 
     @classmethod
     def of_reply(cls, grader: "Grader", reply: str, problem: str, spend: Spend) -> "GraderError":
-        """Return the error of a model whose last reply was unusable, too. It quotes the reply."""
+        """Return the error of a model whose last reply was also unusable; it quotes the reply."""
         said = storable(single_line(reply), MAX_QUOTED_LENGTH)
         quoted = f'it said "{said}"' if said else "it said nothing"
         message = f"the {grader.role} {grader.model} gave no usable reply, even after a repair request"
@@ -106,7 +103,7 @@ class GraderError(ProviderError):
 
 
 MAX_REQUESTS = 2
-"""The model is asked at most this often for one object: the second request asks it to repair its reply."""
+"""The model is asked at most this often for one object; the second request asks it to repair its reply."""
 MAX_REPEATED_LENGTH = 20_000
 """A reply to be repaired is shown to the model again, cut to this many characters, because it may have megabytes."""
 MAX_QUOTED_LENGTH = 200
@@ -117,7 +114,7 @@ MAX_PROBLEM_LENGTH = 500
 
 
 def _no_issue(_: object) -> None:
-    """Find no issue: replies are used as soon as they are valid."""
+    """Find no issue, so that replies are used as soon as they are valid."""
 
 
 async def request_structured[T: StructuredReply](
@@ -130,10 +127,10 @@ async def request_structured[T: StructuredReply](
 ) -> GraderReply[T]:
     """Ask the model for an object of this type, with one repair attempt.
 
-    Uses the provider's structured output where it has any. Raises GraderError when the call fails or the reply stays
-    unusable. RetryLater, and whatever the guard raises, pass through; what an unusable reply before that has cost is
-    added to `interrupted`. `read` raises UnusableReply or ValidationError. `find_issue` says what the model is asked to
-    correct in a valid first reply. Whether a second one does is not checked; without a valid one, the first is used.
+    The provider's structured output is used if it has any. Raises GraderError when the call fails or the reply stays
+    unusable. RetryLater, and whatever the guard raises, pass through; the cost of an earlier unusable reply is added to
+    `interrupted`. `read` raises UnusableReply or ValidationError. `find_issue` returns what the model is asked to
+    correct in a valid first reply. A second reply is not checked for it; without a valid one, the first is used.
     """
     request = replace(_with_schema(request, reply_type.model_json_schema()), role=grader.model_role)
     if request.parameters.max_output_tokens is None:
@@ -177,10 +174,8 @@ def _with_schema(request: ModelRequest, schema: Mapping[str, object]) -> ModelRe
 
 
 async def complete_request(grader: Grader, request: ModelRequest, spent: list[Spend]) -> Reply:
-    """Call the model with retries. Raises what `complete_with_retry` and the guard raise.
-
-    What the answer has cost, and what attempts without one have cost or may have, is added to `spent`.
-    """
+    """Call the model with retries. Raises what `complete_with_retry` and the guard raise. The cost of the answer, and
+    what attempts without one have cost or may have, is added to `spent`."""
     reply = await complete_with_retry(
         grader.account,
         grader.model,

@@ -1,4 +1,4 @@
-"""The one place that makes graders: the models that judge, simulate users and embed texts."""
+"""Makes graders in one place: the models that judge, simulate users and embed texts."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -20,7 +20,7 @@ from cupel_core.scoring.grading.grader import Grader, GraderRole
 
 @dataclass(frozen=True)
 class GraderFactory:
-    """Makes the graders that a configuration names. Needs no store: the accounts are passed in.
+    """Makes the graders that a configuration names. No store is needed, because the accounts are passed in.
 
     Graders made with the same `limiter` share its limits. `before_call` runs before every attempt, retries included;
     what it raises (Halted, TimeIsUp) prevents the call and propagates to the grader's caller.
@@ -29,7 +29,6 @@ class GraderFactory:
     workspace: str
     config: GraderConfig
     accounts: Mapping[str, Account]
-    """The keys are providers."""
     limiter: CallLimiter
     call_timeout_seconds: float
     max_wait_seconds: float
@@ -42,7 +41,6 @@ class GraderFactory:
     log: AttemptLog = field(default_factory=AttemptLog)
     """It collects the failed attempts of the calls of one conversation, or of one task."""
     allow_private: bool = False
-    """It is true if webhooks and external evaluators may have private network addresses."""
 
     def judge(self, model: str | None = None) -> Grader:
         """Return the grader of this model, by default of the configured judge model. Raises Invalid when there is
@@ -50,8 +48,7 @@ class GraderFactory:
         return self._configured(model or self.config.judge_model, "judgeModel")
 
     def user_simulator(self) -> Grader:
-        """Return the grader that writes the simulated user's messages: the persona model, or the judge model without
-        one."""
+        """Return the grader that writes the simulated user's messages, by the persona model, else the judge model."""
         model = self._configured(self.config.persona_model or self.config.judge_model, "personaModel")
         return replace(model, role=GraderRole.SIMULATED_USER, model_role=ModelRole.PERSONA)
 
@@ -59,8 +56,7 @@ class GraderFactory:
         return self._configured(model or self.config.embedding_model, "embeddingModel")
 
     def grader(self, model: str) -> Grader:
-        """Return the grader of this model (`provider/name`). Raises Invalid when no account is given for its
-        provider."""
+        """Return the grader of this model (`provider/name`). Raises Invalid without an account for its provider."""
         account = self.accounts.get(model.partition("/")[0])
         if account is None:
             raise Invalid(f'unknown provider for model "{model}"; known providers: {", ".join(PROVIDERS)}')

@@ -1,4 +1,4 @@
-"""A model writes the narrative of a deep analysis from its figures. It reads no conversation."""
+"""Lets a model write the narrative of a deep analysis from its figures; it reads no conversation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -41,7 +41,7 @@ from cupel_core.scoring.grading.replies import StructuredReply
 UNWRITTEN = (*NO_REPLY, Invalid)
 """One of these is raised when the model cannot be called, or gives no usable reply."""
 PROMPT_VERSION = 2
-"""The instructions have this version. With another version, the model is asked again."""
+"""Another version of the instructions makes the model write again."""
 MAX_OUTPUT_TOKENS = 1_500
 MAX_HEADLINE_WORDS = 25
 _TOPICS = ", ".join(f'"{topic}"' for topic in NarrativeTopic)
@@ -84,7 +84,7 @@ class _NarrativeFindingReply(StructuredReply):
 
 
 class NarrativeReply(StructuredReply):
-    """The reply required of the model."""
+    """This is the reply required of the model."""
 
     model_config = _CAMEL
 
@@ -108,10 +108,8 @@ class NarrativeReply(StructuredReply):
 async def write_narrative(
     grader: Grader, figures: str, interrupted: list[Spend] | None = None
 ) -> GraderReply[NarrativeReply]:
-    """Ask the model for a narrative of these figures, which `facts_text` has written.
-
-    Raises GraderError without a usable reply, even after one repair.
-    """
+    """Ask the model for a narrative of these figures, which `facts_text` has written. Raises GraderError without a
+    usable reply, even after one repair."""
     writer = replace(grader, role=GraderRole.NARRATOR, model_role=ModelRole.SUMMARY)
     parameters = ModelParameters(temperature=0.0, max_output_tokens=MAX_OUTPUT_TOKENS)
     request = reading_request(_INSTRUCTIONS, {"figures": read_facts(figures)}, parameters)
@@ -120,12 +118,11 @@ async def write_narrative(
 
 @dataclass(frozen=True)
 class NarrativeDraft:
-    """Has the narrative that rules write about figures, and makes the final one once a model was asked."""
+    """Contains the narrative that rules write about figures, and makes the final one after a model was asked."""
 
     model: str
     by_rules: Narrative
     facts: tuple[NarrativeFact, ...]
-    """The model is given these figures."""
     names: tuple[str, ...]
     """It lists the names of targets, dimensions and scenarios, whose digits are no figures."""
 
@@ -136,15 +133,13 @@ class NarrativeDraft:
 
     @property
     def figures(self) -> str:
-        """Return the text of the figures that the model reads."""
         return facts_text(self.facts)
 
     def with_reply(self, reply: NarrativeReply, spend: Spend) -> Narrative:
         return self._charged(checked_narrative(reply.written(), self.by_rules, self.facts, self.names), spend)
 
     def without_reply(self, error: Exception, interrupted: Iterable[Spend]) -> Narrative:
-        """Return the narrative after one of `UNWRITTEN` was raised; `interrupted` is what `write_narrative` has added
-        to its argument of that name."""
+        """Return the narrative after one of `UNWRITTEN` was raised; `interrupted` is that of `write_narrative`."""
         spend = error.spend if isinstance(error, GraderError) else sum(interrupted, Spend())
         why = getattr(error, "detail", "") or "there was not enough time for the call"
         return replace(self._charged(self.by_rules, spend), error=why)

@@ -1,4 +1,4 @@
-"""Reads the replies of judges, simulated users and writers: strictly what carries the verdict, leniently the rest.
+"""Reads the replies of judges, simulated users and writers: strictly in the verdict, leniently in the rest.
 
 A reply with two different verdicts has none, wherever they are: the text that was judged may contain an object, and a
 judge may quote it. The rules are in docs/assertions.md; the table of replies is
@@ -25,11 +25,11 @@ _MAX_PROBLEMS = 5
 
 
 class UnusableReply(ValueError):
-    """A reply has no verdict, or more than one; its text says why."""
+    """The reply has no verdict, or more than one; the message says why."""
 
 
 class StructuredReply(DeferredModel):
-    """A model must give a reply of this type. Its schema is strict, and what is read need not be: keys may have another
+    """Defines a reply that a model must give. The schema is strict, but reading is lenient: keys may have another
     style, other keys are ignored, and fields are converted by the validators of `reply_values`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -46,7 +46,8 @@ class StructuredReply(DeferredModel):
 
 
 class ShortReply(StructuredReply):
-    """It has one value and a reason. A reply of the value alone, or of a category and what it means, is read, too."""
+    """Defines a reply of one value and a reason. A reply of the value alone, or of a category and its meaning, is read,
+    too."""
 
     value_field: ClassVar[str]
 
@@ -56,16 +57,12 @@ class ShortReply(StructuredReply):
 
 
 def read_reply[T: StructuredReply](reply_type: type[T], text: str, verdict_of: Callable[[T], Any] | None = None) -> T:
-    """Read the one verdict of a reply. Raises UnusableReply.
-
-    `verdict_of` returns what distinguishes verdicts, by default all fields but explanations; it raises ValueError for
-    fields that are no verdict.
-    """
+    """Read the one verdict of a reply. Raises UnusableReply. `verdict_of` returns what distinguishes verdicts, by
+    default all fields but explanations; it raises ValueError for fields that are no verdict."""
     return _ReplyReader(reply_type, verdict_of or _fields_without_explanations).read(_answer(text))
 
 
 def problem_of(error: ValidationError) -> str:
-    """Say what is wrong with each field."""
     problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
     return "; ".join(
         f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg'].removeprefix('Value error, ')}" for each in problems
@@ -100,8 +97,6 @@ def _fields_without_explanations(reply: StructuredReply) -> Any:
 
 
 class _ReplyReader[T: StructuredReply]:
-    """Reads one reply."""
-
     def __init__(self, reply_type: type[T], verdict_of: Callable[[T], Any]) -> None:
         self._type = reply_type
         self._verdict_of = verdict_of
@@ -126,8 +121,8 @@ class _ReplyReader[T: StructuredReply]:
         return readings[-1][0]
 
     def _readings(self, value: Any) -> Iterator[tuple[T, Any]]:
-        """Find the verdicts in an object. What a verdict contains is ignored, also if the verdict itself is unusable:
-        it may be quoted from the judged text."""
+        """Yield the verdicts in an object. Objects within a verdict, even an unusable one, are ignored, because they
+        may be quoted from the judged text."""
         if isinstance(value, JsonObject):
             fields = _fields(self._type, value)
             reading = self._reading(fields)
@@ -139,7 +134,7 @@ class _ReplyReader[T: StructuredReply]:
             yield from self._readings(each)
 
     def _decides(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether a field of the verdict has a plain value, so that the object is what the judge says."""
+        """Return whether a field of the verdict has a plain value, so that the object is the judge's own."""
         own = (value for name, value in fields.items() if name not in self._type.explanations)
         return any(isinstance(value, str | int | float) for value in own)
 
@@ -161,7 +156,6 @@ class _ReplyReader[T: StructuredReply]:
         return reply, self._verdict_of(reply)
 
     def _read_text(self, answer: str, *, has_objects: bool) -> T:
-        """Read a reply without a valid object."""
         fields = None if self._known_fields else self._type.of_text(answer)
         if fields is not None:
             try:
@@ -214,10 +208,8 @@ def _contained(value: Any) -> Sequence[Any]:
 
 
 def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, Any]:
-    """Return the fields that the object has, by their names in JSON.
-
-    Raises UnusableReply if a field of the verdict has two values.
-    """
+    """Return the fields that the object has, by their names in JSON. Raises UnusableReply if a field of the verdict has
+    two values."""
     names = {_style_free(name): name for name in _names(reply_type)}
     fields = dict[str, Any]()
     for key, value in found.pairs:
@@ -232,7 +224,6 @@ def _fields(reply_type: type[StructuredReply], found: JsonObject) -> dict[str, A
 
 
 def _names(reply_type: type[StructuredReply]) -> Mapping[str, Any]:
-    """Return the types of the fields by their names in JSON."""
     return {field.alias or name: field.annotation for name, field in reply_type.model_fields.items()}
 
 

@@ -1,4 +1,4 @@
-"""Values in the replies of models: texts, numbers, flags and choices are read although they are written carelessly."""
+"""Reads values in the replies of models, although texts, numbers, flags and choices are written carelessly."""
 
 import json
 import math
@@ -36,12 +36,11 @@ def explanation(max_length: int) -> BeforeValidator:
 
 
 def cut_text(max_length: int) -> BeforeValidator:
-    """Cut a text that is required."""
     return BeforeValidator(lambda value: storable(without_control_characters(as_text(value)).strip(), max_length))
 
 
 def text_list(most: int) -> BeforeValidator:
-    """Read a list of texts, which may be the lines of one, or objects with texts; the first ones are enough."""
+    """Read at most `most` texts from a list, the lines of a text, or objects with texts."""
 
     def read(value: Any) -> Any:
         lines = value.splitlines() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""A model reads sample conversations of a run and says what fails, with quotations, and how to revise the prompt."""
+"""Lets a model read sample conversations of a run, find what fails, with quotations, and revise the prompt."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ from cupel_core.scoring.grading.grader import Grader, GraderReply, GraderRole, r
 from cupel_core.scoring.grading.replies import StructuredReply
 
 PROMPT_VERSION = 2
-"""The instructions have this version. With another version, another report is made."""
+"""Another version of the instructions gives another report."""
 MAX_REPLY_LENGTH = 100_000
 """A reply with more characters is not read."""
 _INSTRUCTIONS = f"""You write the summary of an evaluation: conversations of an assistant that follows a system prompt.
@@ -86,7 +86,7 @@ _Findings = Annotated[list[_FindingReply], Field(max_length=7)]
 
 
 class SummaryReply(StructuredReply):
-    """The reply required of a summarizer."""
+    """This is the reply required of a summarizer."""
 
     model_config = _STRICT
 
@@ -101,13 +101,10 @@ class SummaryReply(StructuredReply):
 
 @dataclass(frozen=True)
 class ShownTranscript:
-    """A transcript as far as the summarizer sees it."""
-
     result: str
     tags: tuple[str, ...]
     reason: str
     messages: tuple[tuple[str, str], ...]
-    """Each message has a role and a text."""
 
     @property
     def quotable_texts(self) -> tuple[str, ...]:
@@ -121,8 +118,6 @@ class ShownTranscript:
 
 @dataclass(frozen=True)
 class SummaryMaterial:
-    """Has the system prompt, figures and sample transcripts that the summarizer reads."""
-
     system: str | None
     figures: tuple[str, ...]
     transcripts: Mapping[str, ShownTranscript]
@@ -144,7 +139,7 @@ async def summarize(
 ) -> GraderReply[SummaryReply]:
     """Ask the summarizer for the summary. Raises GraderError without a usable reply, even after one repair.
 
-    A revised prompt that cannot be offered is a reason for that repair, too; the other parts of the reply are used
+    A revised prompt that cannot be offered is also a reason for that repair; the other parts of the reply are used
     whether or not it succeeds.
     """
     summarizer = replace(grader, role=GraderRole.SUMMARIZER, model_role=ModelRole.REPORT)
@@ -157,5 +152,5 @@ async def summarize(
 
 
 def _whole_reply(reply_type: type[SummaryReply], text: str) -> SummaryReply:
-    """Read the reply strictly: it is no verdict, and text beside its object is refused, and so is a huge one."""
+    """Read the reply strictly, because it is no verdict: text beside its object, or a huge reply, is refused."""
     return reply_type.model_validate_json(text.strip() if len(text) <= MAX_REPLY_LENGTH else "")

@@ -1,4 +1,4 @@
-"""A model plays the user and writes the user's next message."""
+"""Lets a model play the user and write the user's next message."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -37,7 +37,7 @@ class _UserMessage(StructuredReply):
 
     @classmethod
     def of_text(cls, text: str, /) -> Mapping[str, Any] | None:
-        """A message is all that is wanted, so a text that is no JSON is the message, unless the model refuses."""
+        """Read a text that is no JSON as the message itself, unless the model refuses."""
         if text.startswith(("{", "[", "```")):
             return None
         if refuses_role(text):
@@ -51,10 +51,8 @@ async def generate_persona_message(
     messages: tuple[Message, ...],
     interrupted: list[Spend] | None = None,
 ) -> GraderReply[str]:
-    """The user's next message. Raises GraderError like a judge.
-
-    `system_prompt` is that of `simulated_user_prompt`, `interrupted` that of `request_structured`.
-    """
+    """Return the user's next message. Raises GraderError like a judge. `system_prompt` is that of
+    `simulated_user_prompt`, `interrupted` that of `request_structured`."""
     visible = messages_material(shown_to_user(messages))
     request = reading_request(system_prompt, {"conversation": visible}, ModelParameters())
     reply = await request_structured(grader, request, _UserMessage, interrupted)
@@ -62,7 +60,7 @@ async def generate_persona_message(
 
 
 def simulated_user_prompt(persona: Persona | None, instructions: str | None) -> str:
-    """The system prompt of the model that plays the user; without a persona, an ordinary user."""
+    """Return the system prompt of the model that plays the user; without a persona, an ordinary user."""
     user = _INSTRUCTIONS.format(persona=_describe_persona(persona), instructions=instructions or _NO_INSTRUCTIONS)
     return reading_instructions(user)
 

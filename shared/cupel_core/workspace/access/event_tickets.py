@@ -24,7 +24,7 @@ class IssuedTicket(NamedTuple):
 
 
 def issue(ref: RunRef, token_id: str, now: datetime) -> IssuedTicket:
-    """A ticket for the events of this run, which may be used as often as necessary until it expires."""
+    """Issue a ticket for the events of this run, which may be used repeatedly until it expires."""
     secret = f"evt_{secrets.token_urlsafe(32)}"
     token_digest = tokens.find_digest(ref.workspace, token_id)
     short_lived_secrets.create_ticket(digest_of(secret), StoredTicket(ref, token_id, now + LIFETIME, token_digest))
@@ -32,7 +32,8 @@ def issue(ref: RunRef, token_id: str, now: datetime) -> IssuedTicket:
 
 
 def identify(secret: str, method: str, path: str, now: datetime) -> Caller:
-    """Who sends a request with this ticket. Unauthorized unless it reads the events that the ticket is for."""
+    """Return the caller who sends a request with this ticket. Raise Unauthorized unless it reads the ticket's
+    events."""
     ticket = short_lived_secrets.find_ticket(digest_of(secret))
     if ticket is None:
         raise Unauthorized("the ticket is unknown")

@@ -19,7 +19,7 @@ from cupel_core.store import workspaces
 
 _ALGORITHMS = ["RS256", "ES256"]
 TIMEOUT_SECONDS = 3
-"""It bounds the download of each of the issuer's two documents, however slowly they arrive."""
+"""The download of each of the issuer's two documents takes at most this long, however slowly they arrive."""
 _MAX_DOCUMENT_BYTES = 1_000_000
 _MAX_REASON_LENGTH = 300
 """A reason may repeat what a stranger wrote into a token's header."""
@@ -27,10 +27,8 @@ _LEEWAY_SECONDS = 30
 
 
 def identify(token: str, issuer: str, audiences: tuple[str, ...]) -> Caller:
-    """The caller of a valid token for one of the audiences.
-
-    Unauthorized for any other token, RetryableError if the issuer is unreachable.
-    """
+    """Return the caller of a valid token for one of the audiences. Raise Unauthorized for any other token,
+    RetryableError if the issuer is unreachable."""
     try:
         key = _keys(issuer).get_signing_key_from_jwt(token)
         claims = jwt.decode(
@@ -53,7 +51,7 @@ def identify(token: str, issuer: str, audiences: tuple[str, ...]) -> Caller:
 
 
 def _check_not_erased(workspace: str) -> None:
-    """The tokens of an erased workspace are gone; JWTs may still name it."""
+    """Raise Unauthorized if the workspace is erased. Its tokens are gone, but JWTs may still name it."""
     known = workspaces.find(workspace)
     if known is not None and known.is_erased:
         raise Unauthorized(f"the workspace {workspace} was erased")
@@ -80,13 +78,12 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def clear_key_cache() -> None:
-    """Forget the issuer's keys."""
     _keys.cache_clear()
 
 
 @cache
 def _keys(issuer: str) -> PyJWKClient:
-    """The issuer's keys, refreshed every five minutes, and for an unknown key id at most every 30 s."""
+    """Return the issuer's keys, refreshed every five minutes, and for an unknown key id at most every 30 s."""
     document = _discovery(issuer)
     if document.get("issuer") != issuer or not isinstance(document.get("jwks_uri"), str):
         raise RetryableError("the identity provider's discovery document names another issuer")
@@ -94,7 +91,7 @@ def _keys(issuer: str) -> PyJWKClient:
 
 
 class _KeyClient(PyJWKClient):
-    """Reads the keys within limits of time and size. As PyJWT's own, it follows no redirects."""
+    """Reads the keys within limits of time and size. Like PyJWT's own client, it follows no redirects."""
 
     _open = staticmethod(urllib.request.build_opener(_NoRedirects).open)
 
@@ -107,7 +104,6 @@ def _discovery(issuer: str) -> dict[str, Any]:
 
 
 def _read_document(url: str, open_url: Callable[..., Any]) -> dict[str, Any]:
-    """Raises RetryableError for one that cannot be read."""
     try:
         with open_url(url, timeout=TIMEOUT_SECONDS) as reply:
             document = json.loads(read_bounded(reply))
@@ -117,7 +113,7 @@ def _read_document(url: str, open_url: Callable[..., Any]) -> dict[str, Any]:
 
 
 def read_bounded(reply: Any, clock: Callable[[], float] = time.monotonic) -> bytes:
-    """Raises TimeoutError and ValueError for a reply that takes too long or is too large."""
+    """Read a reply. Raise TimeoutError and ValueError if it takes too long or is too large."""
     content, deadline = bytearray(), clock() + TIMEOUT_SECONDS
     while piece := reply.read1(65_536):
         content += piece

@@ -1,6 +1,6 @@
-"""Admits the requests of a caller up to two limits: its own, and that of its workspace, which further tokens share.
+"""Rate limits of requests: a caller's own limit, and that of its workspace, which all its tokens share.
 
-Each instance of the authorizer keeps its own part in memory.
+Each instance of the authorizer has its own part of the permits in memory.
 """
 
 from contextlib import suppress
@@ -18,10 +18,8 @@ _permits: dict[str, LocalPermits] = {}
 def exceeded_limit(
     caller: Caller, token_limit: RequestLimit, workspace_limit: RequestLimit, now: float
 ) -> LimitScope | None:
-    """Whose limit a request that the caller sends now exceeds, its token's (or user's) or its workspace's.
-
-    None if it is admitted, also if a limit cannot be checked.
-    """
+    """Return which limit a request of the caller exceeds now: its token's (or user's) or its workspace's. None means
+    that it is admitted, also if a limit cannot be checked."""
     if not _admit(key_of(caller), token_limit, now):
         return LimitScope.TOKEN
     if not _admit(_workspace_key(caller.workspace), workspace_limit, now):
@@ -34,7 +32,6 @@ def key_of(caller: Caller) -> str:
 
 
 def forget() -> None:
-    """Forget the permits of this process."""
     _permits.clear()
 
 
@@ -44,7 +41,7 @@ def _workspace_key(workspace: str) -> str:
 
 def _admit(key: str, limit: RequestLimit, now: float) -> bool:
     if len(_permits) >= _MAX_KEYS:
-        _permits.clear()  # Costs each caller at most one draw.
+        _permits.clear()  # This costs each caller at most one draw.
     permits = _permits.get(key, LocalPermits(now)).refilled(now)
     if now < permits.refused_until:
         return False

@@ -1,7 +1,7 @@
 """Sessions of the web page: a code of 256 bits, valid for a minute and once, is exchanged for a token of 12 hours.
 
-The code is part of an address, which gets into histories; the token never is. A session permits what the token it was
-opened with permits and ends with it, so that neither revoking that token nor its expiry can be circumvented.
+The code is part of an address, which gets into histories; the token never is. A session has the permissions of the
+token it was opened with and ends with it, so that neither revoking that token nor its expiry can be circumvented.
 """
 
 import secrets
@@ -28,15 +28,14 @@ class IssuedCode(NamedTuple):
 
 
 class CallerSession(NamedTuple):
-    """Who the caller is, and until when."""
-
     caller: Caller
     token: Token | None
-    """None for a user of the identity provider."""
+    """This is None for a user of the identity provider."""
 
 
 def create_code(caller: Caller, now: datetime) -> IssuedCode:
-    """A code for a session of this caller. Conflict for a user of an identity provider, who has no token."""
+    """Return a code for a session of this caller. Raise Conflict for a user of an identity provider, who has no
+    token."""
     digest = tokens.find_digest(caller.workspace, caller.token_id)
     state = find_live(digest, now) if digest else None
     if digest is None or state is None:
@@ -57,7 +56,7 @@ def create_code(caller: Caller, now: datetime) -> IssuedCode:
 
 
 def redeem_code(secret: str, now: datetime) -> IssuedToken:
-    """Exchange a code for the token of its session. Unauthorized for any code but an unused one."""
+    """Exchange a code for the token of its session. Raise Unauthorized for any code but an unused one."""
     digest = digest_of(secret)
     code = short_lived_secrets.find_code(digest)
     if code is None or code.is_expired(now) or code.session_ends_at <= now:

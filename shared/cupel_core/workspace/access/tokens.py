@@ -55,7 +55,8 @@ def issue(
     *,
     of_new_workspace: bool = False,
 ) -> IssuedToken:
-    """Create a token for this workspace. Invalid for an invalid workspace name or a time that is not in the future."""
+    """Create a token for this workspace. Raise Invalid for an invalid workspace name or a time that is not in the
+    future."""
     if not is_valid_workspace(workspace):
         raise Invalid.field("workspace", "must be 1 to 63 of a-z, 0-9, - and _, starting with a letter or digit")
     if expires_at is not None and expires_at <= now:
@@ -67,7 +68,7 @@ def issue(
 
 
 def create(workspace: str, role: AccessRole, name: str, now: datetime, expires_at: datetime | None) -> IssuedToken:
-    """A further token of a workspace. Raises what `issue` raises, and QuotaExceeded."""
+    """Create a further token of a workspace. Raise what `issue` raises, and QuotaExceeded."""
     quotas.take(workspace, Quota.TOKENS)
     return issue(workspace, role, name, now, expires_at)
 
@@ -77,10 +78,8 @@ def new_secret() -> str:
 
 
 def identify(secret: str, now: datetime) -> Caller | None:
-    """The caller with this secret; None for an unknown or revoked token. Raises Unauthorized for an expired one.
-
-    Notes the use, at most once per USE_INTERVAL.
-    """
+    """Return the caller with this secret, or None if the token is unknown or revoked. Raise Unauthorized if it has
+    expired. The use is recorded, at most once per USE_INTERVAL."""
     if not _SECRET.fullmatch(secret):
         return None
     digest = digest_of(secret)
@@ -94,10 +93,8 @@ def identify(secret: str, now: datetime) -> Caller | None:
 
 
 def find_live(digest: str, now: datetime) -> SecretState | None:
-    """The state of a token's secret; None if the token, or the one that its session belongs to, is unknown or revoked.
-
-    Raises Unauthorized if one of them has expired.
-    """
+    """Return the state of a token's secret, or None if the token or its session's token is unknown or revoked. Raise
+    Unauthorized if one of them has expired."""
     state = tokens.find_secret(digest)
     if state is None or (state.root_digest and find_live(state.root_digest, now) is None):
         return None
@@ -107,12 +104,11 @@ def find_live(digest: str, now: datetime) -> SecretState | None:
 
 
 def revoke(workspace: str, token_id: str, now: datetime) -> None:
-    """Revoke a token, effective with the next request. NotFound if the workspace never had it."""
+    """Revoke a token, effective with the next request. Raise NotFound if the workspace never had it."""
     tokens.revoke(workspace, token_id, now)
 
 
 def list_tokens(workspace: str, limit: int = DEFAULT_LIMIT, cursor: str | None = None) -> Page[Token]:
-    """Newest first."""
     return tokens.list_tokens(workspace, limit, cursor)
 
 

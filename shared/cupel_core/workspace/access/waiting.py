@@ -1,7 +1,7 @@
-"""Decides which requests may wait: at most a few of each token, of each workspace, and of the stack.
+"""Limits of waiting requests: at most a few of each token, of each workspace, and of the stack may wait.
 
-A request that waits takes an execution environment (on one machine, a process) for seconds, which no limit of requests
-per second bounds. It leaves the lists when it ends, or with the time until which it could wait if its process dies.
+A waiting request takes an execution environment (on one machine, a process) for seconds, which no limit of requests per
+second bounds. It leaves the lists when it ends. If its process dies, its entries expire with its waiting time.
 """
 
 import time
@@ -20,7 +20,7 @@ from cupel_core.store.versioned_items import Versioned
 from cupel_core.workspace.access.request_rates import key_of
 
 _MARGIN_SECONDS = 10.0
-"""It allows for what a request does besides waiting."""
+"""This is the allowance for the work of a request besides waiting."""
 _REQUEST_SECONDS = 29.0
 """No request takes longer."""
 _OWNER_LENGTH = 16
@@ -28,7 +28,7 @@ _OWNER_LENGTH = 16
 
 
 class TooManyWaiting(RetryableError):
-    """Too many requests wait for servers of others already."""
+    """Too many requests wait for other servers already."""
 
     status = 429
     title = "Too many waiting requests"
@@ -42,10 +42,8 @@ class TooManyWaiting(RetryableError):
 
 @contextmanager
 def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool]:
-    """Yield whether a request of the caller may wait for this long. While the block runs, it counts as one that waits.
-
-    It may not if the lists cannot be changed now, because others change them or DynamoDB is unavailable.
-    """
+    """Yield whether a request of the caller may wait for this long. While the block runs, it counts as waiting. It may
+    not wait if the lists cannot be changed now, because of concurrent changes or an outage of DynamoDB."""
     now, request_id, limits = time.time(), new_short_id(), settings().workspace_quotas.waiting
     until = now + min(seconds + _MARGIN_SECONDS, _REQUEST_SECONDS)
     of_token, of_workspace = Slot(key_of(caller)[:_OWNER_LENGTH], until), Slot(caller.workspace, until)
@@ -61,7 +59,7 @@ def may_wait(caller: Caller, seconds: float = _REQUEST_SECONDS) -> Iterator[bool
 
 @contextmanager
 def waiting(caller: Caller) -> Iterator[None]:
-    """Count a request of the caller as waiting while the block runs. Raises TooManyWaiting if it may not wait."""
+    """Count a request of the caller as waiting while the block runs. Raise TooManyWaiting if it may not wait."""
     with may_wait(caller) as is_permitted:
         if not is_permitted:
             raise TooManyWaiting
@@ -71,7 +69,7 @@ def waiting(caller: Caller) -> Iterator[None]:
 def _enters(
     entered: ExitStack, workspace: str | None, request_id: str, slot: Slot, limits: WaitingLimits, now: float
 ) -> bool:
-    """Return whether the list has room for the request, which leaves it with the others that it has `entered`."""
+    """Return whether the list has room for the request. It is removed from all lists when `entered` closes."""
     with suppress(RetryableError, *AWS_ERRORS):
         key = slots.waiting_requests(workspace)
         listed = slots.change(key, lambda taken: taken.take(request_id, slot, limits.have_room, now))
@@ -82,5 +80,5 @@ def _enters(
 
 
 def _leave(key: slots.ItemKey, request_id: str, last: Versioned[Slots]) -> None:
-    with suppress(RetryableError, *AWS_ERRORS):  # Otherwise it leaves with its time.
+    with suppress(RetryableError, *AWS_ERRORS):  # Otherwise its entry expires.
         slots.change(key, lambda taken: taken.release(request_id), last)

@@ -13,10 +13,8 @@ from cupel_core.workspace.access.tokens import IssuedToken
 
 
 def create(workspace: str, now: datetime) -> IssuedToken:
-    """Create a workspace with its first admin token.
-
-    Conflict if anyone has used it before: an operator must not get access to what others have stored.
-    """
+    """Create a workspace with its first admin token. Raise Conflict if it was used before: an operator must not get
+    access to existing content."""
     known = workspaces.find(workspace)
     if known is not None and known.is_being_erased:
         raise Conflict(f"the workspace {workspace} is being erased")
@@ -26,7 +24,7 @@ def create(workspace: str, now: datetime) -> IssuedToken:
 
 
 def get(workspace: str) -> Workspace:
-    """Return a workspace. Raises NotFound if no operator has created or erased it."""
+    """Return a workspace. Raise NotFound if no operator has created or erased it."""
     known = workspaces.find(workspace)
     if known is None:
         raise NotFound(f"no operator has created a workspace {workspace}")
@@ -39,7 +37,7 @@ def list_workspaces(limit: int, cursor: str | None) -> Page[Workspace]:
 
 
 def check_erasure(workspace: str, confirmed_name: str, caller: Caller, now: datetime) -> None:
-    """Raise the error to refuse the erasure with: it must be confirmed, and must not erase the caller's own token."""
+    """Raise an error unless the erasure is confirmed and does not erase the caller's own token."""
     if confirmed_name != workspace:
         raise Invalid.field("confirm", f"must be the name of the workspace, {workspace}")
     if caller.workspace == workspace:
@@ -50,11 +48,9 @@ def check_erasure(workspace: str, confirmed_name: str, caller: Caller, now: date
 
 
 def _is_used(workspace: str, now: datetime) -> bool:
-    """Return whether the workspace has tokens, or JWTs were used in it.
-
-    Uses of JWTs leave records of changes for a year, and what they made. Runs and schedules belong to definitions,
-    which are listed even if they were deleted.
-    """
+    """Return whether the workspace has tokens, or JWTs were used in it. Uses of JWTs leave records of changes for a
+    year, and the definitions that they created. Runs and schedules belong to definitions, which are listed even if they
+    were deleted."""
     found: tuple[Iterable[object], ...] = (
         tokens.list_tokens(workspace, limit=1).items,
         definitions.list_ids(workspace),

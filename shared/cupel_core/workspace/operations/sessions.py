@@ -1,4 +1,4 @@
-"""Signing in to the web page, and tickets for what cannot send a token."""
+"""Sign-in to the web page, and tickets for clients that cannot send a token."""
 
 from cupel_core.base.messages import RunRef
 from cupel_core.contract.operation import PUBLIC, VIEWER, Call, operation

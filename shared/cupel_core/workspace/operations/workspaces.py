@@ -1,4 +1,4 @@
-"""Workspaces, by an operator."""
+"""Management of workspaces by an operator."""
 
 from time import monotonic
 

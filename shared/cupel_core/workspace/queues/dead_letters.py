@@ -1,11 +1,10 @@
-"""Dead letters of a workspace: slices that a queue gave up on, and how to redrive them.
+"""Dead letters of a workspace: slices that a queue has given up, and their redrive.
 
 Once a minute, the sweeper moves dead letters from their queues to the table and records their missing probes as
-errored; such probes are retried with their run.
-
-A selected dead letter is sent again with the probes that have no outcome, if its run is open, and is then deleted. A
-crash in between leaves both, which is a duplicate like any other. If nothing is left to do, it is deleted. If some of
-its probes are errored already, the response names the run, whose retry runs them again.
+errored; such probes are retried with their run. A selected dead letter is sent again with the probes that have no
+outcome, if its run is open, and is then deleted. A crash in between leaves both, which is a duplicate like any other.
+If nothing is left to do, it is deleted. If some of its probes are errored already, the response names the run, whose
+retry runs them again.
 """
 
 from collections.abc import Collection, Iterable
@@ -25,21 +24,19 @@ from cupel_core.store.settings import settings
 from cupel_core.workspace.queues.status import check_provider
 
 MAX_REDRIVEN = 1_000
-"""Dead letters processed by one call, so that it ends in time; further ones need another call."""
+"""One call processes at most this many dead letters, so that it ends in time. Further ones need another call."""
 
 
 def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: str | None) -> Page[DeadLetter]:
-    """The workspace's dead letters of one provider, or of all for None."""
+    """Return the workspace's dead letters of one provider, or of all for None."""
     check_provider(provider)
     page = dead_letters.list_page(workspace, provider, limit, cursor)
     return page.map(_dead_letter)
 
 
 def redrive(workspace: str, provider: str | None = None, message_ids: Collection[str] | None = None) -> RedriveResult:
-    """Resend the workspace's dead letters whose probes are still to run, and delete all others.
-
-    `provider` and `message_ids` restrict which ones; None means all. The result names those that are no dead letters.
-    """
+    """Resend the workspace's dead letters whose probes are still to run, and delete all others. `provider` and
+    `message_ids` restrict which ones; None means all. The result names ids that are no dead letters."""
     check_provider(provider)
     stored = dead_letters.list_all(workspace, provider)
     if message_ids is None:
@@ -67,7 +64,8 @@ def _dead_letter(letter: StoredDeadLetter) -> DeadLetter:
 
 
 def _redrive(letter: StoredDeadLetter) -> RedriveResult:
-    """A crash before the removal leaves the dead letter and its new message; the probes still run only once."""
+    """Redrive a dead letter. After a crash before its removal, its new message exists too, but the probes run only
+    once."""
     result = _resend(letter)
     dead_letters.remove(letter)
     return result

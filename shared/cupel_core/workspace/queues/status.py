@@ -1,6 +1,6 @@
-"""A workspace's work with each provider: what is pending, what died, and whether it is paused or held up.
+"""A workspace's work with each provider: pending probes, dead letters, and whether it is paused or delayed.
 
-The queues belong to the stack, and SQS cannot count one workspace's messages. What is pending is therefore counted from
+The queues belong to the stack, and SQS cannot count one workspace's messages. Pending probes are therefore counted from
 the workspace's runs.
 """
 
@@ -17,12 +17,13 @@ from cupel_core.store import active_runs, barrier, dead_letters, governor, runs
 from cupel_core.store.barrier import Tree
 
 MAX_COUNTED_RUNS = 50
-"""Later runs wait behind these; counting the probes of one run may take several reads."""
+"""Later runs wait behind these. Counting the probes of one run may take several reads."""
 MAX_COUNTED = 10_000
 
 
 def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatus, ...]:
-    """The status of one provider's queues, or of all in the registry's order. Invalid for an unknown provider."""
+    """Return the status of one provider's queues, or of all in the registry's order. Raise Invalid for an unknown
+    provider."""
     names = _select_providers(workspace, provider)
     pending = _count_pending(workspace, frozenset(names))
     died = Counter(letter.provider for letter in islice(dead_letters.list_all(workspace, provider), MAX_COUNTED))
@@ -31,19 +32,17 @@ def list_queues(workspace: str, provider: str | None = None) -> tuple[QueueStatu
 
 
 def pause(workspace: str, provider: str | None = None) -> None:
-    """Start no further probe of this workspace with the provider (None: with any); those in flight complete."""
+    """Start no further probe of this workspace with the provider (None: with any). Those in flight complete."""
     for name in _select_providers(workspace, provider):
         governor.set_paused(workspace, name, True)
 
 
 def resume(workspace: str, provider: str | None = None) -> None:
-    """Undo `pause`."""
     for name in _select_providers(workspace, provider):
         governor.set_paused(workspace, name, False)
 
 
 def _select_providers(workspace: str, provider: str | None) -> tuple[str, ...]:
-    """This provider, or all of the workspace's for None. Invalid for an unknown one."""
     if provider is None:
         return provider_names(workspace)
     check_provider(provider)
@@ -51,13 +50,12 @@ def _select_providers(workspace: str, provider: str | None) -> tuple[str, ...]:
 
 
 def check_provider(provider: str | None) -> None:
-    """Raise Invalid for an unknown provider."""
     if provider is not None and find_provider(provider) is None:
         raise Invalid.field("provider", unknown_provider_message(provider))
 
 
 def _count_pending(workspace: str, providers: frozenset[str]) -> Counter[str]:
-    """By provider, over the oldest runs that have not ended."""
+    """Count pending probes by provider, over the oldest runs that have not ended."""
     pending: Counter[str] = Counter()
     for active_run in islice(active_runs.list_active_runs_of(workspace), MAX_COUNTED_RUNS):
         run = runs.find(active_run.ref)

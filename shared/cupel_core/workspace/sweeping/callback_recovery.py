@@ -1,4 +1,4 @@
-"""Recovers calls of webhooks after a crash: those of runs whose message was never sent, or is lost."""
+"""Recovery of webhook calls after a crash, for runs whose message was never sent or is lost."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST
 
 LOST_AFTER = timedelta(minutes=2)
 MAX_DELAY = timedelta(minutes=15)
-"""The longest delay of a message; callbacks that are due later are found by the regular sweeps."""
+"""The longest delay of a message. The regular sweeps find callbacks that are due later."""
 _RESERVE_SECONDS = 5.0
 
 logger = Logger(child=True)
@@ -22,11 +22,9 @@ logger = Logger(child=True)
 def resend_lost_callbacks(
     now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> int:
-    """Send the messages of callbacks that have long been due, as far as time allows; returns how many.
-
-    Messages from before `lost_before` are known to be lost: then those of callbacks that are due soon are sent, too.
-    Such a row is to be repeated, or claimed by a consumer that is dead.
-    """
+    """Send the messages of callbacks that have long been due, while time allows. Return how many were sent. Messages
+    from before `lost_before` are known to be lost. Then callbacks that are due soon get messages, too: their row waits
+    for a repeated call, or was claimed by a consumer that is dead."""
     sent, is_lost = 0, lost_before > NOTHING_LOST
     for due in callbacks.list_due_before(now + MAX_DELAY if is_lost else now - LOST_AFTER):
         if seconds_left() < _RESERVE_SECONDS:
@@ -34,6 +32,6 @@ def resend_lost_callbacks(
         try:
             callbacks.send(due.message, max(0, ceil((due.due_at - now).total_seconds())))
             sent += 1
-        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+        except (AppError, *AWS_ERRORS):  # It must not delay others.
             logger.exception("a callback could not be sent again", run_id=due.message.run_id)
     return sent

@@ -1,4 +1,6 @@
-"""Chats expire a retention period after their last change. When the period is changed, their entries in the list of
+"""Changes of the retention period of chats.
+
+Chats expire a retention period after their last change. When the period is changed, their entries in the list of
 erasures are moved, some in each sweep.
 """
 
@@ -12,18 +14,16 @@ from cupel_core.store.erasures import Erasure, ErasureKind
 from cupel_core.store.settings import settings
 
 MAX_ENTRIES = 500
-"""One sweep reads at most this many entries; a million take a day and a half."""
+"""One sweep reads at most this many entries. A million take a day and a half."""
 _NAME = "chat-retention"
 _DONE = "~"
-"""It sorts after every entry."""
+"""This sorts after every entry."""
 _RESERVE_SECONDS = 5.0
 
 
 def apply_retention(now: datetime, seconds_left: Callable[[], float]) -> int:
-    """Move the entries of chats if the retention period is not the one of the last pass; returns how many were moved.
-
-    A pass continues where the last sweep has stopped, and begins anew if the period has changed meanwhile.
-    """
+    """Move the entries of chats if the retention period is not that of the last pass. Return how many were moved. A
+    pass continues where the last sweep has stopped, and begins anew if the period has changed meanwhile."""
     days = str(settings().transcript_retention_days)
     stored_days, _, position = (sweep_cursors.get(_NAME) or "").partition(" ")
     if stored_days != days:
@@ -43,10 +43,8 @@ def apply_retention(now: datetime, seconds_left: Callable[[], float]) -> int:
 
 
 def _move(erasure: Erasure, now: datetime) -> bool:
-    """Move the entry to when the chat expires now; return whether it was moved.
-
-    The chat may have been used since, which the sweeper sees when the entry is due.
-    """
+    """Move the entry to the time when the chat expires now. Return whether it was moved. The chat may have been used
+    since, which the sweeper sees when the entry is due."""
     chat = chats.find(ChatRef(*erasure.ref))
     if chat is None or erasure.due <= now:
         return False

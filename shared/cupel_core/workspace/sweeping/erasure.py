@@ -1,4 +1,4 @@
-"""Erases what is due: what was deleted or erased, expired content, and once more the content of deleted probes.
+"""The execution of due erasures: deleted and expired content, and once more the content of deleted probes.
 
 A run is erased block by block, and its progress is stored after each, so that a run of any size is erased over several
 sweeps. Every step may be repeated.
@@ -49,32 +49,28 @@ from cupel_core.workspace.sweeping.workspace_erasure import erase_workspace, is_
 _RESERVE_SECONDS = 15.0
 """One block takes less than this, even if each of its probes has an object in the bucket."""
 _CHECK_AGAIN_AFTER = timedelta(hours=6)
-"""Content of one run expires over the time in which it was recorded; each look erases what has expired until then."""
+"""A run's content expires over the time in which it was recorded. Each check erases what has expired by then."""
 _WRITERS = 8
 _BLOCKS_PER_NODE = FANOUT * FANOUT // keys.PROBES_PER_BLOCK
 
 
 class ErasureResult(StrEnum):
-    """The result of a due erasure in one sweep."""
-
     ERASED = "erased"
     CONTINUED = "continued"
-    """It goes on in the next sweep, or is checked again later."""
+    """The erasure continues in the next sweep, or is checked again later."""
     FAILED = "failed"
 
 
 class _Remaining(NamedTuple):
-    """Says where the next sweep continues, if time is up, and when the earliest content expires that is left."""
+    """The position where the next sweep continues, if time is up, and the earliest expiry of the remaining content."""
 
     next_block: int | None
     expires_at: datetime | None
 
 
 def erase_due(now: datetime, seconds_left: Callable[[], float]) -> dict[ErasureResult, int]:
-    """Carry out the due erasures as far as time allows; returns how many ended in which way.
-
-    One that AWS refuses does not keep the others waiting; it is repeated by the next sweep.
-    """
+    """Carry out the due erasures while time allows. Return how many ended in which way. An erasure that AWS refuses
+    does not delay the others. The next sweep repeats it."""
     counts = dict.fromkeys(ErasureResult, 0)
     for erasure in erasures.list_due(now):
         if seconds_left() < _RESERVE_SECONDS:
@@ -113,15 +109,12 @@ def _blocks(run: Run, erasure: Erasure) -> range:
     return range(erasure.next_block, -(-run.plan.total // keys.PROBES_PER_BLOCK))
 
 
-# ---- a deleted run
-
-
 def _erase_run(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase everything of a deleted run. Its item is erased last, because it says what there is to erase."""
+    """Erase everything of a deleted run. Its item is erased last, because it lists what must be erased."""
     ref, run = erasure.ref, runs.get_deleted(erasure.ref)
     if run is None:
         return True
-    erase_copies(ref, now)  # Of a deletion that crashed.
+    erase_copies(ref, now)  # These are copies of a deletion that crashed.
     rescore_ids = [rescore.id for rescore in rescores.list_all_of_run(ref)]
     for block in _blocks(run, erasure):
         if seconds_left() < _RESERVE_SECONDS:
@@ -155,11 +148,8 @@ def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) ->
         yield keys.barrier_nodes(ref, Node(0, first // FANOUT), 0)
 
 
-# ---- an erased definition
-
-
 def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase a definition once no request is left that could start a run of it; its runs are deleted too."""
+    """Erase a definition once no request is left that could start a run of it. Its runs are deleted too."""
     workspace, definition_id = ref
     if not delete_runs(workspace, definition_id, now, lambda: seconds_left() > _RESERVE_SECONDS):
         return False
@@ -169,14 +159,9 @@ def _erase_definition(ref: RunRef, now: datetime, seconds_left: Callable[[], flo
     return True
 
 
-# ---- an erased workspace
-
-
 def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
-    """Erase a workspace within half of the time, so that a large one does not keep the others waiting.
-
-    It is erased twice, because someone who had read something before may have written since.
-    """
+    """Erase a workspace within half of the time, so that a large one does not delay the others. It is erased twice,
+    because a late request may have written copies of data that it had read before."""
     workspace = erasure.ref.workspace
     if not is_being_erased(workspace):
         return True
@@ -190,9 +175,6 @@ def _erase_workspace(erasure: Erasure, now: datetime, seconds_left: Callable[[],
     return True
 
 
-# ---- a deleted file, a deleted or expired chat
-
-
 def _erase_file_or_chat(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
     if erasure.kind is ErasureKind.FILE:
         catalog.erase(erasure, now)
@@ -200,15 +182,10 @@ def _erase_file_or_chat(erasure: Erasure, now: datetime, seconds_left: Callable[
     return chat_catalog.erase(erasure, now, lambda: seconds_left() > _RESERVE_SECONDS)
 
 
-# ---- the content of a deleted probe
-
-
 def _erase_probe_again(erasure: Erasure, now: datetime) -> bool:
-    """Erase what was written after the deletion by someone who had read the content before.
-
-    The conversation of a later retry is not erased. While the run is open again, nobody knows yet whether there will be
-    one.
-    """
+    """Erase what was written after the deletion by a request or worker that had read the content before. The
+    conversation of a later retry is not erased. While the run is open again, it is not known yet whether there will be
+    one."""
     try:
         run = runs.get(erasure.ref)
     except NotFound:
@@ -223,9 +200,6 @@ def _erase_probe_again(erasure: Erasure, now: datetime) -> bool:
     if outcome is None or erasure.retry_round is None or outcome.retry_round <= erasure.retry_round:
         erase_probe(run, index, now)
     return True
-
-
-# ---- expired content
 
 
 def _erase_expired(erasure: Erasure, now: datetime, seconds_left: Callable[[], float]) -> bool:
@@ -260,17 +234,16 @@ def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_lef
 
 
 def _erase_expired_reports(ref: RunRef, now: datetime) -> None:
-    """Erase the texts of all reports once one of them quotes an expired conversation."""
     if not all(report.shows_texts(now) for report in reports.list_all(ref)):
         reports.erase_texts(ref)
 
 
 def _erase_expired_outcomes(ref: RunRef, block: int, now: datetime) -> datetime | None:
-    """Erase expired outcomes and earlier attempts of a block; returns the earliest expiry among the others."""
+    """Erase expired outcomes and earlier attempts of a block. Return the earliest expiry among the others."""
     remaining: list[datetime] = []
     expired: list[OutcomeItem] = []
     outcome_pages.erase_expired_texts(ref, block, now)
-    for page in outcome_pages.list_of_block(ref, block):  # Before own items, because these are made of them.
+    for page in outcome_pages.list_of_block(ref, block):  # Own items are made of pages.
         if page.expires_at is not None and page.expires_at <= now:
             outcome_pages.erase_digests(page, page.entries, now)
         elif page.expires_at is not None:

@@ -1,4 +1,4 @@
-"""Sends the messages of generations again that were lost, or whose consumer died too often.
+"""Recovery of generations whose message was lost, or whose consumer died too often.
 
 A message is sent again for a generation that has stored nothing for 20 minutes.
 """
@@ -13,11 +13,11 @@ from cupel_core.store.settings import settings
 from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(minutes=20)
-"""Without a stored text for longer than the longest wait between two messages, 15 minutes."""
+"""A message is sent after this long without a stored text. The longest wait between two messages is 15 minutes."""
 
 
 def recover_generations(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
-    """Check every open generation, as far as time allows; returns how many messages were sent again."""
+    """Check every open generation while time allows. Return how many messages were sent again."""
     return resend_lost(_GENERATIONS, now, seconds_left, lost_before)
 
 

@@ -1,4 +1,4 @@
-"""Items of a list that may be too long for one sweep: each sweep continues where the last one stopped."""
+"""Iteration over a list that may be too long for one sweep. Each sweep continues where the last one stopped."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain, takewhile
@@ -12,10 +12,8 @@ def in_turn[T](
     sort_key: Callable[[T], str],
     has_time: Callable[[], bool],
 ) -> Iterator[T]:
-    """Every item, from the position of the last sweep's cursor on and around to it, while there is time.
-
-    `list_after` lists the items after a sort key, or all for None.
-    """
+    """Yield every item while there is time, from the last sweep's position to the end, and then from the beginning.
+    `list_after` lists the items after a sort key, or all for None."""
     start = position = sweep_cursors.get(name)
     earlier = takewhile(lambda item: sort_key(item) <= str(start), list_after(None)) if start else iter(())
     for item in chain(list_after(start), earlier):

@@ -1,4 +1,4 @@
-"""Continues rescores and repairs that were interrupted, by a crash or because a request had no time left."""
+"""Recovery of rescores and repairs that were interrupted, by a crash or because a request had no time left."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,13 +18,13 @@ from cupel_core.workspace.sweeping.in_turn import in_turn
 from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST
 
 GRACE_PERIOD = timedelta(minutes=1)
-"""The request that created a rescore is about to start its execution."""
+"""A request that has created a rescore starts its execution within this time."""
 _RESERVE_SECONDS = 5.0
 logger = Logger(child=True)
 
 
 def recover_rescores(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
-    """Check every open rescore, as far as time allows; returns how many were restarted or given up."""
+    """Check every open rescore while time allows. Return how many were restarted or given up."""
     recovered = 0
     for open_rescore in in_turn(
         "rescores", rescores.list_open_rescores, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS
@@ -33,7 +33,7 @@ def recover_rescores(now: datetime, seconds_left: Callable[[], float], lost_befo
             continue
         try:
             recovered += _recover(open_rescore, now)
-        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+        except (AppError, *AWS_ERRORS):  # It must not delay others.
             logger.exception("a rescore could not be recovered", rescore_id=open_rescore.rescore_id)
     return recovered
 
@@ -53,12 +53,12 @@ def _recover(open_rescore: OpenRescore, now: datetime) -> bool:
 
 
 def continue_repairs(now: datetime, has_time: Callable[[], bool]) -> int:
-    """Let the remaining runs of every due repair go on while there is time; returns how many repairs were continued."""
+    """Resume the remaining runs of every due repair while there is time. Return how many repairs were continued."""
     continued = 0
     for repair in in_turn("repairs", partial(repairs.list_due, now), attrgetter("sort_key"), has_time):
         try:
             continue_runs(repair, now, has_time)
             continued += 1
-        except (AppError, *AWS_ERRORS):  # It must not keep others waiting; the next sweep tries again.
+        except (AppError, *AWS_ERRORS):  # It must not delay others; the next sweep tries again.
             logger.exception("a repair could not be continued", repair=repair.sort_key)
     return continued

@@ -1,4 +1,4 @@
-"""Sends the messages of jobs again that were lost, or whose worker died."""
+"""Recovery of jobs whose message was lost, or whose worker died."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ RESEND_AFTER = timedelta(minutes=2)
 
 
 def recover_jobs(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
-    """Check every open job, as far as time allows; returns how many messages were sent again."""
+    """Check every open job while time allows. Return how many messages were sent again."""
     return resend_lost(_JOBS, now, seconds_left, lost_before)
 
 

@@ -1,7 +1,7 @@
-"""Resumes at once what a known loss of all messages and workers has interrupted.
+"""Immediate recovery after a known loss of all messages and workers.
 
-The sweep recognizes a lost message or a dead worker by the time that has passed, because on AWS nobody knows better.
-Whoever starts the embedded cloud does: its queues are empty, no execution runs, and no worker is left.
+On AWS, the sweep can recognize a lost message or a dead worker only by the time that has passed. After a start of the
+embedded cloud, the loss is certain: its queues are empty, no execution runs, and no worker is left.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,8 @@ from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 
 
 def resume_lost(lost_before: datetime, now: datetime, seconds_left: Callable[[], float]) -> dict[str, int]:
-    """Resume everything whose messages were sent, and whose workers were started, before that moment.
-
-    Returns counts by kind. What is left when time runs out is found by the regular sweeps. A turn comes first, because
-    a person waits for it.
-    """
+    """Resume everything whose messages were sent, and whose workers were started, before that moment. Return counts by
+    kind. The regular sweeps find what is left when time runs out. Turns come first, because people wait for them."""
     turns = recover_turns(now, seconds_left, lost_before)
     dispatched = resend_stale_dispatches(now, lost_before)
     actions = recover_runs(now, seconds_left, lost_before)

@@ -1,4 +1,4 @@
-"""Sends the message of queued work again that was lost, or whose worker died."""
+"""Recovery of queued work whose message was lost, or whose worker died."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -22,12 +22,12 @@ logger = Logger(child=True)
 
 
 class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """Describes one kind of work that messages in a queue ask for."""
+    """One kind of work that messages in a queue request."""
 
     name: str
     list_open: Callable[[str | None], Iterator[OpenWork[R]]]
     idle_since: Callable[[R], datetime | None]
-    """It returns since when nobody has worked on it; None if it is over. It raises NotFound if it was deleted."""
+    """Returns since when no worker has processed it, or None if it is over. It raises NotFound if it was deleted."""
     queue_url: Callable[[], str]
     resend_after: timedelta
     """The message is sent again after this long without a worker."""
@@ -38,15 +38,13 @@ class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
 def resend_lost[R: (GenerationRequest, JobRequest, TurnOrder)](
     kind: QueuedWork[R], now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> int:
-    """Check all open work of this kind, as far as time allows; returns how many messages were sent again.
-
-    Messages from before `lost_before` are known to be lost, and their workers to be dead.
-    """
+    """Check all open work of this kind while time allows. Return how many messages were sent again. Messages from
+    before `lost_before` are known to be lost, and their workers to be dead."""
     resent = 0
     for work in in_turn(kind.name, kind.list_open, attrgetter("sort_key"), lambda: seconds_left() >= _RESERVE_SECONDS):
         try:
             resent += _resend(kind, work, now, lost_before)
-        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+        except (AppError, *AWS_ERRORS):  # It must not delay others.
             logger.exception("a message could not be sent again", kind=kind.name, request=work.request.model_dump())
     return resent
 

@@ -1,14 +1,14 @@
-"""Recovers runs after a crash: a run that stands still is recognized by its barrier, queues and executions.
+"""Recovery of runs after a crash. A run without progress is recognized by its barrier, queues and executions.
 
 Every action may be repeated; each is recorded as an event of the run.
 
 - A full node that its parent does not know of is propagated.
 - A full root without a live finishing execution gets one: `<runId>-<token>-2` and so on after one that ended. After
-  five that died, the run is FAILED.
-- A run with missing probes whose queues have been silent for two minutes is dispatched again. If other runs keep the
-  queues busy, so is a run without progress for 15 minutes, then 30, then 60, unless its provider is paused.
+five that died, the run is FAILED.
+- A run with missing probes whose queues have been silent for two minutes is dispatched again. If other runs fill the
+queues, so is a run without progress for 15 minutes, then 30, then 60, unless its provider is paused.
 
-The list of open runs is maintained by the transactions that change a run's status.
+The transactions that change a run's status maintain the list of open runs.
 """
 
 from collections import Counter
@@ -54,29 +54,25 @@ logger = Logger(child=True)
 
 
 class RecoveryAction(StrEnum):
-    """An action that the sweeper takes for a run."""
-
     PROPAGATED = "propagated"
     FINISH_STARTED = "finish-started"
     FINISH_GIVEN_UP = "finish-given-up"
     REDISPATCHED = "redispatched"
     RESUMED = "resumed"
-    """It was paused because of its budget, which has enough left again."""
+    """The run was paused because of its budget, which has enough left again."""
 
 
 def recover_runs(
     now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST
 ) -> Counter[RecoveryAction]:
-    """Check every run that is not over, as far as time allows; returns how often each action was taken.
-
-    Messages from before `lost_before` are known to be lost, and their workers to be dead.
-    """
+    """Check every run that is not over while time allows. Return how often each action was taken. Messages from before
+    `lost_before` are known to be lost, and their workers to be dead."""
     actions: Counter[RecoveryAction] = Counter()
     has_time = partial(_has_time, seconds_left)
     for active_run in in_turn("runs", active_runs.list_active_runs, attrgetter("sort_key"), has_time):
         try:
             actions.update(_recover_run(active_run, now, lost_before))
-        except (AppError, *AWS_ERRORS):  # Such as a run that was deleted meanwhile; it must not keep others waiting.
+        except (AppError, *AWS_ERRORS):  # A run that was deleted meanwhile, for example, must not delay others.
             logger.exception("a run could not be recovered", run_id=active_run.ref.run_id)
     return actions
 
@@ -114,13 +110,10 @@ def _recover(run: Run, active_run: ActiveRun, now: datetime, lost_before: dateti
 
 
 def _resume_if_affordable(run: Run, now: datetime) -> list[RecoveryAction]:
-    """Resume the run if its budget has enough again.
-
-    A worker that was thought dead may have given back what it had reserved.
-    """
+    """Resume the run if its budget has enough again. A worker that seemed dead may have returned its reservations."""
     try:
         control.resume(run.workspace, run.id, now, fencing_token=run.fencing_token)
-    except Conflict:  # It has not, or the run was changed meanwhile.
+    except Conflict:  # The budget has too little, or the run was changed.
         return []
     return [RecoveryAction.RESUMED]
 
@@ -156,7 +149,7 @@ def _fail(ref: RunRef, run: Run, now: datetime) -> None:
 
 
 def _propagate_full_leaves(tree: Tree) -> int:
-    """Add full leaves to parents that do not know of them, and so upwards; returns how many leaves were added."""
+    """Add full leaves to parents that do not know of them, and so upwards. Return how many leaves were added."""
     root = root_of(tree.total)
     if root.level == 0:
         return 0
@@ -178,7 +171,7 @@ def _propagate_below(tree: Tree, parent: Node) -> int:
 def _redispatch_if_silent(
     run: Run, request: DispatchRequest, active_run: ActiveRun, now: datetime
 ) -> list[RecoveryAction]:
-    """If probes are missing and no queue holds a message for long enough, their messages are lost."""
+    """Dispatch the run again if probes are missing and no queue has had a message of it for long enough."""
     lanes = {queue_of(provider) for provider in providers_of(run.plan)}
     urls = [settings().probe_queue_url(lane, run.priority) for lane in lanes]
     if any(queues.get_depth(url).total for url in urls):
@@ -197,7 +190,8 @@ def _redispatch_if_silent(
 def _redispatch_if_stalled(
     run: Run, request: DispatchRequest, active_run: ActiveRun, now: datetime
 ) -> list[RecoveryAction]:
-    """If the run has made no progress for long, its messages may be lost among those of other runs in the queue."""
+    """Dispatch the run again if it has made no progress for long. Its messages may be lost among those of other
+    runs."""
     counts = barrier.get_progress(Tree.for_run(run))
     recorded = counts.completed + counts.failed
     stall = active_run.stall.observe(recorded, now) if active_run.stall else Stall(recorded, now)
@@ -209,7 +203,6 @@ def _redispatch_if_stalled(
 
 
 def _is_held_up(run: Run) -> bool:
-    """Return whether the run's provider is known to make it wait."""
     statuses = [governor.get_status(run.workspace, provider) for provider in set(providers_of(run.plan))]
     return any(status.paused or status.blocked_until or status.suspended_models for status in statuses)
 

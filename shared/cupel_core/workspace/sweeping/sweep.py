@@ -1,9 +1,8 @@
-"""The sweep: once a minute, it finds what a crash or a malformed message has left behind.
+"""The sweep: once a minute, it repairs the effects of crashes and malformed messages.
 
-Each part has its own share of the time, and each item its own errors: no run or message keeps the others waiting.
-
-If time runs out, the next sweep continues after the last item. Each repair is a metric, and a `run.recovered` event of
-its run. The parts are called in `functions/sweep/app.py`, which erases first, so that repairs never delay an erasure.
+Each part has its own share of the time, and each item its own errors: no run or message delays the others. If time runs
+out, the next sweep continues after the last item. Each repair is a metric, and a `run.recovered` event of its run. The
+parts are called in `functions/sweep/app.py`, which erases first, so that repairs never delay an erasure.
 
 The probes of dead letters are recorded as errored, so that no run waits for them, and dead letters move to the table.
 There each workspace sees its own, and the queue is free for later ones. Only unreadable messages stay in their queue,
@@ -54,30 +53,26 @@ logger = Logger(child=True)
 STALE_DISPATCH_AFTER = timedelta(minutes=2)
 """A dispatch that has made no progress for so long has lost its message or its consumer."""
 _RECOVERY_SECONDS = 17.0
-"""Reserved for the recovery of runs, rescores and generations, which follows."""
+"""This time is reserved for the recovery of runs, rescores and generations, which follows."""
 
 
 @dataclass
 class DeadLetterCounts:
     errored: int = 0
-    """This many probes were recorded as errored."""
     unreadable: int = 0
-    """This many messages name no slice. They belong to no workspace and stay in their queue, where the alarm counts
-    them."""
+    """The number of messages that name no slice. They belong to no workspace and stay in their queue, where the alarm
+    counts them."""
 
 
 class _Recorded(NamedTuple):
-    """The result of processing a dead letter."""
-
     errored: int = 0
-    """This many probes were recorded as errored."""
     is_complete: bool = True
-    """It is false while another worker has claimed some of its probes. If that worker is dead and the run is cancelled,
-    this message is the last that leads to what their conversations have cost."""
+    """This is false while another worker has claimed some of its probes. If that worker is dead and the run is
+    cancelled, only this message still leads to the cost of their conversations."""
 
 
 def record_dead_letters(now: datetime, has_time: Callable[[], bool]) -> DeadLetterCounts:
-    """Process the dead letters of all queues, as far as time allows."""
+    """Process the dead letters of all queues while time allows."""
     counts = DeadLetterCounts()
     for provider, priority in product(filter(settings().has_queues, QUEUES), Priority):
         if not has_time():
@@ -96,7 +91,7 @@ def _process_lane(lane: Lane, now: datetime, has_time: Callable[[], bool], count
 
 
 def _process(lane: Lane, delivery: Delivery, now: datetime, counts: DeadLetterCounts) -> bool:
-    """Process a dead letter; return whether its message can be deleted because all that it leads to is stored."""
+    """Process a dead letter. Return whether its message can be deleted because everything in it is stored."""
     try:
         probe_slice = ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:
@@ -149,7 +144,7 @@ def _record_errors(run: Run, probe_slice: ProbeSlice, indexes: list[int], item: 
 
 
 def _dead_letter_error(run: Run, index: int, item: LeafItem, conversation_round: int, now: datetime) -> ProbeError:
-    """Return the error of a dead probe, with what its conversation had cost up to its last checkpoint."""
+    """Return the error of a dead probe, with the cost of its conversation up to its last checkpoint."""
     message = f"the message of this probe became a dead letter: {item.failure_cause}"
     conversation = conversation_so_far(RunRef(run.workspace, run.id), index, conversation_round, now)
     return replace(
@@ -165,22 +160,20 @@ def _belongs_to_leaf(run: Run, probe_slice: ProbeSlice, index: int) -> bool:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """Counts of one sweep."""
-
     dispatched: int
     dead_letters: DeadLetterCounts
     recovered: Counter[RecoveryAction]
 
 
 def sweep(now: datetime, seconds_left: Callable[[], float]) -> SweepResult:
-    """Resend stale dispatches, record the probes of dead letters as errored, and recover runs that stand still."""
+    """Resend stale dispatches, record the probes of dead letters as errored, and recover runs without progress."""
     dispatched = resend_stale_dispatches(now)
     dead_letters = record_dead_letters(now, lambda: seconds_left() > _RECOVERY_SECONDS)
     return SweepResult(dispatched, dead_letters, recover_runs(now, seconds_left))
 
 
 def resend_stale_dispatches(now: datetime, lost_before: datetime = NOTHING_LOST) -> int:
-    """Resend requests without progress for long, or since before their messages were lost; returns how many."""
+    """Resend requests without progress for long, or since before their messages were lost. Return how many."""
     try:
         requests = list(outbox.list_untouched_since(max(now - STALE_DISPATCH_AFTER, lost_before)))
         queues.send(settings().dispatch_queue_url, requests)

@@ -1,4 +1,4 @@
-"""Sends the orders of turns again that nobody works on, and ends turns whose deadline has passed without a worker."""
+"""Recovery of turns without a worker: their messages are sent again, and turns past their deadline are ended."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,13 +12,13 @@ from cupel_core.store.settings import settings
 from cupel_core.workspace.sweeping.lost_messages import NOTHING_LOST, QueuedWork, resend_lost
 
 RESEND_AFTER = timedelta(seconds=20)
-"""A turn's order is sent again after this long without a worker, which is longer than an order usually waits."""
+"""A turn's message is sent again after this long without a worker, which is longer than a message usually waits."""
 GRACE_PERIOD = timedelta(minutes=1)
 """A worker that is about to end the turn has this long after the deadline to do so."""
 
 
 def recover_turns(now: datetime, seconds_left: Callable[[], float], lost_before: datetime = NOTHING_LOST) -> int:
-    """Check every turn that is not over, as far as time allows; returns how many orders were sent again."""
+    """Check every turn that is not over while time allows. Return how many messages were sent again."""
     work = QueuedWork(
         "turns",
         chat_turns.list_open,

@@ -1,5 +1,7 @@
-"""Erases what an erased workspace has stored, as far as time allows; what was erased is no longer found by the next
-sweep. Records of Idempotency-Keys and tickets for events are left: they expire within a day."""
+"""Erasure of the data of an erased workspace, continued by each sweep until nothing is left.
+
+Records of Idempotency-Keys and tickets for events are left: they expire within a day.
+"""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -29,10 +31,8 @@ _WITH_HEADERS = (ResourceKind.PERSONA, ResourceKind.CONNECTOR)
 
 
 def erase_workspace(workspace: str, now: datetime, has_time: Callable[[], bool]) -> bool:
-    """Erase what the workspace has stored; return whether nothing is left.
-
-    Its deleted runs are erased one by one, by erasures of their own.
-    """
+    """Erase the data of the workspace. Return whether nothing is left. Its deleted runs are erased one by one, by
+    erasures of their own."""
     if not close_workspace(workspace, now, has_time) or runs.has_any(workspace):
         return False
     return (
@@ -61,7 +61,6 @@ def _erase_definitions(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
-    """Erase personas, connectors and so on, with the values of their headers."""
     for kind in ResourceKind:
         for resource_id in resources.list_ids(workspace, kind):
             if not has_time():

@@ -39,7 +39,7 @@ async def send(workspace: str, webhook: Webhook, payload: Payload) -> CallbackRe
 
 
 async def send_test(workspace: str, now: datetime) -> CallbackResult:
-    """Call the webhook with a test message, even if it is disabled or suspended. Not repeated, and not in the log."""
+    """Call the webhook with a test message, even if it is disabled or suspended. It is neither repeated nor logged."""
     webhook = configuration.get(workspace)
     body = {"type": "webhook.test", "timestamp": to_iso(now), "data": {"workspace": workspace}}
     return await send(workspace, webhook, Payload(new_id("msg"), "webhook.test", now, body))

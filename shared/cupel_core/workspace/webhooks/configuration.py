@@ -1,4 +1,5 @@
-"""Setting a workspace's webhook. Its secret is stored before the webhook that names the secret's version."""
+"""The configuration of a workspace's webhook. Its secret is stored before the webhook that names the secret's
+version."""
 
 import secrets as random
 from contextlib import suppress
@@ -23,19 +24,18 @@ class WebhookSpec(NamedTuple):
     enabled: bool
     probes: bool
     secret: str | None
-    """It is None for a new secret."""
     reuses_secret: bool
-    """It is true if the stored secret stays, if there is one."""
+    """This is true if the stored secret, if any, does not change."""
 
 
 class WebhookSet(NamedTuple):
     webhook: Webhook
     new_secret: str | None
-    """It is set only if Cupel made the secret. This is the only time that the secret is shown."""
+    """This is set only if Cupel made the secret, which is shown only once."""
 
 
 def get(workspace: str) -> Webhook:
-    """Return the workspace's webhook. Raises NotFound if it has none."""
+    """Return the workspace's webhook. Raise NotFound if it has none."""
     webhook = webhooks.find(workspace)
     if webhook is None:
         raise NotFound("the workspace has no webhook: PUT /v1/webhook sets it")
@@ -43,10 +43,8 @@ def get(workspace: str) -> Webhook:
 
 
 def put(workspace: str, spec: WebhookSpec, now: datetime, precondition: Precondition = UNCONDITIONAL) -> WebhookSet:
-    """Create or replace the webhook.
-
-    Raises Invalid for another address without a secret, because the stored one authenticates calls to one receiver.
-    """
+    """Create or replace the webhook. Raise Invalid for another address without a secret, because the stored one
+    authenticates calls to one receiver."""
     before = webhooks.find(workspace)
     precondition.check(etag(before.revision if before else 0))
     if spec.reuses_secret and before is not None and not is_same_address(before.url, spec.url):
@@ -69,7 +67,7 @@ def put(workspace: str, spec: WebhookSpec, now: datetime, precondition: Precondi
 
 
 def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
-    """Delete the webhook and its secret. Runs that have started call it no longer."""
+    """Delete the webhook and its secret. Runs that have started no longer call it."""
     webhook = get(workspace)
     precondition.check(etag(webhook.revision))
     with precondition.guard_write():
@@ -77,14 +75,13 @@ def delete(workspace: str, precondition: Precondition = UNCONDITIONAL) -> None:
     secrets.delete(workspace, SECRET_OWNER)
     set_meanwhile = webhooks.find(workspace)
     if set_meanwhile is not None and secrets.is_lost(workspace, SECRET_OWNER, set_meanwhile.secret_version):
-        with suppress(Conflict):  # It was set once more, with another secret.
+        with suppress(Conflict):  # The webhook was set once more, with another secret.
             webhooks.delete(workspace, set_meanwhile)
 
 
 @lru_cache(maxsize=256)
 def load_secret(workspace: str, version: str) -> str:
-    """Return a version of the secret. Versions never change, so each is read once per process. Raises NotFound if it
-    was deleted."""
+    """Return a version of the secret. Versions never change, so each is read once per process. Raise NotFound."""
     secret = secrets.get(workspace, SECRET_OWNER, version)
     if secret is None:
         raise NotFound("the webhook's secret was deleted: set it again")

@@ -1,10 +1,9 @@
-"""Delivering what a webhook has not received yet: the events of a run in order, and outcomes of probes.
+"""Delivery of the events of a run, in order, and of outcomes of probes to the workspace's webhook.
 
-Delivery is at least once. A failed call is repeated with back-off until what it reports is a day old. After five
-failures in a row the webhook is suspended, for all runs of the workspace.
-
-Events of a run are sent from an outbox, which their transitions write (`shared/cupel_core/store/callbacks.py`). For
-outcomes of probes, the message in the queue is the only record of the call, and a failed call is requeued.
+Delivery is at least once. A failed call is repeated with back-off until its event or outcomes are a day old. After five
+failures in a row the webhook is suspended, for all runs of the workspace. Events of a run are sent from an outbox,
+which their transitions write (`shared/cupel_core/store/callbacks.py`). For outcomes of probes, the message in the queue
+is the only record of the call, and a failed call is requeued.
 """
 
 from collections.abc import Callable
@@ -39,16 +38,14 @@ _CLOCK_TOLERANCE_SECONDS = 1
 """A message must not arrive before its row is due."""
 _MAX_JITTER_SECONDS = 5.0
 _RECHECK_AFTER = timedelta(seconds=2)
-"""Outcomes that no leaf names yet are looked for again after this delay."""
+"""The worker checks again after this delay for outcomes that no leaf names yet."""
 _MAX_WAIT_FOR_LEAF = timedelta(minutes=5)
 """A call waits at most this long for leaves to name its outcomes. Another worker takes over from a dead one sooner."""
 
 
 class Step(StrEnum):
-    """The result of processing a message."""
-
     NOTHING = "nothing"
-    """It was delivered before, or another message is for it, or there is no enabled webhook."""
+    """It was delivered before, or another message will deliver it, or there is no enabled webhook."""
     DELIVERED = "delivered"
     POSTPONED = "postponed"
 
@@ -87,8 +84,7 @@ async def _deliver_pending(pending: PendingCallbacks, seconds_left: Callable[[],
 
 
 async def _deliver_event(ref: RunRef, event: RunEvent, attempts: int) -> datetime | None:
-    """Call the webhook with one event; return when to repeat the call, or None if nothing is left to do for the
-    event."""
+    """Call the webhook with one event. Return when to repeat the call, or None if the event needs no further call."""
     webhook = webhooks.find(ref.workspace)
     if event.type not in STATUS_EVENTS or webhook is None or not webhook.enabled:
         return None
@@ -96,7 +92,7 @@ async def _deliver_event(ref: RunRef, event: RunEvent, attempts: int) -> datetim
 
 
 async def deliver_probes(callback: ProbeCallback) -> Step:
-    """Call the webhook with the outcomes of probes; a failed call is requeued."""
+    """Call the webhook with the outcomes of probes. A failed call is requeued."""
     now, webhook, run = utc_now(), webhooks.find(callback.workspace), runs.find(callback.run)
     if webhook is None or not webhook.enabled or run is None:
         return Step.NOTHING
@@ -119,13 +115,13 @@ async def deliver_probes(callback: ProbeCallback) -> Step:
 
 
 def _are_counted(callback: ProbeCallback) -> bool:
-    """Return whether the outcomes can be read, because their leaves name them; callbacks are requested before that."""
+    """Return whether leaves name the outcomes, so that they can be read. Callbacks are requested before that."""
     leaves = barrier.get_leaves(callback.run, sorted({leaf_of(index).number for index in callback.indexes}))
     return all(index % FANOUT in leaves[leaf_of(index).number].leaf.recorded for index in callback.indexes)
 
 
 async def _call(ref: RunRef, webhook: Webhook, payload: Payload, attempts: int) -> datetime | None:
-    """Call once, after so many failed attempts; returns when to repeat it, None if it succeeded or is given up."""
+    """Call once, after `attempts` failed attempts. Return when to repeat it, or None if it succeeded or is given up."""
     result = await calls.send(ref.workspace, webhook, payload)
     now = utc_now()
     _count(ref.workspace, webhook, result, now)
@@ -139,7 +135,7 @@ def _is_over(payload: Payload, result: CallbackResult, now: datetime) -> bool:
 
 
 def _count(workspace: str, webhook: Webhook, result: CallbackResult, now: datetime) -> None:
-    """Count failures in a row, which suspend the webhook; a receiver that is gone disables it."""
+    """Count failures in a row, which suspend the webhook. A receiver that is gone disables it."""
     if result.is_gone:
         webhooks.disable(workspace, webhook, "the receiver answered 410 (gone)", now)
     elif not result.delivered:
@@ -168,7 +164,7 @@ def _record(
 
 
 def _after_suspension(webhook: Webhook, now: datetime) -> datetime:
-    """Spread a little, because every run of the workspace waits for the same moment."""
+    """Return a slightly random time, because every run of the workspace waits for the same moment."""
     jitter = timedelta(seconds=uniform(0.0, _MAX_JITTER_SECONDS))  # noqa: S311 - no secret
     return (webhook.suspended_until or now) + jitter
 

@@ -1,4 +1,4 @@
-"""The messages a webhook receives: `{type, timestamp, data}`. They never contain what was said in a conversation."""
+"""The messages a webhook receives: `{type, timestamp, data}`. They never contain the text of a conversation."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 
 
 class Payload(NamedTuple):
-    """`id` is the same in every attempt, so that receivers can ignore what they have received before."""
+    """A message. `id` is the same in every attempt, so that receivers can ignore duplicates."""
 
     id: str
     type: str
@@ -21,14 +21,14 @@ class Payload(NamedTuple):
 
 
 def of_event(ref: RunRef, event: RunEvent) -> Payload:
-    """The message about a run's event; `seq` numbers the events of a run from 1."""
+    """Return the message about a run's event. `seq` numbers the events of a run from 1."""
     data = {**event.data, "workspace": ref.workspace, "runId": ref.run_id, "seq": event.seq}
     body = {"type": event.type, "timestamp": to_iso(event.ts), "data": data}
     return Payload(f"{ref.run_id}.{event.seq}", event.type, event.ts, body)
 
 
 def of_probes(run: Run, call_id: str, created_at: datetime, outcomes: Iterable[Outcome]) -> Payload:
-    """The message about probes of the run that have an outcome."""
+    """Return the message about probes of the run that have an outcome."""
     data = {
         "workspace": run.workspace,
         "runId": run.id,

@@ -4,7 +4,7 @@ import { isTerminal, runQuery } from "../../api/queries";
 import { useCanWrite } from "../../api/role";
 import { Failure } from "../../ui/states";
 
-/** Analyzes a run that is over, for those who may; a large one in the background. */
+/** Analyzes a run that is over, for users who may; a large one in the background. */
 export function AnalyzeButton({ id, label }: { id: string; label: string }) {
   const canWrite = useCanWrite();
   const run = useQuery(runQuery(id)).data;

@@ -6,7 +6,7 @@ import { FigureHeader } from "../../ui/figure_header";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
 
-/** Targets whose pairs are still legible as squares. */
+/** The pairs of so many targets are still legible as squares. */
 const MAX_DRAWN = 20;
 
 export function Agreement({ figures }: { figures: Figures }) {

@@ -21,7 +21,7 @@ import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./analysis.module.css";
 
-/** Figures by persona, dimension or metadata; nothing for a run whose cases have none of them in common. */
+/** Shows figures by persona, dimension or metadata; nothing for a run whose cases have none of them in common. */
 export function BreakdownSection({ id }: { id: string }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const { data: offered } = useQuery(breakdownQuery(id, null));

@@ -14,7 +14,7 @@ type Components = NonNullable<DeepFigures["components"]>;
 type Component = Components["components"][number];
 const SHOWN_LOADINGS = 8;
 
-/** Where targets lie along the two directions in which they differ most. */
+/** Draws targets along the two directions in which they differ most. */
 export function ComponentsSection({ figures }: { figures: DeepFigures }) {
   const { id: run } = route.useParams();
   const found = figures.components;

@@ -51,7 +51,6 @@ export function DeepAnalysisSection({ id }: { id: string }) {
   );
 }
 
-/** Starts the job and follows it. */
 function Make({ id }: { id: string }) {
   const canWrite = useCanWrite();
   const settings = useQuery({ ...settingsQuery, enabled: canWrite });

@@ -6,7 +6,7 @@ import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import styles from "./analysis.module.css";
 
-/** What each dimension does to each target while the others stay the same. */
+/** Shows the effect of each dimension on each target while the others stay the same. */
 export function Effects({ figures }: { figures: DeepFigures }) {
   const { effects, columns } = figures;
   if (!effects) return null;

@@ -15,7 +15,7 @@ const TOPICS = {
   dataQuality: "Data",
 } as const;
 
-/** The analysis in sentences, with the figures that they rest on. */
+/** Shows the analysis in sentences, with the figures that support them. */
 export function NarrativeSection({ figures }: { figures: DeepFigures }) {
   const { narrative } = figures;
   const cited = new Set(narrative.findings.flatMap((each) => each.facts));

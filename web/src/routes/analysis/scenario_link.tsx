@@ -3,7 +3,7 @@ import { visible } from "../../lib/format";
 
 const route = getRouteApi("/runs/$id");
 
-/** To the scenario's row in the matrix of the run. */
+/** Links to the scenario's row in the matrix of the run. */
 export function ScenarioLink({ id, name }: { id: string; name: string }) {
   const { id: run } = route.useParams();
   return (

@@ -12,7 +12,6 @@ import { Failure } from "../../ui/states";
 import { Ago } from "../../ui/time";
 import { useChatChange } from "./changes";
 
-/** What operations have stored for later turns of this branch. */
 export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }) {
   const canWrite = useCanWrite();
   const query = useQuery(artifactsQuery(chatId, branch.id));

@@ -17,7 +17,6 @@ interface Props {
   branch: Branch | undefined;
 }
 
-/** Which line of the conversation is shown. */
 export function BranchChoice({ chat, branches, branch }: Props) {
   const canWrite = useCanWrite();
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-/** A change of a chat, after which all of it that is shown is read anew, whether it was made or refused. */
+/** Changes a chat, and reads all shown parts of it anew, whether the change was made or refused. */
 export function useChatChange<T, R>(chatId: string, change: (input: T) => Promise<R>) {
   const client = useQueryClient();
   return useMutation({

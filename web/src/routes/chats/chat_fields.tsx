@@ -13,7 +13,6 @@ export const MAX_HISTORY = 200;
 export interface ChatValues {
   readonly title: string;
   readonly model: string;
-  /** An agent that answers instead of a model; empty for none. */
   readonly connectorId: string;
   readonly system: string;
   readonly profileId: string;
@@ -25,7 +24,7 @@ export function isValidChat(values: ChatValues): boolean {
   return hasTarget && typeof historyOf(values) === "number";
 }
 
-/** Who answers, as the API names it; `before` is who did. An agent may refuse what a model is asked with. */
+/** Returns who answers, as the API names it; `before` is who did. An agent may refuse parameters of a model. */
 export function targetOf(values: ChatValues, before?: Chat["target"]): Schemas["ChatTargetInput"] {
   const { connectorId } = values;
   if (connectorId !== "") return { connectorId };
@@ -41,7 +40,6 @@ interface Props {
   change: (values: ChatValues) => void;
 }
 
-/** What a chat is, for a new one and for one that exists. */
 export function ChatFields({ values, change }: Props) {
   const profiles = useQuery(profileNamesQuery);
   const set = (name: keyof ChatValues) => (value: string) => change({ ...values, [name]: value });
@@ -109,7 +107,6 @@ export function ChatFields({ values, change }: Props) {
   );
 }
 
-/** Only where there are agents. */
 function AgentField({ value, change }: { value: string; change: (value: string) => void }) {
   const connectors = useQuery(connectorNamesQuery);
   const agents = connectors.data?.filter((each) => each.type !== "tools") ?? [];

@@ -10,7 +10,7 @@ import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
 import { ChatFields, type ChatValues, historyOf, isValidChat, targetOf } from "./chat_fields";
 
-/** What later turns of the chat have; those that were begun stay as they are. */
+/** Changes settings of later turns; those that were begun stay as they are. */
 export function ChatSettings({ chat, etag }: { chat: Chat; etag: string | null }) {
   const [values, change] = useState<ChatValues>({
     title: chat.title ?? "",

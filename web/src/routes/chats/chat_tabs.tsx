@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import page from "../../ui/page.module.css";
 
-/** The screens of chats and of what runs around their calls. */
 export function ChatTabs() {
   return (
     <nav className={page.tabs} aria-label="Chats">

@@ -8,10 +8,10 @@ import styles from "./chat.module.css";
 
 const MAX_LENGTH = 100_000;
 
-/** The next message of the branch; one turn at a time. */
+/** Sends the next message of the branch; one turn at a time. */
 export function Composer({ chatId, branch }: { chatId: string; branch: Branch }) {
   const [text, setText] = useState("");
-  // Of this message: sent twice, it is one turn.
+  // A message that is sent twice with this key is one turn.
   const [key, setKey] = useState(() => crypto.randomUUID());
   const send = useChatChange(chatId, (content: string) =>
     read(

@@ -21,7 +21,7 @@ interface Props {
   isLast: boolean;
 }
 
-/** A message of the user with its answer, and what ran for it. */
+/** Shows a message of the user with its answer, and the operations of its turn. */
 export function ExchangeView({ chatId, branch, exchange, isLast }: Props) {
   const canWrite = useCanWrite();
   const isOpen = exchange.turnId !== null && exchange.turnId === branch.openTurnId;
@@ -55,7 +55,7 @@ export function ExchangeView({ chatId, branch, exchange, isLast }: Props) {
   );
 }
 
-/** Says so if the last turn has no answer; nothing otherwise. */
+/** Says so if the last turn has no answer, and shows nothing otherwise. */
 function LastTurn({ chatId, turnId }: { chatId: string; turnId: string }) {
   const { data: turn } = useQuery(turnQuery(chatId, turnId));
   if (turn?.status !== "failed" && turn?.status !== "aborted") return null;
@@ -146,7 +146,7 @@ interface ForkProps {
   exchange: Exchange;
 }
 
-/** A branch that has the conversation up to here, which is opened. */
+/** Creates and opens a branch with the conversation up to here. */
 function Fork({ chatId, branchId, exchange }: ForkProps) {
   const navigate = useNavigate();
   const fork = useChatChange(chatId, async () => {

@@ -17,7 +17,6 @@ interface Props {
   chatId: string;
   branch: Branch;
   message: ChatMessage;
-  /** Of its exchange, from 1. */
   number: number;
   canWrite: boolean;
 }
@@ -30,7 +29,7 @@ const STATES = {
 const KINDS = { main: "", edit: "edited", rewrite: "rewritten by an operation" } as const;
 const MAX_LENGTH = 100_000;
 
-/** A message as this branch shows it. All of it is text: nothing of it is markup. */
+/** Shows a message of this branch as text: nothing of it is markup. */
 export function MessageView({ chatId, branch, message, number, canWrite }: Props) {
   const [isEditing, edit] = useState(false);
   const isUser = message.role === "user";
@@ -172,7 +171,7 @@ interface VariantsProps {
   select: ((number: number) => void) | undefined;
 }
 
-/** All wordings of a message, of which this branch shows one. */
+/** Lists all wordings of a message, of which this branch shows one. */
 function Variants({ chatId, message, what, select }: VariantsProps) {
   const [isOpen, toggle] = useToggle();
   const query = useQuery({ ...variantsQuery(chatId, message.id), enabled: isOpen });

@@ -14,11 +14,10 @@ import { TurnState } from "./turn_state";
 export interface TurnProps {
   chatId: string;
   turnId: string;
-  /** Of its exchange, from 1. */
   number: number;
 }
 
-/** What ran in a turn, phase by phase; read once it is opened. */
+/** Lists the steps of a turn, phase by phase; they are read once it is opened. */
 export function TurnSteps({ chatId, turnId, number }: TurnProps) {
   const [isOpen, toggle] = useToggle();
   return (
@@ -144,7 +143,6 @@ function promptText({ role, content, operationId }: Schemas["PromptMessage"]): s
   return `${role}${operationId === null ? "" : ` (added by ${operationId})`}: ${content}`;
 }
 
-/** Why a turn has no answer. */
 export function TurnFailure({ turn }: { turn: Turn }) {
   const { failedDetails: failure } = turn;
   return (

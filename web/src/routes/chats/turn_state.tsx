@@ -10,7 +10,7 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, color: string]>> = 
   error: ["!", "FAILED"],
 };
 
-/** The status of a turn or of one of its operations, by sign, word and color. */
+/** Shows the status of a turn or of one of its operations by sign, word and color. */
 export function TurnState({ status }: { status: string }) {
   const [sign, color] = SIGNS[status] ?? ["", "PENDING"];
   return (

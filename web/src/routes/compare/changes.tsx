@@ -16,11 +16,11 @@ interface Props {
   comparison: Comparison;
   metric: Metric;
   row: number;
-  /** Opens both conversations of a scenario; nothing where the runs have other scenarios. */
+  /** It opens both conversations of a scenario; it is undefined where the runs have other scenarios. */
   open: ((scenarioId: string) => void) | undefined;
 }
 
-/** The scenarios of a pair, those that changed most first, each with its cells in both runs. */
+/** Lists the scenarios of a pair, most changed first, each with its cells in both runs. */
 export function Changes({ comparison, metric, row, open }: Props) {
   const { only } = route.useSearch();
   const navigate = route.useNavigate();
@@ -110,7 +110,7 @@ interface CellsProps {
   children: string;
 }
 
-/** The scenario's row in the matrix of a run. */
+/** Shows the scenario's row in the matrix of a run. */
 function Cells({ run, scenario, name, children }: CellsProps) {
   return (
     <Link to="/runs/$id/matrix" params={{ id: run }} search={{ q: scenario }}>

@@ -17,7 +17,6 @@ import { Comparison } from "./comparison";
 
 const route = getRouteApi("/compare");
 
-/** Two runs, chosen in the address, and what differs between their results. */
 export function ComparePage() {
   const { a, b, c } = route.useSearch();
   const navigate = route.useNavigate();
@@ -104,11 +103,10 @@ function Side({ label, runs, value, change }: SideProps) {
 interface FoundProps {
   baseline: string;
   comparison: string;
-  /** The id of another comparison than the newest. */
   named: string | undefined;
 }
 
-/** The named or the newest comparison of these runs, or the way to one. */
+/** Shows the named or the newest comparison of these runs, or the way to one. */
 function Found({ baseline, comparison, named }: FoundProps) {
   const client = useQueryClient();
   const navigate = route.useNavigate();

@@ -243,7 +243,7 @@ function DifferenceTable({ figures }: { figures: ComparisonFigures }) {
   );
 }
 
-/** Several rows have theirs in a table. */
+/** Returns the notes of a single row; several rows have theirs in a table. */
 function notesOfOnly(rows: ReturnType<typeof allRows>): readonly string[] {
   return rows.length === 1 ? (rows[0]?.row.notes ?? []) : [];
 }

@@ -11,7 +11,7 @@ import { ScrollRegion } from "../../ui/scroll";
 
 type Operations = ComparisonRow["operations"];
 
-/** What the conversations took and cost. Described, not tested. */
+/** Describes times and costs of the conversations, which are not tested. */
 export function Operations({
   operations,
   sides = ["Baseline", "Other run"],

@@ -19,7 +19,7 @@ interface Props {
   scenario: string;
 }
 
-/** The conversations of one scenario in both runs, with the words that differ. */
+/** Shows the conversations of one scenario in both runs, with the words that differ. */
 export function ScenarioPair({ comparison, row, scenario }: Props) {
   const { repeat = 0 } = route.useSearch();
   const navigate = route.useNavigate();

@@ -5,7 +5,7 @@ import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 
-/** What the target's calls cost and took, paired by scenario and tested. */
+/** Shows the tested changes of costs and times of the target's calls, paired by scenario. */
 export function Ratios({
   row,
   sides = ["Baseline", "Other run"],

@@ -17,7 +17,7 @@ interface Props {
   open: ((scenarioId: string) => void) | undefined;
 }
 
-/** Each scenario by its value on either side, and how many changed sides. */
+/** Draws each scenario by its value on either side, and counts those that changed sides. */
 export function ScenariosPlot({ comparison, metric, row, open }: Props) {
   const query = useQuery(allChangesQuery(comparison.id, row));
   if (query.isPending) return <Loading what="the values of scenarios" rows={3} />;

@@ -5,7 +5,7 @@ import { PlainText } from "../../ui/plain_text";
 import { Section } from "../../ui/section";
 import styles from "./compare.module.css";
 
-/** What differs between the runs besides their results, and so may explain a difference. */
+/** Lists differences between the runs besides their results, which may explain a difference. */
 export function WhatChanged({ changed }: { changed: ComparisonFigures["whatChanged"] }) {
   return (
     <Section title="What changed between the runs">

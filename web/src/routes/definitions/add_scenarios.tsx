@@ -35,7 +35,7 @@ export function AddScenarios({ definition }: { definition: Definition }) {
   );
 }
 
-/** A table or JSON Lines. It is read and checked as a whole by the API: one bad line refuses it, with its number. */
+/** Imports a table or JSON Lines. The API checks it as a whole: one bad line refuses it, with its number. */
 function ImportFile({ definition }: { definition: Definition }) {
   const client = useQueryClient();
   const [file, setFile] = useState<ChosenFile | null>(null);

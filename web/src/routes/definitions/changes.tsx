@@ -14,7 +14,7 @@ import styles from "./definitions.module.css";
 
 const route = getRouteApi("/definitions/$id/changes");
 
-/** What a version changed, against the one before it or any other. */
+/** Shows the changes of a version, against the one before it or any other. */
 export function DefinitionChanges() {
   const { id } = route.useParams();
   const search = route.useSearch();

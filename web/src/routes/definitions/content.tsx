@@ -79,7 +79,6 @@ function Warnings({ definition }: { definition: Definition }) {
   );
 }
 
-/** The template, with what the dimensions fill marked. */
 function Template({ content, template }: { content: DefinitionContent; template: string }) {
   const names = (content.dimensions ?? []).map((each) => each.name);
   return (

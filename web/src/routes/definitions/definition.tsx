@@ -11,7 +11,7 @@ import { Fork } from "./fork";
 
 const route = getRouteApi("/definitions/$id");
 
-/** The definition that the address names, at its version. */
+/** Returns the definition that the address names, at its version. */
 export function useDefinition() {
   const { id } = route.useParams();
   return useQuery(definitionQuery(id, route.useSearch().v));
@@ -114,7 +114,6 @@ function Head({ definition }: { definition: Definition }) {
 
 /** Versions are numbered from 1 and never deleted, so the latest names all of them. */
 function Version({ definition }: { definition: Definition }) {
-  // On the same screen.
   const navigate = useNavigate();
   const latest = useQuery(definitionQuery(definition.id));
   const newest = Math.max(definition.version, latest.data?.version ?? 1);

@@ -28,25 +28,23 @@ export interface WrittenDefinition {
 interface Props {
   labels: Labels;
   content: Content;
-  /** What a fork inherits; null of what is no fork. */
+  /** It is what a fork inherits, and null for a definition that is no fork. */
   inherited?: Content | null;
-  /** What the button does, such as "Create". */
   action: string;
-  /** Of something that is stored: what changes is shown before it is saved. */
+  /** If true, changes of a stored definition are shown before they are saved. */
   isStored?: boolean;
-  /** With `isOver` also where the definition has changed meanwhile. */
+  /** With `isOver`, it also saves where the definition has changed meanwhile. */
   save: (written: WrittenDefinition, isOver: boolean) => Promise<unknown>;
-  /** Discards what was written, for what is stored now. */
+  /** It discards the written content, and reads the stored one. */
   reload?: () => void;
 }
 
-/** What is edited: the content, or its text while that is edited as JSON. */
 interface Draft {
   readonly content: Content;
   readonly text: string | null;
 }
 
-/** A definition as it is edited, by its parts or as JSON. */
+/** Edits a definition by its parts or as JSON. */
 export function DefinitionForm({
   labels: initialLabels,
   content: initial,
@@ -156,7 +154,7 @@ export function DefinitionForm({
             id="definition-content"
             rows={24}
             path=""
-            note="docs/concepts.md describes the fields"
+            note="POST /v1/definitions in the API reference describes the fields"
             value={draft.text}
             issues={issues}
             onChange={(text) => setDraft((now) => ({ ...now, text }))}
@@ -187,12 +185,12 @@ const NO_ISSUES: readonly Issue[] = [];
 
 interface ModeProps {
   draft: Draft;
-  /** Whether a field of the form has what is in no content. */
+  /** It is true if a field of the form has a value that no content may have. */
   isInvalid: boolean;
   setDraft: (draft: Draft) => void;
 }
 
-/** The form and the JSON edit one content; neither is left while it has what the other could not show. */
+/** Switches between form and JSON, which edit one content; neither is left while the other could not show its value. */
 function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
   const [isRefused, refuse] = useState(false);
   const isJson = draft.text !== null;
@@ -223,7 +221,6 @@ function ModeChoice({ draft, isInvalid, setDraft }: ModeProps) {
   );
 }
 
-/** With paths within the content. */
 function contentIssues(issues: readonly Issue[]): Issue[] {
   return issues
     .filter(({ field }) => field === "content" || field.startsWith("content."))
@@ -236,7 +233,7 @@ function contentOf({ content, text }: Draft): Content | null {
   return "error" in parsed || !isContent(parsed.value) ? null : parsed.value;
 }
 
-/** What is saved; null while the name is missing or the content is no JSON object. */
+/** Returns the definition to save; null while the name is missing or the content is no JSON object. */
 function writtenOf(labels: Labels, content: Content | null): WrittenDefinition | null {
   if (content === null || labels.name.trim() === "") return null;
   return {

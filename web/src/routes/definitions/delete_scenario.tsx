@@ -5,7 +5,7 @@ import { DeleteButton } from "../../ui/delete_button";
 interface Props {
   definitionId: string;
   scenario: { readonly id: string };
-  /** Of what is shown, where it is known: what somebody has changed meanwhile is not deleted. */
+  /** If it is known, a scenario that somebody has changed meanwhile is not deleted. */
   etag?: string | null;
   deleted: () => unknown;
 }

@@ -46,7 +46,7 @@ interface EditorProps {
   reload: () => void;
 }
 
-/** A fork with what it inherits: the content of its parent's version, which never changes. */
+/** Loads a fork with the content of its parent's version, which never changes. */
 function WithParent(props: EditorProps) {
   const { parentId, parentVersion } = props.definition;
   const parent = useQuery({
@@ -114,11 +114,11 @@ function Editor({ definition, etag, reload, parent }: EditorProps & { parent: De
     );
     await client.invalidateQueries({ queryKey: ["definitions"] });
     await client.invalidateQueries({ queryKey: ["definition", definition.id] });
-    // What the version has changed, where it has made one.
+    // The version's changes are shown, where saving has made one.
     const to = saved.version === definition.version ? "/definitions/$id" : "/definitions/$id/changes";
     await navigate({ to, params: { id: definition.id }, search: {} });
   };
-  /** Over what is stored now, whatever it is. */
+  /** This overwrites the stored state, whatever it is. */
   const latestTag = async () => {
     const path = { definition_id: definition.id };
     return (await readTagged(api.GET("/v1/definitions/{definition_id}", { params: { path } }))).etag;

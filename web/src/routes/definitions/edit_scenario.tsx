@@ -21,7 +21,7 @@ import { ScenarioDetails } from "./scenario_details";
 
 const route = getRouteApi("/definitions/$id/scenarios/$scenario");
 
-/** One scenario: as it is, for viewers and in earlier versions; otherwise its fields. */
+/** Shows one scenario: as it is, for viewers and in earlier versions; otherwise its fields. */
 export function EditScenario() {
   const { id, scenario } = route.useParams();
   const { v } = route.useSearch();
@@ -72,7 +72,7 @@ interface Props {
 
 const NO_ISSUES: readonly Issue[] = [];
 
-/** Saving makes the definition's next version; what was saved stays open. */
+/** Saving makes the definition's next version; the saved scenario stays open. */
 function Editor({ definition, stored, etag, reload }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -82,7 +82,7 @@ function Editor({ definition, stored, etag, reload }: Props) {
   const [invalid, report] = useReports();
   const form = useRef<HTMLFormElement>(null);
   const path = { definition_id: definition.id, scenario_id: stored.id };
-  /** Over what is stored now, whatever it is. */
+  /** This overwrites the stored state, whatever it is. */
   const latestTag = async () =>
     (
       await readTagged(
@@ -95,7 +95,7 @@ function Editor({ definition, stored, etag, reload }: Props) {
       return readTagged(
         api.PATCH("/v1/definitions/{definition_id}/scenarios/{scenario_id}", {
           params: { path, header },
-          // Whatever was typed: the API checks it.
+          // The API checks whatever was typed.
           body: scenarioChanges(base.draft, written) as Schemas["UpdateScenario"],
         }),
       );

@@ -8,7 +8,7 @@ import { Dialog, DialogActions } from "../../ui/dialog";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 
-/** A definition of its own that inherits this version, and is edited next. */
+/** Creates a definition that inherits this version, and opens it for editing. */
 export function Fork({ definition }: { definition: Definition }) {
   const [isAsking, ask] = useState(false);
   return (

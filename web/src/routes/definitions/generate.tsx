@@ -113,7 +113,7 @@ export function Generate({ definition }: { definition: Definition }) {
   );
 }
 
-/** Of a refusal for its budget alone. */
+/** Returns the problem of a refusal for its budget alone. */
 function budgetProblemOf(error: Error | null): string | undefined {
   const [problem, ...others] = error instanceof ApiError ? error.fields : [];
   return problem?.field === "maxBudgetUsd" && others.length === 0 ? problem.message : undefined;

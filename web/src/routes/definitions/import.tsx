@@ -58,7 +58,7 @@ function send({ format, files, others, name, scorer }: Input, dryRun: boolean): 
   );
 }
 
-/** First what would come of the file, then the import. */
+/** Shows the result of an import before it is carried out. */
 function Form() {
   const [format, setFormat] = useState<Format>("promptfoo");
   const [files, setFiles] = useState<readonly ChosenFile[]>([]);
@@ -170,7 +170,6 @@ function Form() {
   );
 }
 
-/** What was imported, changed and left out. */
 function Report({ result }: { result: ImportResult }) {
   const { changed, skipped } = result.report;
   return (

@@ -11,15 +11,15 @@ const EMPTY: Content = {};
 
 export interface EditedContent {
   readonly content: Content;
-  /** The names of the fields that differ from what is stored. */
+  /** They are the names of the fields that differ from the stored ones. */
   readonly changed: readonly string[];
-  /** No field has what is in no content. */
+  /** It is true if every field has a valid value. */
   readonly isValid: boolean;
   readonly change: (path: string, value: unknown) => void;
   readonly report: (path: string, isInvalid: boolean) => void;
 }
 
-/** JSON that is edited by its fields, as it is stored at first. */
+/** Edits JSON by its fields, beginning with the stored one. */
 export function useEditedContent(stored: object): EditedContent {
   const [first] = useState(() => presentContent(stored));
   const [content, setContent] = useState(first);
@@ -40,7 +40,7 @@ interface Props {
   issues: readonly Issue[];
 }
 
-/** The fields of JSON that is no definition, such as the targets of a schedule. */
+/** Shows the fields of JSON that is no definition, such as the targets of a schedule. */
 export function JsonFields({ fields, edited: { content, change, report }, issues }: Props) {
   const context = useMemo(() => ({ change, issues, report }), [change, issues, report]);
   return (

@@ -8,7 +8,6 @@ import { RoleTooLow } from "../../ui/states";
 import { DefinitionForm, type WrittenDefinition } from "./definition_form";
 
 const NO_LABELS = { name: "", folder: "", tags: "", label: "" };
-/** A content to begin with. */
 const SAMPLE = { system: "You are a support agent. Be brief." };
 
 export function NewDefinition() {
@@ -20,7 +19,7 @@ export function NewDefinition() {
     const made = await read(
       api.POST("/v1/definitions", {
         params: { header: { "Idempotency-Key": key } },
-        // Whatever was typed: the API checks it.
+        // The API checks whatever was typed.
         body: written as Schemas["CreateDefinition"],
       }),
     );

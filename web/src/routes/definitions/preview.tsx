@@ -19,7 +19,7 @@ import { TextField } from "../../ui/text_field";
 import styles from "./definitions.module.css";
 import { TemplateProblems } from "./form/template_problems";
 
-/** What the content that is being written would ask, and how it would read an answer. */
+/** Shows what the written content would ask, and how it would read an answer. */
 export function Preview({ content }: { content: Content }) {
   const pattern = patternOf(content);
   return (
@@ -78,7 +78,7 @@ export function ScenarioPreview({ content }: { content: Content }) {
 const MAX_LENGTH = 200_000;
 const SHOWN = 80;
 
-/** What the API reads from answers that are pasted, as a run would. */
+/** Shows what the API reads from pasted answers, as a run would. */
 export function PatternTrial({ pattern }: { pattern: string }) {
   const [text, setText] = useState("");
   const answers = splitAnswers(useSettled(text));

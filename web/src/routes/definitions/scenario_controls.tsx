@@ -18,14 +18,13 @@ const EMPTY: Content = {};
 interface Props {
   definition: Definition;
   scenario: Content;
-  /** Whether its messages are edited instead of its first message. */
+  /** If true, its messages are edited instead of its first message. */
   hasMessages?: boolean;
   issues: readonly Issue[];
   report: (path: string, isInvalid: boolean) => void;
   set: (change: (scenario: Content) => Content) => void;
 }
 
-/** The fields of a scenario, of a new one or of one that is changed. */
 export function ScenarioControls({ definition, scenario, hasMessages = false, issues, report, set }: Props) {
   const change = useCallback(
     (path: string, value: unknown) =>
@@ -46,7 +45,7 @@ export function ScenarioControls({ definition, scenario, hasMessages = false, is
 
 type Fields = { fields: readonly FieldSpec[]; scenario: Content };
 
-/** Fields that are seldom set: open if one of them is, or was refused. */
+/** Shows seldom used fields, open if one of them is set or was refused. */
 function Further(props: Fields) {
   const { issues } = useForm();
   const { fields, scenario } = props;
@@ -67,7 +66,7 @@ function Controls({ fields, scenario }: Fields) {
   ));
 }
 
-/** Its level of each dimension; names may have dots, so they are no paths. */
+/** Edits its level of each dimension; names may have dots, so they are no paths. */
 function Scores({ definition, scenario }: { definition: Definition; scenario: Content }) {
   const dimensions = definition.content.dimensions ?? [];
   const error = useIssues("dimensions");

@@ -21,7 +21,6 @@ const OTHERS = [
   ["metadata", "Metadata"],
 ] as const;
 
-/** All of a scenario that is set. */
 export function ScenarioDetails({ scenario }: { scenario: Scenario }) {
   const name = scenario.name || scenario.id;
   return (

@@ -32,7 +32,7 @@ function List({ definition }: { definition: Definition }) {
   const said = useRef<HTMLParagraphElement>(null);
   const canChange = canWrite && isLatest;
   const isGone = deleted !== null && !items.some((each) => each.id === deleted.id);
-  // With its row goes what had the focus.
+  // The element with the focus disappears with its row.
   useEffect(() => {
     if (isGone) said.current?.focus();
   }, [isGone]);
@@ -86,7 +86,7 @@ function List({ definition }: { definition: Definition }) {
   );
 }
 
-/** Its text and, once it is unfolded, all of it; with what can be done with it. */
+/** Shows its text and, once it is unfolded, all of it, with its actions. */
 function ScenarioRow({ scenario, children }: { scenario: Scenario; children: ReactNode }) {
   const [isOpen, toggle] = useToggle();
   const first = scenario.messages.find((each) => each.role === "user") ?? scenario.messages[0];

@@ -17,7 +17,6 @@ const EMPTY: Content = {};
 const NO_ISSUES: readonly Issue[] = [];
 const PREFIX = "items.0.";
 
-/** One scenario, by its fields. */
 export function WriteScenario({ definition }: { definition: Definition }) {
   const client = useQueryClient();
   const [scenario, set] = useState<Content>(EMPTY);
@@ -30,7 +29,7 @@ export function WriteScenario({ definition }: { definition: Definition }) {
       read(
         api.POST("/v1/definitions/{definition_id}/scenarios", {
           params: { path: { definition_id: definition.id }, header: { "Idempotency-Key": key } },
-          // Whatever was typed: the API checks it.
+          // The API checks whatever was typed.
           body: { items: [written as Schemas["CreateScenario"]] },
         }),
       ),

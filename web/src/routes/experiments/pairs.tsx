@@ -51,7 +51,7 @@ interface Props {
   summary: ExperimentSummary;
 }
 
-/** Each run compared with each other one. */
+/** Compares each run with each other one. */
 export function Pairs(props: Props) {
   const element = useRef<HTMLDivElement>(null);
   const isSeen = useSeen(element);
@@ -77,7 +77,6 @@ export function Pairs(props: Props) {
   );
 }
 
-/** What is known of a pair. */
 type Known = { comparison: Comparison; isNewest: boolean } | { why: string } | "not compared" | "loading";
 
 function usePairs({ runs, summary }: Props, measure: PairMeasure | undefined) {
@@ -87,7 +86,7 @@ function usePairs({ runs, summary }: Props, measure: PairMeasure | undefined) {
   const ofBaseline = new Map(summary.rows.map((each) => [each.runId, each.comparisonId]));
   const reasons = new Map(summary.reasons.map((each) => [each.runId, each]));
   const pairs = pairsOf(runs);
-  // Only a comparison itself says what it was made with, so those of another measure may have to be read, too.
+  // Only a comparison itself names its measure, so those of another measure may have to be read, too.
   const mostOfPair = measure && metricOf(measure) ? undefined : 1;
   const ids = pairs.map((pair) => {
     const found = comparisonsOf(pair, listed).map((each) => each.id);
@@ -128,7 +127,7 @@ function usePairs({ runs, summary }: Props, measure: PairMeasure | undefined) {
   };
 }
 
-/** The run that is compared with the baseline, if the pair is of it. */
+/** Returns the run that is compared with the baseline, if the pair includes the baseline. */
 function comparedWithBaseline({ older, newer }: Pair): string | undefined {
   return older.isBaseline ? newer.runId : newer.isBaseline ? older.runId : undefined;
 }
@@ -137,7 +136,7 @@ function Matrix(props: Props) {
   const { runs } = props;
   const { target, measure } = route.useSearch();
   const { pairs, known, isPending, error, retry } = usePairs(props, measure);
-  // The API tells why a pair is refused only when it is asked to compare it.
+  // The API says why a pair is refused only when a comparison is requested.
   const [refused, setRefused] = useKept<Readonly<Record<string, string>>>("pairs", "refused", {});
   const of = (pair: Pair): Known => {
     const why = refused[keyOf(pair)];
@@ -221,7 +220,6 @@ function Matrix(props: Props) {
   );
 }
 
-/** What the figures are. */
 function Basis({ comparisons }: { comparisons: readonly Comparison[] }) {
   const { measure } = route.useSearch();
   const figures = comparisons.flatMap((each) => each.figures ?? []);
@@ -249,7 +247,7 @@ function Basis({ comparisons }: { comparisons: readonly Comparison[] }) {
   );
 }
 
-/** The figures of the table in words, for those who do not see what is chosen above it. */
+/** Describes the choices above the table for screen readers. */
 function captionOf(
   measure: PairMeasure | undefined,
   target: string | undefined,
@@ -259,7 +257,7 @@ function captionOf(
   return `${of}, newer run minus older one, ${target ?? targetsOf(comparisons)[0] ?? "all targets"}`;
 }
 
-/** Without a choice, each pair has what it was compared by: mostly one measure, which is then shown as chosen. */
+/** Without a choice, each pair has its own measure: mostly the same, which is then shown as chosen. */
 function MeasureChoice({ comparisons }: { comparisons: readonly Comparison[] }) {
   const { measure } = route.useSearch();
   const choose = useChoose();
@@ -326,14 +324,13 @@ function TargetChoice({ targets }: { targets: readonly string[] }) {
 
 interface CompareAllProps {
   experiment: Experiment;
-  /** What they shall be compared by, if not as the experiment says. */
+  /** It is the measure of the comparison, if not the experiment's. */
   measure: PairMeasure | undefined;
-  /** Those that are not compared yet. */
   pairs: readonly Pair[];
   refuse: (pair: Pair, why: string) => void;
 }
 
-/** Asks for the comparisons that there are not, as the experiment has them with its baseline. */
+/** Requests the missing comparisons, as the experiment has them with its baseline. */
 function CompareAll({ experiment, measure, pairs, refuse }: CompareAllProps) {
   const client = useQueryClient();
   const canWrite = useCanWrite();
@@ -371,7 +368,7 @@ interface CellProps {
   known: Known;
   target: string | undefined;
   measure: PairMeasure | undefined;
-  /** Whether the measure is named, because pairs have different ones. */
+  /** If true, the measure is named, because pairs have different ones. */
   isNamed: boolean;
 }
 
@@ -446,7 +443,6 @@ interface CompareLinkProps {
   children: React.ReactNode;
 }
 
-/** With the sides as they were compared. */
 function CompareLink({ pair: { older, newer }, known, children }: CompareLinkProps) {
   const comparison = known?.comparison;
   const search = comparison

@@ -32,7 +32,7 @@ const METRICS: Record<Row["metric"], string> = {
   OTHER_RATE: "share of decisions “other”",
 };
 
-/** How each run and target differs from the baseline, on one axis. */
+/** Shows how each run and target differs from the baseline, on one axis. */
 export function Differences({ summary }: { summary: ExperimentSummary }) {
   const { rows } = summary;
   if (rows.length === 0) {
@@ -125,7 +125,6 @@ function Difference({ row, axis }: { row: Row; axis: { min: number; max: number 
 
 interface RunsProps {
   runs: readonly NumberedRun[];
-  /** Why runs are not compared with the baseline. */
   reasons: ExperimentSummary["reasons"];
 }
 

@@ -28,7 +28,7 @@ import { Loading } from "../../ui/states";
 
 const TITLE = "Trend over the runs";
 
-/** What each target achieved in the runs, in the order of their creation. */
+/** Shows the results of each target in the runs, in the order of their creation. */
 export function Trend({ runs: all }: { runs: readonly NumberedRun[] }) {
   const runs = newestOf(all, MOST_RUNS);
   const { results, isPending } = useResults(runs);
@@ -60,7 +60,7 @@ export function Trend({ runs: all }: { runs: readonly NumberedRun[] }) {
   );
 }
 
-/** The results of the runs that have ended; why there are none of the others. */
+/** Returns the results of the runs that have ended, or why there are none. */
 function useResults(runs: readonly NumberedRun[]) {
   const ended = runs.filter((run) => isTerminal(run.status));
   const queries = useQueries({

@@ -14,7 +14,6 @@ interface Props {
 
 const KINDS: Record<FormatValues["kind"], string> = { any: "any text", json: "JSON", xml: "XML" };
 
-/** What the last answers of a scale run must be like. */
 export function AnswerFormat({ values, change }: Props) {
   const set = (name: keyof FormatValues) => (value: string) => change({ ...values, [name]: value });
   const format = formatInput(values);

@@ -4,9 +4,7 @@ import styles from "./new_run.module.css";
 
 interface AmountProps {
   id?: string;
-  /** What happens when it is used up. */
   note: string;
-  /** What is wrong with an amount that was sent. */
   problem?: string | undefined;
   value: string;
   change: (text: string) => void;
@@ -31,13 +29,12 @@ export function BudgetAmount({ id = "budget", note, problem, value, change }: Am
 interface Props {
   value: string;
   change: (text: string) => void;
-  /** Whether models without a known price are called, which the budget does not limit. */
+  /** If true, models without a known price are called, which the budget does not limit. */
   isUnlimited: boolean;
   allowUnpriced: boolean;
   setAllowUnpriced: (isAllowed: boolean) => void;
 }
 
-/** What a run may spend in all. */
 export function BudgetField({ value, change, isUnlimited, allowUnpriced, setAllowUnpriced }: Props) {
   return (
     <>

@@ -2,7 +2,6 @@ import { visible } from "../../lib/format";
 import styles from "./new_run.module.css";
 
 interface Props {
-  /** Of the region with the choices. */
   label: string;
   legend: string;
   items: readonly { id: string; name: string }[];
@@ -10,7 +9,7 @@ interface Props {
   choose: (ids: readonly string[]) => void;
 }
 
-/** Any of a workspace's items; nothing without items. */
+/** Lists choices of a workspace's items; nothing without items. */
 export function Choices({ label, legend, items, chosen, choose }: Props) {
   if (items.length === 0) return null;
   const toggle = (id: string) =>

@@ -10,9 +10,8 @@ import styles from "./new_run.module.css";
 type Definition = Schemas["DefinitionSummary"];
 
 interface Props {
-  /** The newest ones. */
   definitions: readonly Definition[];
-  /** Whether there are further ones, which only a search finds. */
+  /** It is true if there are further ones, which only a search finds. */
   hasMore: boolean;
   chosen: Definition | undefined;
   choose: (id: string) => void;
@@ -20,7 +19,7 @@ interface Props {
 
 const FEW = 12;
 
-/** The definition of a run: a list of the newest, and a search where these are many. */
+/** Chooses the definition of a run from a list of the newest, with a search where these are many. */
 export function DefinitionField({ definitions, hasMore, chosen, choose }: Props) {
   const [sought, setSought] = useState<string | undefined>(undefined);
   const seek = useCallback((text: string | undefined) => setSought(text), []);

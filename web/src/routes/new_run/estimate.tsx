@@ -12,12 +12,11 @@ import styles from "./new_run.module.css";
 export interface Estimating {
   data: Estimate | undefined;
   error: Error | null;
-  /** Whether the form has changed since. */
   isStale: boolean;
   retry: () => void;
 }
 
-/** What the run will cost, a moment after the last change of its form. */
+/** Estimates the cost of the run, a moment after the last change of its form. */
 export function useEstimate<T>(plan: T | null, queryOf: (plan: T) => EstimateOptions): Estimating {
   const text = JSON.stringify(plan);
   const settled = useSettled(text);
@@ -134,7 +133,7 @@ const ROLES = {
   report: "Report",
 } as const;
 
-/** By what models are called for, if that costs anything. */
+/** Lists the cost by role, if there is any. */
 function Roles({ estimate }: { estimate: Estimate }) {
   if (estimate.usd.expected === 0 || estimate.graders.length === 0) return null;
   const sums = new Map<keyof typeof ROLES, number>();
@@ -149,7 +148,7 @@ function Roles({ estimate }: { estimate: Estimate }) {
   ));
 }
 
-/** What the trial of the report's revised prompt adds. */
+/** Shows the cost of the trial of the report's revised prompt. */
 function Trial({ trial }: { trial: NonNullable<Estimate["trial"]> }) {
   const { usd } = trial;
   return (

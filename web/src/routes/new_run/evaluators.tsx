@@ -10,7 +10,6 @@ interface Props {
   change: (values: EvaluatorValues) => void;
 }
 
-/** What grades the answers of a scale run. */
 export function Evaluators({ values, change }: Props) {
   const set = (changes: Partial<EvaluatorValues>) => change({ ...values, ...changes });
   const count = [values.goal.isOn, values.toxicity.isOn, values.refusal, values.format].filter(

@@ -15,7 +15,7 @@ interface Props {
 export function Models({ models, selected, select }: Props) {
   const [sought, seek] = useState("");
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
-  // Those that were chosen at first are on top; nothing moves afterwards.
+  // Models that were chosen at first are on top; nothing moves afterwards.
   const [first] = useState(selected);
   const shown = models
     .filter((each) => words.every((word) => each.id.toLowerCase().includes(word)))

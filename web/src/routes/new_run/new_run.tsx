@@ -87,7 +87,6 @@ function lacksScenarios(error: Error | null): boolean {
 interface FormProps {
   definitions: readonly Schemas["DefinitionSummary"][];
   hasMore: boolean;
-  /** The chosen one, if it is none of these. */
   other: Schemas["DefinitionSummary"] | undefined;
   models: readonly Schemas["Model"][];
 }

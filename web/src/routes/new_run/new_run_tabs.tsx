@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import page from "../../ui/page.module.css";
 
-/** What can be started. */
 export function NewRunTabs() {
   return (
     <nav className={page.tabs} aria-label="Kind of run">

@@ -24,7 +24,6 @@ interface Props {
 
 const PRIORITY_NAMES: Record<Priority, string> = { LOW: "low", NORMAL: "normal", HIGH: "high" };
 
-/** What most runs leave as it is. */
 export function Options({ options, change }: Props) {
   const experiments = useQuery(experimentNamesQuery).data ?? [];
   const set = (name: keyof RunOptions) => (value: string) => change({ ...options, [name]: value });

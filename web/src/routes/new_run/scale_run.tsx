@@ -28,7 +28,6 @@ type ScaleRun = Schemas["CreateScaleRun"];
 const MAX_COUNT = 1000;
 const MAX_TURNS = 100;
 
-/** One system prompt in many conversations, without a definition. */
 export function NewScaleRun() {
   const canWrite = useCanWrite();
   const models = useQuery(modelsQuery);

@@ -12,11 +12,11 @@ interface StartProps<T extends Confirmable> {
   body: T | null;
   budget: number | null;
   estimate: Estimate | undefined;
-  /** Starts the run once for the key. */
+  /** It starts the run once for the key. */
   send: (body: T, key: string) => Promise<Schemas["RunStarted"]>;
-  /** Opens what is looked at first; the run without it. */
+  /** It opens the screen that is shown first; without it, the run is shown. */
   show?: (runId: string) => Promise<void>;
-  /** Of the form, under which its fields are kept. */
+  /** It names the form under which its fields are stored. */
   form: string;
 }
 

@@ -17,10 +17,10 @@ import { NewRunTabs } from "./new_run_tabs";
 import { Start } from "./start";
 
 type ScaleRun = Schemas["CreateScaleRun"];
-/** Only whether an answer refuses is checked, which calls no judge. */
+/** Only refusals are checked, which calls no judge. */
 const EVALUATORS = { goal: false, format: false, toxicity: false, external: null };
 
-/** One message to several models or agents, whose answers are read beside each other. */
+/** Sends one message to several models or agents, and shows their answers beside each other. */
 export function TryPrompt() {
   const canWrite = useCanWrite();
   const models = useQuery(modelsQuery);

@@ -13,11 +13,9 @@ import styles from "./probes.module.css";
 
 interface Props {
   table: ProbeTable;
-  /** Grows when the table has changed. */
   version: number;
   metric: Metric;
   choice: ProbeChoice;
-  /** Of all columns of the run. */
   names: readonly string[];
   fileName: string;
   change: (range: Range | undefined) => void;
@@ -26,7 +24,10 @@ interface Props {
 const MOST_ROWS = 8;
 const MAX_WIDTH = 1_100;
 
-/** How a figure is distributed among the conversations that the other filters leave, and which of its values are listed. */
+/**
+ * Shows how a figure is distributed among the conversations that the other filters leave, and which of its values are
+ * listed.
+ */
 export function DistributionSection(props: Props) {
   const { table, version, metric } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
@@ -132,7 +133,7 @@ interface BoundsProps {
   format: (value: number) => string;
 }
 
-/** The same choice as by dragging, for the keyboard and for fingers. */
+/** Offers the same choice as dragging, for the keyboard and for fingers. */
 function Bounds({ bins, what, selected, select, format }: BoundsProps) {
   const last = bins.starts.length - 1;
   const [from, to] = selected ?? [0, last];

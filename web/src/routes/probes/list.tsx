@@ -26,20 +26,18 @@ interface ListProps {
   run: Run;
   table: ProbeTable;
   version: number;
-  /** The indexes of the probes, in order. */
   listed: Int32Array;
-  /** Of the columns of the run. */
   names: readonly string[];
-  /** What is shown of each besides its scenario. */
   columns: readonly Shown[];
   order: ProbeOrder | undefined;
   sort: (order: ProbeOrder | undefined) => void;
-  /** The index of the open probe. */
   opened: number | undefined;
   open: (index: number) => void;
 }
 
-/** A grid by its roles, because only the rows that are seen are drawn. Arrow keys move between rows, Enter opens one. */
+/**
+ * Is a grid by its roles, because only the rows that are seen are drawn. Arrow keys move between rows, Enter opens one.
+ */
 export function ProbeList({
   run,
   table,
@@ -191,7 +189,7 @@ interface SortProps {
   sort: (order: ProbeOrder | undefined) => void;
 }
 
-/** Descending first, then ascending, then the order of the run. */
+/** Sorts descending first, then ascending, then in the order of the run. */
 function SortHeader({ metric, order, sort }: SortProps) {
   const direction = order === metric ? "ascending" : order === `-${metric}` ? "descending" : "none";
   const next = { none: `-${metric}`, descending: metric, ascending: undefined } as const;
@@ -269,7 +267,7 @@ function cellText(table: ProbeTable, column: Exclude<Shown, "target" | "result">
 
 const LABELS = { tags: "tag", checks: "check", error: "error" } as const;
 
-/** The narrowest and the widest of each column; a figure has always the same width. */
+/** They are the narrowest and the widest of each column; a figure has always the same width. */
 const WIDTHS: Record<Exclude<Shown, Metric>, readonly [number, string]> = {
   target: [120, "1fr"],
   result: [88, "88px"],
@@ -293,7 +291,7 @@ function gridWidth(columns: readonly Shown[]): number {
 
 const OUTCOME_TEXT = ["", "✓ passed", "✕ failed", "! errored", "no result"] as const;
 
-/** Which repeat of its case a probe is, from 1. */
+/** Returns which repeat of its case a probe is, from 1. */
 function repeatText(table: ProbeTable, index: number): string {
   return `repeat ${index - (table.firstIndex[table.cell[index] ?? 0] ?? index) + 1}`;
 }

@@ -9,7 +9,7 @@ interface Props {
   total: number;
 }
 
-/** How far the search of the messages is, and stopping it. */
+/** Shows the progress of the search of the messages, and stops it. */
 export function MessageSearchState({ search, words, total }: Props) {
   const { found, read, isRunning, error, stop } = search;
   const isOver = read >= total;

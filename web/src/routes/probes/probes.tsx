@@ -33,7 +33,7 @@ import { Toolbar } from "./toolbar";
 
 const route = getRouteApi("/runs/$id/probes");
 
-/** Every conversation of a run by its figures: distributions, of which a range filters the list below. */
+/** Shows every conversation of a run by its figures: a range of a distribution filters the list below. */
 export function ProbesPage() {
   const { id } = route.useParams();
   const { data: run } = useQuery(runQuery(id));
@@ -173,7 +173,7 @@ function Probes({ run }: { run: Run }) {
   );
 }
 
-/** What an address may have besides filters. */
+/** An address may have these besides filters. */
 const UNFILTERED: ReadonlySet<string> = new Set(["by", "order", "cols", "t"]);
 
 function NoneListed({ isFiltered }: { isFiltered: boolean }) {
@@ -194,7 +194,7 @@ function NoneListed({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** What the address asks for: the same object until it asks for something else. */
+/** Returns the same object until the address asks for something else. */
 function useChoice(
   search: ProbesSearch,
   matching: ReadonlySet<number> | null,
@@ -213,7 +213,7 @@ function useChoice(
   }, [column, outcome, decision, tag, check, error, texts, matching, said]);
 }
 
-/** The first figure that any conversation has: not every run has scores. */
+/** Returns the first figure that any conversation has: not every run has scores. */
 function firstKnown(table: ProbeTable): Metric {
   return METRICS.find((metric) => valuesOf(table, metric).some((each) => !Number.isNaN(each))) ?? "time";
 }

@@ -45,7 +45,6 @@ interface Props {
   hasDecisions: boolean;
 }
 
-/** What is listed, and which of its figures. */
 export function Toolbar({ names, metric, labels, hasDecisions }: Props) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -130,7 +129,6 @@ export function Toolbar({ names, metric, labels, hasDecisions }: Props) {
 interface ChoiceProps {
   label: string;
   value: string;
-  /** Values and what is shown for them. */
   choices: readonly (readonly [string, ReactNode])[];
   change: (value: string) => void;
 }
@@ -155,7 +153,7 @@ interface WordsProps {
   change: (words: string | undefined) => void;
 }
 
-/** Begins a search only when it is asked to: the API reads all messages for it. */
+/** Begins a search only on request: the API reads all messages for it. */
 function MessageWords({ value, change }: WordsProps) {
   const [text, setText] = useState(value ?? "");
   useEffect(() => setText(value ?? ""), [value]);

@@ -7,7 +7,6 @@ import { editable } from "../../lib/json_text";
 import { RoleTooLow } from "../../ui/states";
 import { ProfileForm, type ProfileValues } from "./profile_form";
 
-/** An operation to begin with. */
 const SAMPLE: ProfileValues = {
   name: "",
   description: "",

@@ -11,7 +11,6 @@ const TRIGGERS = [
 const HOOKS = { before_main_llm: "before the call", after_main_llm: "after the answer" } as const;
 const REASONS = { disabled: "not in use", trigger_mismatch: "has not this trigger" } as const;
 
-/** What a turn would run, in which order. */
 export function Plan({ plans }: { plans: Schemas["TurnPlans"] }) {
   return (
     <Section title="Operations per turn">

@@ -148,7 +148,7 @@ function ReadOnly({ profile, isNewest }: { profile: Profile; isNewest: boolean }
   );
 }
 
-/** Not while something is unsaved: the profile is read anew afterwards. */
+/** It is disabled while something is unsaved: the profile is read anew afterwards. */
 function ResetSessions({ id, isDisabled }: { id: string; isDisabled: boolean }) {
   const client = useQueryClient();
   const [isAsking, ask] = useState(false);

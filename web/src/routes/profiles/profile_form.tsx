@@ -24,16 +24,14 @@ export interface ProfileValues {
 
 interface Props {
   initial: ProfileValues;
-  /** What the button does, such as "Create". */
   action: string;
   save: (body: ProfileBody, isOver: boolean) => Promise<unknown>;
-  /** Reads what is stored now, and forgets what was typed. */
+  /** It reads the stored profile, and discards typed text. */
   reload?: () => void;
-  /** Further actions, beside the button. */
   others?: (isChanged: boolean) => ReactNode;
 }
 
-/** A profile as it is edited, with what the API says of it a moment after the last change. */
+/** Edits a profile, and shows the API's check a moment after the last change. */
 export function ProfileForm({ initial, action, save, reload, others }: Props) {
   const client = useQueryClient();
   const [values, change] = useState(initial);
@@ -129,7 +127,7 @@ export function ProfileForm({ initial, action, save, reload, others }: Props) {
   );
 }
 
-/** The request; null while something is missing or the operations are no list. */
+/** Returns the request; null while something is missing or the operations are no list. */
 function bodyOf(values: ProfileValues): ProfileBody | null {
   const parsed = parseText(values.operations);
   if ("error" in parsed || !Array.isArray(parsed.value) || values.name.trim() === "") return null;
@@ -138,7 +136,7 @@ function bodyOf(values: ProfileValues): ProfileBody | null {
     description: values.description.trim() || null,
     enabled: values.enabled,
     executionMode: values.mode,
-    // Whatever was typed: the API checks it.
+    // The API checks whatever was typed.
     operations: parsed.value as ProfileBody["operations"],
   };
 }

@@ -23,7 +23,6 @@ import { Agreement, Assertions, Breakdowns, Differences, FailedScenarios, Target
 
 interface Props {
   run: Run;
-  /** Its id. */
   report: string;
   content: ReportContent;
   texts: Report["texts"];
@@ -67,7 +66,6 @@ export function Contents({ run, report, content, texts }: Props) {
   );
 }
 
-/** The figures that one looks for first. */
 function Cards({ content }: { content: ReportContent }) {
   const { overall, cost } = content;
   const { winRate } = overall;

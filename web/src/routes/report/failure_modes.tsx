@@ -82,7 +82,6 @@ interface LinkProps {
   id: string;
   conversationId: string;
   isShort?: boolean;
-  /** A quotation, which is shown in it. */
   quote?: string;
 }
 

@@ -11,7 +11,7 @@ import styles from "./report.module.css";
 
 const NO_SUMMARY = "";
 
-/** Chooses who writes the summary, says what that costs, and asks before anything is spent. */
+/** Chooses who writes the summary, shows its cost, and asks before anything is spent. */
 export function MakeReport({ run }: { run: Run }) {
   const models = useQuery(modelsQuery);
   const client = useQueryClient();

@@ -87,7 +87,7 @@ function None({ run, canWrite }: { run: Run; canWrite: boolean }) {
   );
 }
 
-/** Which report is shown, and what can be done with it. */
+/** Shows which report is shown, and its actions. */
 function Toolbar({ run, reports, shown }: { run: Run; reports: readonly Report[]; shown: Report }) {
   const now = useNow();
   const navigate = route.useNavigate();
@@ -120,7 +120,7 @@ function Toolbar({ run, reports, shown }: { run: Run; reports: readonly Report[]
   );
 }
 
-/** A report that is being made, by the stage of its job. */
+/** Shows a report that is being made, by the stage of its job. */
 function InWork({ report }: { report: Report }) {
   const jobs = useQuery(jobsQuery(report.runId));
   const job = jobs.data?.items.find((each) => each.kind === "report" && each.resultId.endsWith(report.id));

@@ -21,7 +21,6 @@ const KINDS = [
 
 interface Props {
   run: Run;
-  /** Its id. */
   report: string;
   summary: ReportSummary;
 }
@@ -84,7 +83,7 @@ function FindingView({ id, finding }: { id: string; finding: Finding }) {
   );
 }
 
-/** The suggested system prompt. Only a trial runs it. */
+/** Shows the suggested system prompt. Only a trial runs it. */
 function RevisedPrompt({ run, summary }: { run: Run; summary: ReportSummary }) {
   const [view, show] = useState<"changes" | "prompt">("changes");
   if (summary.revisedPromptIssue !== null) {

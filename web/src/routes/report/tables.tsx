@@ -28,9 +28,7 @@ function cost(figures: ReportFigures): number | null {
 
 interface TableProps {
   title: string;
-  /** The cells of its head. */
   head: ReactNode;
-  /** Its rows. */
   children: ReactNode;
 }
 
@@ -130,7 +128,7 @@ export function Assertions({ content }: { content: ReportContent }) {
   );
 }
 
-/** How far the run's graders agree with rescores and with people. */
+/** Shows how far the run's graders agree with rescores and with people. */
 export function Agreement({ content }: { content: ReportContent }) {
   if (content.graderAgreement.length === 0) return null;
   return (
@@ -165,7 +163,7 @@ export function Agreement({ content }: { content: ReportContent }) {
   );
 }
 
-/** The pass rates by what the cases have in common, a table for each. */
+/** Shows the pass rates by properties of the cases, a table for each. */
 export function Breakdowns({ content }: { content: ReportContent }) {
   return content.breakdowns.map(({ by, groups }) => (
     <TableSection
@@ -200,7 +198,6 @@ export function Breakdowns({ content }: { content: ReportContent }) {
   ));
 }
 
-/** Which targets differ, pair by pair. */
 export function Differences({ content }: { content: ReportContent }) {
   const differences = content.differences;
   if (differences.length === 0) return null;
@@ -236,7 +233,7 @@ export function Differences({ content }: { content: ReportContent }) {
   );
 }
 
-/** Of each failed scenario, how many answers of each target passed. */
+/** Shows for each failed scenario how many answers of each target passed. */
 export function FailedScenarios({ content }: { content: ReportContent }) {
   const failed = content.failedScenarios;
   if (failed.length === 0) return null;

@@ -19,11 +19,10 @@ import { Ratios } from "../compare/ratios";
 
 interface Props {
   run: Run;
-  /** Its id. */
   report: string;
 }
 
-/** Both prompts, run anew on the same scenarios. */
+/** Shows the trial of both prompts on the same scenarios. */
 export function TrialSection({ run, report }: Props) {
   const query = useQuery(trialQuery(run.id, report));
   if (query.isPending) return <Loading rows={2} what="the trial" />;

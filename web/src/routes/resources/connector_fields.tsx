@@ -19,7 +19,6 @@ export interface ConnectorValues {
   readonly name: string;
   readonly type: ConnectorType;
   readonly address: string;
-  /** JSON. */
   readonly config: string;
   readonly headers: HeadersChange;
 }
@@ -85,7 +84,6 @@ export function ConnectorFields({ values, set, headerNames, issues }: Props) {
   );
 }
 
-/** Whether the texts of the fields can be sent. */
 export function isComplete(values: ConnectorValues): boolean {
   const hasTexts = values.name.trim() !== "" && values.address.trim() !== "";
   return hasTexts && parseObject(values.config) !== undefined;

@@ -108,7 +108,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       if (budget === undefined || typeof repeats !== "number") return;
       const path = { schedule_id: schedule.id };
       const latest = () => readTagged(api.GET("/v1/schedules/{schedule_id}", { params: { path } }));
-      // What a form does not show of the start is that of the state that is written over.
+      // Fields of the start that the form does not show come from the overwritten state.
       const base = isOver ? await latest() : { value: schedule, etag };
       const start = changedStart(base.value, {
         sourceId: source,

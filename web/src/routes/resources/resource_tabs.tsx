@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import page from "../../ui/page.module.css";
 
-/** The screens of what runs are made of besides definitions. */
 export function ResourceTabs() {
   return (
     <nav className={page.tabs} aria-label="Resources">

@@ -14,7 +14,6 @@ interface ChoiceProps {
   choose: (ids: readonly string[]) => void;
 }
 
-/** Which scenarios of a definition an eval has. */
 export function ScenarioChoice({ definition, chosen, choose }: ChoiceProps) {
   const query = useInfiniteQuery(scenariosQuery(definition.id, definition.version));
   const items = query.data?.pages.flatMap((each) => each.items) ?? [];

@@ -59,7 +59,7 @@ export function Schedules() {
   );
 }
 
-/** A link for those who may change it: there is nothing else to see. */
+/** Links to the schedule for users who may change it: there is nothing else to see. */
 function Name({ schedule }: { schedule: Schedule }) {
   const name = visible(schedule.name);
   if (!useCanWrite()) return name;
@@ -119,7 +119,7 @@ function State({ schedule }: { schedule: Schedule }) {
   );
 }
 
-/** Newest first, each with its run or why there is none. */
+/** Lists firings newest first, each with its run or why there is none. */
 function Firings({ schedule }: { schedule: Schedule }) {
   if (schedule.firings.length === 0) return <span className={page.note}>none yet</span>;
   return schedule.firings.slice(0, 10).map((firing) => (

@@ -19,7 +19,6 @@ import { SystemTabs } from "./system_tabs";
 type Period = Schemas["PeriodBudget"];
 type Limits = Schemas["BudgetLimits"];
 
-/** What the workspace may spend per day and month, and what it has spent. */
 export function WorkspaceBudgets() {
   const isAdmin = useIsAdmin();
   const budgets = useQuery(budgetsQuery);
@@ -108,7 +107,7 @@ function Form({ limits, etag }: { limits: Limits; etag: string | null }) {
   const save = useMutation({
     mutationFn: (budgets: Schemas["UpdateBudgets"]) =>
       read(api.PUT("/v1/settings", { params: { header: ifMatch(etag) }, body: { budgets } })),
-    // The form begins anew with the new settings: before anything else shows that they are saved.
+    // The form begins anew with the new settings before anything else shows that they are saved.
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["settings"] });
       await client.invalidateQueries({ queryKey: ["budgets"] });

@@ -14,7 +14,7 @@ import { Failure, Loading } from "../../ui/states";
 
 type Result = Schemas["RedriveResult"];
 
-/** Messages that failed too often: their probes are recorded as errored. */
+/** Lists messages that failed too often: their probes are recorded as errored. */
 export function DeadLetters() {
   const query = useInfiniteQuery(deadLettersQuery);
   const client = useQueryClient();

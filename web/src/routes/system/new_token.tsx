@@ -17,7 +17,7 @@ const ROLES: Record<Role, string> = {
 };
 const DAY_MS = 86_400_000;
 
-/** Makes a token, and shows its secret: it is never shown again. */
+/** Makes a token, and shows its secret, which is never shown again. */
 export function NewToken() {
   const client = useQueryClient();
   const [name, setName] = useState("");
@@ -32,7 +32,7 @@ export function NewToken() {
       setName("");
       return client.invalidateQueries({ queryKey: ["tokens"] });
     },
-    // The secret is not kept once the screen is left.
+    // The secret is dropped once the screen is left.
     gcTime: 0,
   });
   const submit = (event: FormEvent) => {

@@ -29,7 +29,6 @@ export function Providers() {
   );
 }
 
-/** In words, because there are several reasons. */
 export function stateOf(provider: Provider): string {
   if (!provider.enabled) return "disabled";
   if (provider.needsKey && !provider.hasKey) return "no API key";
@@ -82,7 +81,7 @@ function Table({ providers }: { providers: readonly Provider[] }) {
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** A server with the wire format of OpenAI is a provider as soon as it has an address. */
+/** Adds a server with the wire format of OpenAI, which is a provider as soon as it has an address. */
 function OwnServer() {
   const navigate = useNavigate();
   const [name, setName] = useState("");

@@ -221,7 +221,7 @@ function Form({ settings, etag, reload }: FormProps) {
   );
 }
 
-/** No field if it stays as it is; undefined while a header is wrong. */
+/** Returns no field if it stays as it is; undefined while a header is wrong. */
 function evaluatorChange(settings: Settings, url: string, change: HeadersChange) {
   const stored = settings.evaluator;
   if (url === "") return stored === null ? {} : { evaluator: null };

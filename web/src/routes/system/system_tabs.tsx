@@ -2,7 +2,6 @@ import { Link } from "@tanstack/react-router";
 import { useIsAdmin } from "../../api/role";
 import page from "../../ui/page.module.css";
 
-/** The screens of what a workspace has besides its data. */
 export function SystemTabs() {
   const isAdmin = useIsAdmin();
   return (

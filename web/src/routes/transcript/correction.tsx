@@ -9,7 +9,7 @@ import { Dialog, DialogActions } from "../../ui/dialog";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./transcript.module.css";
 
-/** Offers those who may to say what the result should have been. */
+/** Lets users who may correct the result. */
 export function Correction({ transcript }: { transcript: Transcript }) {
   const canWrite = useCanWrite();
   const [isOpen, open] = useState(false);

@@ -10,7 +10,7 @@ import { Failure, Loading } from "../../ui/states";
 import { Attempts } from "./error_view";
 import styles from "./transcript.module.css";
 
-/** Figures of a conversation that few readers want; what only its probe has is read once they are opened. */
+/** Shows figures that few readers want; those of the probe alone are read once they are opened. */
 export function Details({ transcript }: { transcript: Transcript }) {
   const [isOpen, toggle] = useToggle();
   const probe = useQuery({ ...probeQuery(transcript.id), enabled: isOpen });

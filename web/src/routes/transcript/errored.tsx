@@ -8,7 +8,7 @@ import { Attempts, ErrorView } from "./error_view";
 import { Messages } from "./messages";
 import styles from "./transcript.module.css";
 
-/** A conversation that the infrastructure has ended: why, what helps, and what was said until then. */
+/** Shows a conversation that the infrastructure has ended: why, what helps, and the messages until then. */
 export function ErroredConversation({ id, isSideBySide = false }: { id: string; isSideBySide?: boolean }) {
   const query = useQuery(probeQuery(id));
   if (query.isPending) return <Loading what="the error" rows={3} />;

@@ -6,15 +6,14 @@ import styles from "./transcript.module.css";
 interface Props {
   words: string;
   count: number;
-  /** Position of the place that is shown. */
   found: number;
-  /** Whether the browser finds the same, so that its keys are left to it. */
+  /** It is true if the browser finds the same, so that its keys are left to it. */
   isBrowsers: boolean;
   seek: (words: string) => void;
   go: (found: number) => void;
 }
 
-/** Finds words in a conversation. Of one that is drawn in part, Ctrl or ⌘ and F lead here; once more, to the browser. */
+/** Finds words in a conversation. If it is drawn in part, Ctrl or ⌘ and F lead here; once more, to the browser. */
 export function FindField({ words, count, found, isBrowsers, seek, go }: Props) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {

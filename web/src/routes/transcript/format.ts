@@ -1,4 +1,4 @@
-/** How messages are shown, on every screen and until it is changed: a choice of the reader, not of what is read. */
+/** Stores the reader's choice how messages are shown on every screen. */
 import { useSyncExternalStore } from "react";
 
 export const FORMATS = ["text", "markdown", "raw", "json"] as const;

@@ -13,7 +13,7 @@ interface GradesProps {
   isAlone: boolean;
 }
 
-/** What judges and assertions found, and the way to correct it. */
+/** Shows the findings of judges and assertions, and the way to correct them. */
 export function Grades({ transcript, label, isAlone }: GradesProps) {
   const { verdict, scoring, result } = transcript;
   const results = scoring?.results ?? [];
@@ -76,7 +76,6 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
   );
 }
 
-/** Members of an assertion set. */
 function Parts({ parts }: { parts: readonly Readonly<Record<string, unknown>>[] }) {
   if (parts.length === 0) return null;
   return (

@@ -4,7 +4,7 @@ import { visible } from "../../lib/format";
 import { type Block, type Inline, type Item, parseMarkdown } from "../../lib/markdown";
 import styles from "./markdown.module.css";
 
-/** Markdown as elements: nothing in it is loaded, and a link is opened only after its host was shown. */
+/** Shows Markdown as elements: nothing in it is loaded, and a link is opened only after its host was shown. */
 export default function Markdown({ text }: { text: string }) {
   const blocks = useMemo(() => parseMarkdown(text), [text]);
   return <div className={styles.markdown}>{blocks.map(drawBlock)}</div>;
@@ -15,7 +15,7 @@ function drawBlock(block: Block, key: number): ReactNode {
     case "paragraph":
       return <p key={key}>{block.children.map(drawInline)}</p>;
     case "heading":
-      // Not a heading of the page, whose outline is its own.
+      // It is not a heading of the page, which has its own outline.
       return (
         <p key={key} className={styles.heading} data-depth={block.depth}>
           {block.children.map(drawInline)}
@@ -112,7 +112,7 @@ function drawInline(inline: Inline, key: number): ReactNode {
   }
 }
 
-/** Its words, and its address, or for one of the web a button that first says where it leads. */
+/** Shows the words and the address of a link; one to the web is a button that first says where it leads. */
 function InertLink({ address, words }: { address: string; words: readonly Inline[] }) {
   const [isOpen, open] = useState(false);
   const host = hostOf(address);

@@ -15,22 +15,20 @@ const Markdown = lazy(() => import("./markdown"));
 
 export interface MessageProps {
   message: Message;
-  /** From 1. */
   number: number;
   format: Format;
-  /** Words that are marked, of a search. */
+  /** These words of a search are marked. */
   words: string;
-  /** The answer of another target to the same: words that it does not have are marked. */
+  /** It is another target's answer to the same: words that it does not have are marked. */
   against?: string | undefined;
-  /** The function whose result this is. */
   calledName?: string | undefined;
-  /** None where several conversations are side by side. */
+  /** It is omitted where several conversations are side by side. */
   copied?: string | undefined;
-  /** Whether to show what this reply took; not where it is the only one, whose figures are the conversation's. */
+  /** If true, the figures of this reply are shown; a single reply has the conversation's. */
   hasFigures: boolean;
 }
 
-/** Who said it and what; in every format, nothing of it is markup. */
+/** Shows who said what; in every format, nothing of it is markup. */
 export function MessageBody(props: MessageProps) {
   const { message, number, format, words, against, calledName, copied, hasFigures } = props;
   const said = (text: string, key?: number) => (
@@ -110,7 +108,7 @@ function Code({ text, words }: { text: string; words: string }) {
   );
 }
 
-/** A text with the words that are searched for marked. */
+/** Marks the searched words in a text. */
 function Found({ text, words }: { text: string; words: string }): ReactNode {
   if (words === "") return visible(text);
   return segmentsOf(text, words).map((each, index) =>

@@ -12,7 +12,7 @@ import { FormatChoice } from "./format_choice";
 import { MessageBody } from "./message";
 import styles from "./transcript.module.css";
 
-/** A list of more is drawn only where it is seen, and is searched by the page: the browser would miss the rest. */
+/** A longer list is drawn only where it is seen, and is searched by the page: the browser would miss the rest. */
 export const MAX_DRAWN = 200;
 const ESTIMATED_PX = 96;
 const MAX_FRAMES = 30;
@@ -22,7 +22,7 @@ interface MessagesProps {
   /** See `TranscriptView`. */
   against: string | undefined;
   isAlone: boolean;
-  /** Words that are searched for at first. */
+  /** These words are searched for at first. */
   find: string | undefined;
 }
 
@@ -103,7 +103,6 @@ export function Messages({ messages, against, isAlone, find }: MessagesProps) {
 
 interface ListProps {
   messages: readonly Message[];
-  /** Where the place is that was found. */
   current: number | undefined;
   draw: (message: Message, index: number) => React.ReactNode;
   list: RefObject<HTMLOListElement | null>;
@@ -165,7 +164,7 @@ function LongList({ messages, current, draw, list, scrollTo }: LongListProps) {
             key={row.index}
             ref={(element) => {
               rows.measureElement(element);
-              // Through the CSSOM: the content security policy refuses style attributes in markup.
+              // The CSSOM is used because the content security policy refuses style attributes in markup.
               if (element) element.style.transform = `translateY(${row.start - margin}px)`;
             }}
             className={styles.message}
@@ -184,7 +183,7 @@ function LongList({ messages, current, draw, list, scrollTo }: LongListProps) {
   );
 }
 
-/** A message that was scrolled to is drawn a few frames later. */
+/** Waits for a message that was scrolled to, which is drawn a few frames later. */
 function whenDrawn(
   list: RefObject<HTMLOListElement | null>,
   index: number,

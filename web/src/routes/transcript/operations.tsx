@@ -9,7 +9,7 @@ import styles from "./transcript.module.css";
 
 type Turn = Readonly<Record<string, unknown>>;
 
-/** With an operation profile: what ran before and after each answer, and what was kept at the end. */
+/** Shows the operations before and after each answer, and the artifacts at the end, with an operation profile. */
 export function Operations({ transcript }: { transcript: Transcript }) {
   const turns = transcript.content?.turns ?? [];
   const artifacts = Object.entries(transcript.content?.artifacts ?? {});

@@ -5,7 +5,7 @@ import styles from "./transcript.module.css";
 
 type Reply = NonNullable<Message["reply"]>;
 
-/** What one reply of the target used and took, and what the judge decided on the conversation up to it. */
+/** Shows usage and time of one reply of the target, and the judge's decision on the conversation up to it. */
 export function ReplyFigures({ reply }: { reply: Reply }) {
   const { usage, verdict } = reply;
   return (
@@ -28,7 +28,7 @@ export function ReplyFigures({ reply }: { reply: Reply }) {
   );
 }
 
-/** Such as "success criteria not met, failure criteria met". */
+/** Has a text such as "success criteria not met, failure criteria met". */
 interface Verdict {
   readonly successMet: boolean;
   readonly failureMet: boolean;

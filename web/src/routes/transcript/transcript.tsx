@@ -12,15 +12,15 @@ import styles from "./transcript.module.css";
 
 interface TranscriptProps {
   transcript: Transcript;
-  /** The answer of another target to the same: words that it does not have are marked in the last answer. */
+  /** It is another target's answer to the same: words that it does not have are marked in the last answer. */
   against?: string | undefined;
-  /** Instead of the scenario's name, where several conversations about it are side by side. */
+  /** It replaces the scenario's name, where several conversations about it are side by side. */
   heading?: string | undefined;
-  /** Words that are searched for at first. */
+  /** These words are searched for at first. */
   find?: string | undefined;
 }
 
-/** One conversation as it was held. Everything that was said is shown as text: nothing of it is markup. */
+/** Shows one conversation. All of it is text: nothing of it is markup. */
 export function TranscriptView({ transcript, against, heading, find }: TranscriptProps) {
   const isAlone = heading === undefined;
   return (

@@ -1,4 +1,4 @@
-"""`make_value` makes the value of an operation; kinds that call models have a module of their own for that."""
+"""The kinds of operations. Kinds that call models have a module of their own for `make_value`."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -24,5 +24,5 @@ _KINDS: Mapping[type, Callable[[Any, Context, ModelCaller], Awaitable[MadeValue]
 
 
 async def make_value(operation: ProfileOperation, context: Context, caller: ModelCaller) -> MadeValue:
-    """Return the value of an operation. Raises OperationFailed, and what prevents or postpones a call."""
+    """Return the value of an operation. Raise OperationFailed, and exceptions that prevent or postpone a call."""
     return await _KINDS[type(operation.params)](operation.params, context, caller)

@@ -1,5 +1,5 @@
-"""Summarize the call of an operation for the record of its turn. Summaries are bounded, and have the texts of the call
-only if these are asked for."""
+"""Summaries of the calls of operations for the record of a turn. They are bounded, and have the texts only on
+request."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from cupel_core.domain.pipeline.secrets import masked
 from cupel_core.domain.text.storable import storable
 
 MAX_JSON_LENGTH = 1_024
-"""An answer that is to be JSON is cut to this many characters."""
+"""An answer that must be JSON is cut to this many characters."""
 MAX_DEBUG_LENGTH = 8_000
 """Each text that is recorded with `debug` is cut to this many characters."""
 _TEXTS = {"system", "prompt", "answer"}
@@ -21,7 +21,7 @@ _TEXTS = {"system", "prompt", "answer"}
 def summarize_request(
     call: ModelCall, output: OutputSpec, messages: Sequence[Message], *, has_texts: bool
 ) -> dict[str, Any]:
-    """`messages` are the rendered system prompt, if there is one, and the prompt."""
+    """Return the summary of a call. `messages` are the rendered system prompt, if there is one, and the prompt."""
     limits = {"maxInputTokens": call.max_input_tokens, "maxCostUsd": call.max_cost_usd}
     texts = {"prompt": messages[-1].content, **({"system": messages[0].content} if len(messages) > 1 else {})}
     return {
@@ -49,7 +49,7 @@ def summarize_reply(reply: Reply, output: OutputSpec, *, has_texts: bool) -> dic
 
 
 def without_texts(summary: CallSummary) -> CallSummary:
-    """The texts of a call may be much longer than all else."""
+    """Return the summary without the texts of the call, which may be much longer than the rest."""
     return {
         part: {name: value for name, value in fields.items() if name not in _TEXTS} for part, fields in summary.items()
     }

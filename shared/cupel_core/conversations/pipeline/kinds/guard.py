@@ -9,7 +9,6 @@ from cupel_core.sandbox.templating.errors import RenderError
 
 
 async def make_value(params: GuardParams, context: Context, caller: ModelCaller) -> MadeValue:
-    """An object with a boolean for each output."""
     try:
         if params.call is None:
             return MadeValue(await _evaluated(params, context))
@@ -29,7 +28,6 @@ async def _evaluated(params: GuardParams, context: Context) -> dict[str, bool]:
 
 
 def _output(params: GuardParams) -> OutputSpec:
-    """Strict: exactly the declared outputs."""
     properties = {
         each.key: {"type": "boolean", "description": each.description or each.title} for each in params.outputs
     }

@@ -35,7 +35,7 @@ async def make_value(params: LlmParams, context: Context, caller: ModelCaller) -
 
 
 async def answer(call: ModelCall, output: OutputSpec, context: Context, caller: ModelCaller) -> MadeValue:
-    """The value of a model's answer. Raises OperationFailed, and what prevents or postpones the call."""
+    """Return the value of a model's answer. Raise OperationFailed, and exceptions that prevent or postpone the call."""
     answered = caller.answer or await _ask(call, output, context, caller)
     try:
         return MadeValue(await read_output(answered.text, output), answered.spend, answered.call)
@@ -75,8 +75,8 @@ async def _messages(call: ModelCall, context: Context) -> tuple[Message, ...]:
 
 
 def _response_format(output: OutputSpec) -> ResponseFormat | None:
-    """The schema of an object, natively where the model can. What is to be extracted from other text is not asked for
-    as JSON, and no provider's format has lists."""
+    """Return the schema of an object, in the provider's format if the model supports it. A value that is extracted from
+    other text is not requested as JSON, and no provider's format has lists."""
     if output.mode is OutputMode.TEXT or output.extract is not None:
         return None
     schema: Mapping[str, Any] = output.schema or {}

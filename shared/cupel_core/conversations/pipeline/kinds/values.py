@@ -1,4 +1,4 @@
-"""All kinds of operations use these types and functions."""
+"""Types and functions that all kinds of operations use."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from cupel_core.scoring.grading.grader import Grader
 from cupel_core.scoring.grading.graders import GraderFactory
 
 type Context = Mapping[str, Any]
-"""It maps the names that templates see to their values."""
+"""The names that templates can use, with their values."""
 _NOTHING = Spend()
 
 
@@ -26,7 +26,7 @@ def _ignore(_: PaidAnswer) -> None:
 
 
 class OperationFailed(Exception):
-    """An operation has no value; its calls have cost `spend`."""
+    """An operation has no value. Its calls have cost `spend`."""
 
     def __init__(self, code: str, message: str, spend: Spend = _NOTHING, call: CallSummary | None = None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class OperationFailed(Exception):
 
 
 class MadeValue(NamedTuple):
-    """It is the value of an operation and what it cost; an operation whose value is None is skipped."""
+    """The value of an operation and its cost. An operation whose value is None is skipped."""
 
     value: Any
     spend: Spend = _NOTHING
@@ -51,12 +51,11 @@ class ModelCaller:
     graders: GraderFactory
     simulation_key: SimulationKey
     answer: PaidAnswer | None = None
-    """The model gave this answer to an earlier attempt of the operation, so it is not called again; None if it gave
+    """The model's answer to an earlier attempt of the operation, so it is not called again. It is None if there is
     none."""
     on_answer: Callable[[PaidAnswer], None] = _ignore
-    """It is called as soon as a model has answered, because what follows may be interrupted."""
+    """Called as soon as a model has answered, because the operation may be interrupted afterwards."""
     is_debugged: bool = False
-    """If true, the record of the call has its texts."""
 
     def grader(self, call: ModelCall) -> Grader:
         target = call.target
@@ -69,7 +68,6 @@ class ModelCaller:
 
 
 async def rendered(template: str, context: Context, *, strict: bool) -> str:
-    """Return the rendered template. Raises OperationFailed."""
     try:
         return await render_template(template, context, strict=strict)
     except RenderError as error:

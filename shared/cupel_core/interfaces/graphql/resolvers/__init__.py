@@ -1,4 +1,4 @@
-"""`FIELDS` names the fields of the schema that the functions of each module resolve: those that no operation is."""
+"""Names in `FIELDS` the fields that the functions of each module resolve and that no operation answers."""
 
 FIELDS = {
     "aggregates": ("Query.aggregate",),
@@ -108,4 +108,4 @@ FIELDS = {
         "Query.queueStatus",
     ),
 }
-"""The fields that each module resolves, by type and field; a test compares them."""
+"""A test compares these fields with the functions of each module."""

@@ -1,4 +1,4 @@
-"""Figures over several runs."""
+"""Resolves figures over several runs."""
 
 from typing import Any
 

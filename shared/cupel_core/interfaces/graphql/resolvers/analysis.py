@@ -1,4 +1,4 @@
-"""Analyses. Their figures are read when a field of them is asked for."""
+"""Resolves analyses. Their figures are read when a field of them is requested."""
 
 import asyncio
 from typing import Any
@@ -20,8 +20,8 @@ from cupel_core.store import analyses
 
 
 def to_summary(listed: ListedAnalysis) -> Loaded:
-    fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
-    return Loaded(AnalysisSummaryResponse(**fields), listed.record)
+    summary = AnalysisSummaryResponse.of(listed.record, listed.stale_reason, is_current=listed.is_current)
+    return Loaded(summary, listed.record)
 
 
 def _analysis(view: AnalysisView | NewestAnalysis | None) -> Loaded | None:
@@ -57,7 +57,6 @@ def analysis_history(request: Request, source: Loaded, limit: int) -> Page[Loade
 @resolves("Analysis.figures", "getRunAnalysis", 2)
 @resolves("DeepAnalysis.figures", "getDeepAnalysis", 2)
 async def figures(_: Request, source: Loaded) -> Any:
-    """Of a completed one, read once for all of its fields."""
     if "figures" not in source:
         source["figures"] = asyncio.ensure_future(asyncio.to_thread(_read, source))
     return await source["figures"]

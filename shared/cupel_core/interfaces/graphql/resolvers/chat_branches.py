@@ -1,4 +1,4 @@
-"""Branches of a chat, what their operations have stored, and the messages in them."""
+"""Resolves branches of a chat, the results of their operations, and the messages in them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from cupel_core.interfaces.graphql.request import Request
 @resolves("Chat.branches", "listBranches")
 def chat_branches(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = slice_page(branches.list_branches(request.workspace, source["id"]), check_limit(limit), None)
-    return page.map(lambda each: Loaded(BranchResponse.of(each)))
+    return page.map(lambda each: Loaded(BranchResponse.from_value(each)))
 
 
 @resolves("Chat.session", "getBranchSession", 2)
@@ -27,7 +27,7 @@ def session(
     request: Request, source: Loaded, branch_id: str | None = None, profile_id: str | None = None
 ) -> Loaded | None:
     found = _session(request, source, branch_id, profile_id)
-    return Loaded(BranchSessionResponse.of(found)) if found else None
+    return Loaded(BranchSessionResponse.from_value(found)) if found else None
 
 
 @resolves("Chat.artifacts", "listBranchArtifacts", 2)
@@ -40,7 +40,6 @@ def artifacts(
 
 
 def _session(request: Request, source: Loaded, branch_id: str | None, profile_id: str | None) -> ProfileSession | None:
-    """None for a chat without a profile, if none is named."""
     if profile_id is None and source["profileId"] is None:
         return None
     branch = branch_id or source["activeBranchId"]
@@ -52,4 +51,4 @@ def variants(request: Request, source: Loaded, message_id: str, first: int, afte
     page = exchanges.list_variants(
         request.workspace, source["id"], message_id, check_limit(first, "first"), check_cursor(after)
     )
-    return connection(page.map(lambda each: Loaded(VariantResponse.of(each))))
+    return connection(page.map(lambda each: Loaded(VariantResponse.from_value(each))))

@@ -1,4 +1,4 @@
-"""Comparisons, experiments and the jobs that compute them. Figures are read when a field of them is asked for."""
+"""Resolves comparisons, experiments and their jobs. Figures are read when a field of them is requested."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,22 +20,20 @@ from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request
 from cupel_core.store import experiment_runs
 
-# ---- comparisons
-
 
 def _get(request: Request, comparison_id: str) -> Loaded:
     return _loaded(comparisons.get(request.workspace, comparison_id))
 
 
 def _loaded(view: comparisons.ComparisonView) -> Loaded:
-    return Loaded(RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale))
+    return Loaded(RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale))
 
 
 def _list(request: Request, limit: int, *, run_id: str | None = None, experiment_id: str | None = None) -> Page[Loaded]:
     page = lists.list_comparisons(
         request.workspace, run_id=run_id, experiment_id=experiment_id, limit=check_limit(limit), cursor=None
     )
-    return page.map(lambda each: Loaded(ComparisonSummaryResponse.summary(each)))
+    return page.map(lambda each: Loaded(ComparisonSummaryResponse.from_value(each)))
 
 
 @resolves("Run.comparisons", "listComparisons")
@@ -64,7 +62,6 @@ async def job_id(request: Request, source: Loaded) -> Any:
 
 
 async def _whole(request: Request, source: Loaded) -> Loaded:
-    """With its figures, which lists do not have; read once for all of its fields."""
     if "figures" in source:
         return source
     if source.origin is None:
@@ -110,7 +107,6 @@ async def _rows(request: Request, source: Loaded) -> Any:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """The targets of a row; one name if both sides have the same."""
     sides = [_columns(row[side]) for side in ("baseline", "comparison")]
     return " → ".join(dict.fromkeys(sides))
 
@@ -150,12 +146,6 @@ def _side(run_id: str, options: dict[str, Any], side: str) -> dict[str, Any]:
     names = {f"{side}Targets": "targets", f"{side}Prompts": "prompts"}
     chosen = {names[name]: value for name, value in options.items() if name in names}
     return dict(runId=run_id, **chosen)
-
-
-# ---- jobs
-
-
-# ---- experiments
 
 
 @resolves("Run.experiment", "getExperiment")

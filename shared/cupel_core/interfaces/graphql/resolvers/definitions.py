@@ -1,4 +1,4 @@
-"""Definitions, their forks and their scenarios."""
+"""Resolves definitions, their forks and their scenarios."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def tags(request: Request, _: None, limit: int) -> Page[dict[str, Any]]:
 
 
 def _summary(head: DefinitionHead) -> Loaded:
-    return Loaded(DefinitionSummaryResponse.of(head))
+    return Loaded(DefinitionSummaryResponse.from_value(head))
 
 
 @resolves("Definition.content", "getDefinition", 5)
@@ -57,7 +57,6 @@ async def warnings(request: Request, source: Loaded) -> Any:
 
 
 async def _version(request: Request, source: Loaded) -> Loaded:
-    """With its content, which lists do not have."""
     if "content" in source:
         return source
     loaded: Loaded = await request.load.definition_version.load(DefinitionKey(source["id"], source["version"]))
@@ -82,7 +81,6 @@ def descendants(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
 
 @resolves("Definition.children", "listDefinitionDescendants")
 def children(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
-    """The first level of the descendants, which are listed level by level."""
     page = _descendants(request, source, limit)
     found = tuple(each for each in page.items if each["parentId"] == source["id"])
     return Page(found, page.next_cursor if len(found) == len(page.items) else None)

@@ -1,4 +1,4 @@
-"""Evals and their runs."""
+"""Resolves evals and their runs."""
 
 from cupel_core.base.paging import Page
 from cupel_core.interfaces.graphql.loaded import Loaded

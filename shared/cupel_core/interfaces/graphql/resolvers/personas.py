@@ -1,4 +1,4 @@
-"""Personas: simulated users."""
+"""Resolves personas, which are simulated users."""
 
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves

@@ -1,4 +1,4 @@
-"""Reports of runs, and trials of the prompts that they suggest."""
+"""Resolves reports of runs, and trials of the prompts that they suggest."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rescores of runs, and their results."""
+"""Resolves rescores of runs, and their results."""
 
 from typing import Any
 

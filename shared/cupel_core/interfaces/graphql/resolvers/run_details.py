@@ -1,4 +1,4 @@
-"""What is used of a run's budget, how far its targets are, its scenarios and its probes."""
+"""Resolves the use of a run's budget, the progress of its targets, its scenarios and its probes."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs, their probes, transcripts and events."""
+"""Resolves runs, their probes, transcripts and events."""
 
 from typing import Any
 
@@ -31,7 +31,6 @@ def definition_runs(request: Request, source: Loaded, limit: int, status: str | 
 
 
 def runs_of(request: Request, limit: int, status: str | None, **owner: Any) -> Page[Loaded]:
-    """The newest runs of a definition, an eval or a schedule."""
     page = queries.list_runs(
         request.workspace, status=RunStatus(status) if status else None, limit=check_limit(limit), **owner
     )

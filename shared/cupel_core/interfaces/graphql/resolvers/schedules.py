@@ -1,4 +1,4 @@
-"""Schedules and the runs that they have started."""
+"""Resolves schedules and the runs that they have started."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The caller, and what the workspace has configured."""
+"""Resolves the caller and the configuration of the workspace."""
 
 from typing import Any
 

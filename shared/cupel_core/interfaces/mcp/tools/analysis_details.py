@@ -70,7 +70,6 @@ def get_dimension_analysis(request: ToolRequest, arguments: GetDimensionAnalysis
 
 
 def _position(columns: list[dict[str, Any]], model: str | None, prompt_id: str | None) -> int | None:
-    """Return the position of the only column of this target and prompt; None if neither is given."""
     if model is None and prompt_id is None:
         return None
     of_model = range(len(columns)) if model is None else named_columns(columns, model)

@@ -1,4 +1,4 @@
-"""Checks definitions and previews their scenarios, which stores nothing; the API has no operation for it."""
+"""Checks definitions and previews their scenarios without storing anything; the API has no operation for this."""
 
 from typing import Annotated, Any
 
@@ -71,7 +71,6 @@ def _problem(error: FieldError) -> FieldProblem:
 
 
 def _scenario_count(content: Content) -> int | None:
-    """None if a generation would be refused."""
     matrix = Matrix(content)
     if content.template is None:
         return None

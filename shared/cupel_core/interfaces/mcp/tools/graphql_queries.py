@@ -1,4 +1,4 @@
-"""GraphQL queries: what other tools return one by one, in one call."""
+"""Answers GraphQL queries, which replace several calls of other tools."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -63,7 +63,7 @@ def graphql_query(request: ToolRequest, arguments: GraphqlQuery) -> QueryData:
 
 @cache
 def _refused_fields() -> dict[str, str]:
-    """The fields of GraphQL types that correspond to fields of responses which models do not receive."""
+    """Return the fields of GraphQL types that correspond to fields of responses which models do not receive."""
     types = {name: schema_name(load(ROUTES[name]).response.__name__) for name in LEFT_OUT_RESULTS}
     return {f"{types[name]}.{each}": why for name, fields in LEFT_OUT_RESULTS.items() for each, why in fields.items()}
 

@@ -1,4 +1,4 @@
-"""Reads what a model did in all runs that had it, from their stored analyses."""
+"""Reads the results of a model in all runs that had it, from their stored analyses."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Lists the models that can be used: the API lists those without a key, too."""
+"""Lists the models that can be used; the API also lists those without a key."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The tools that find and call operations of the API that have no tool of their own."""
+"""Implements the tools that find and call operations of the API without a separate tool."""
 
 from typing import Annotated, Any
 
@@ -19,7 +19,6 @@ from cupel_core.interfaces.routes import ROUTES, load
 _MAX_KB = 20
 """The longest description of an operation has 18 KB."""
 _DESCRIBED_DEPTH = 2
-"""A description has the fields of a result, and those of the objects among them."""
 _MAX_RESULT_BYTES = 16_000
 _MAX_NAME_LENGTH = 100
 
@@ -108,7 +107,7 @@ def call_operation(request: ToolRequest, arguments: CallOperation) -> CalledOper
 
 def _check_known(operation: Operation, paths: list[str]) -> None:
     """Raise Invalid for a path that the results of an operation never have, as it would select nothing."""
-    from cupel_core.interfaces.mcp.schemas import field_paths  # pydantic makes schemas slowly
+    from cupel_core.interfaces.mcp.schemas import field_paths  # pydantic makes schemas slowly.
 
     known = [each.partition(": ")[0] for each in field_paths(operation)]
     unknown = [path for path in paths if not any(_is_on_path(path, each) for each in known)]
@@ -118,7 +117,7 @@ def _check_known(operation: Operation, paths: list[str]) -> None:
 
 
 def _is_on_path(path: str, known: str) -> bool:
-    """Return whether a path is that of a known field, or of what surrounds it or is within it, such as a map's key."""
+    """Return whether a path is that of a known field, surrounds it, or is within it, such as a map's key."""
     return path == known or known.startswith(f"{path}.") or path.startswith(f"{known}.")
 
 
@@ -131,7 +130,6 @@ def _check_selection(operation: Operation, request: ToolRequest) -> None:
 
 
 def _find(name: str) -> Operation:
-    """The operation with this id, or with this name in snake case."""
     route = ROUTES.get(name) or ROUTES.get(operation_id(name))
     if route is None:
         raise NotFound("there is no operation with this id; search_operations finds them")
@@ -141,7 +139,7 @@ def _find(name: str) -> Operation:
 
 
 def _describe(operation: Operation) -> CalledOperation:
-    from cupel_core.interfaces.mcp.schemas import field_paths, full_arguments  # pydantic makes schemas slowly
+    from cupel_core.interfaces.mcp.schemas import field_paths, full_arguments  # pydantic makes schemas slowly.
 
     text = f"{operation.summary}. {operation.description or ''}".strip()
     schema = full_arguments(operation)

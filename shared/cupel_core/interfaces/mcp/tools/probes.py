@@ -1,4 +1,4 @@
-"""Reads what became of the probes of a run."""
+"""Reads the results of the probes of a run."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -96,7 +96,6 @@ def get_run_results(request: ToolRequest, arguments: GetRunResults) -> Untrusted
 
 
 def _lacks_decision(entry: Entry[ProbeView]) -> bool:
-    """Return whether an entry is a probe without a decision, or ends the page."""
     transcript = entry.item.transcript if entry.item else None
     return transcript is None or transcript.summary is None or transcript.summary.decision_code is None
 

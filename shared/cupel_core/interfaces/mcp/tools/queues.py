@@ -1,4 +1,4 @@
-"""Pauses queues: the API pauses all of them if no provider is named, which a model does too easily."""
+"""Pauses queues. The API pauses all of them if no provider is named, which a model requests too easily."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Searches the scenarios of a definition by text and by dimension, which the API does not."""
+"""Searches the scenarios of a definition by text and by dimension, which the API cannot do."""
 
 from typing import Annotated
 

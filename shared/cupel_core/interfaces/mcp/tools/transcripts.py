@@ -187,7 +187,6 @@ def _json(model: Any) -> str:
 
 
 def _part(messages: list[MessageBrief], offset: int, length: int) -> Iterator[MessageBrief]:
-    """`length` characters of all messages from `offset` on."""
     start = 0
     for message in messages:
         first, last = max(offset - start, 0), min(offset + length - start, len(message.content))

@@ -47,7 +47,7 @@ CODE_LEFT_OUT = (
 )
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _SCORING_FUNCTION = "assertScoringFunction"
-"""It computes the verdict from the other assertions, so that a verdict without it would be another one."""
+"""It computes the verdict from the other assertions, so the verdict would change without it."""
 _PLAIN_VARIABLE = re.compile(r"\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
 _UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
@@ -55,41 +55,33 @@ _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
 
 @dataclass(frozen=True)
 class ImportedAssertions:
-    """The converted assertions, and the unsupported ones as written, each with the reason."""
-
     assertions: tuple[Assertion, ...]
     unsupported: list[dict[str, Any]]
 
     @property
     def left_out(self) -> LeftOutChecks:
-        """Count the unsupported assertions by type."""
         return Counter(_label_of(each["assertion"]) for each in self.unsupported)
 
 
 @dataclass
 class AssertionImporter:
-    """Converts the assertions of one test with one set of variables."""
-
     where: str
     variables: Mapping[str, Any]
     options: Mapping[str, Any]
     files: FileSource
     report: ImportReport
     code_folder: str | None = None
-    """This path, such as `../`, leads from where code is run to its files; None if code is left out."""
     azure_address: str = ""
-    """The provider `azure` stands for the resource at this address."""
     provider_transform: str | None = None
     """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
     _compared: set[str] = field(default_factory=set)
-    """The types of comparisons that the test has had."""
 
     def import_all(self, entries: list[Any], threshold: Any, scoring_function: Any = None) -> ImportedAssertions:
-        """Convert the entries. A threshold, or a scoring function, becomes that of an assert-set around them.
+        """Convert the entries. A threshold or a scoring function becomes that of an assert-set around them.
 
-        Comparisons are beside that set, because promptfoo applies them to its result. A threshold that is no number was
-        reported where the test was read.
+        Comparisons stay beside that set, because promptfoo applies them to its result. A threshold that is no number
+        was reported where the test was read.
         """
         threshold = None if shape_problem(Shape.NUMBER, threshold) else threshold
         written = self._convert_list(entries, f"{self.where}.assert")
@@ -126,7 +118,6 @@ class AssertionImporter:
         return [data for place, entry in effective for data in self._convert_entry(entry, place)]
 
     def _is_ignored(self, entry: Any, where: str, is_set: bool) -> bool:
-        """Return whether promptfoo ignores the entry: a comparison in a set, and any but the first of its type."""
         kind = entry.get("type") if isinstance(entry, Mapping) else None
         if not isinstance(kind, str) or kind not in COMPARISONS:
             return False
@@ -140,7 +131,6 @@ class AssertionImporter:
         return is_set or is_repeated
 
     def _convert_entry(self, entry: Any, where: str) -> Iterator[dict[str, Any]]:
-        """The converted assertion, or nothing if it is skipped."""
         if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
             self._skip(entry, where, "it has no type")
             return
@@ -181,7 +171,7 @@ class AssertionImporter:
         return data
 
     def _common_fields(self, kind: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        # A comparison decides in promptfoo whatever its weight is.
+        # In promptfoo, a comparison decides whatever its weight is.
         names = () if kind in COMPARISONS else ("threshold", "weight")
         fields = {name: entry[name] for name in names if entry.get(name) is not None}
         if entry.get("metric"):
@@ -201,7 +191,6 @@ class AssertionImporter:
         return self.options.get("factuality") if kind == "factuality" else None
 
     def _rubric_config(self, prompt: Any, where: str) -> dict[str, Any] | None:
-        """The judge's prompt, if it consists of text and plain variables."""
         try:
             text = read_file(self.files, prompt) if isinstance(prompt, str) and prompt.startswith(SCHEME) else prompt
             read = (
@@ -221,7 +210,6 @@ class AssertionImporter:
         return escape_variables(render(value, self.variables)) if isinstance(value, str) else value
 
     def _aggregation(self, value: Any, where: str) -> Any:
-        """Return the value of a max-score, with weights by Cupel's names of types."""
         if not isinstance(value, Mapping):
             if value is not None:
                 self.report.note_change(f"{where}.value", MAX_SCORE, "has no effect, because it is not an object")
@@ -232,7 +220,6 @@ class AssertionImporter:
         return {**value, "weights": {_type_name(str(name)): weight for name, weight in weights.items()}}
 
     def _is_value_of_code(self, value: Any) -> bool:
-        """Return whether code computes a value, and may be run where the assertion is."""
         return self.code_folder is not None and isinstance(value, str) and CODE_FILE.fullmatch(value) is not None
 
     def _code_file(self, reference: str) -> str:
@@ -251,8 +238,7 @@ class AssertionImporter:
         return None
 
     def _transform(self, entry: Mapping[str, Any]) -> str | list[str] | None:
-        """The transform of the options gets what that of the providers returns, and the assertion's own gets the
-        result."""
+        """Return the transforms in order: those of the providers, of the options, and of the assertion itself."""
         written = (next(filter(None, map(each.get, TRANSFORMS)), None) for each in (self.options, entry))
         transforms = [each for each in (self.provider_transform, *written) if each]
         try:
@@ -315,9 +301,9 @@ class AssertionImporter:
         return model
 
     def _grader(self, entry: Mapping[str, Any], *, embeds_only: bool) -> tuple[Any, Mapping[str, Any]]:
-        """The id of the provider that grades, None if none is named, and its options."""
+        """Return the id of the provider that grades, or None if none is named, and its options."""
         provider = entry.get("provider") or self.options.get("provider")
-        if isinstance(provider, Mapping) and "id" not in provider:  # one for each kind of grader
+        if isinstance(provider, Mapping) and "id" not in provider:  # There is one provider for each kind of grader.
             provider = provider.get("embedding" if embeds_only else "text")
         if not isinstance(provider, Mapping):
             return provider, {}
@@ -338,7 +324,6 @@ class AssertionImporter:
 
 
 def _label_of(entry: Any) -> str:
-    """Return the type of an assertion as a result names it, or a fixed name for an entry without a type."""
     written = entry.get("type") if isinstance(entry, Mapping) else None
     return single_line(str(written))[:100].rstrip() or _UNTYPED if isinstance(written, str) else _UNTYPED
 
@@ -349,13 +334,13 @@ def _options_without_effect(config: Mapping[str, Any]) -> list[str]:
 
 
 def _template_error(prompt: Any) -> str | None:
-    """Return why a prompt cannot be rendered with the output when a conversation is scored; None if it can."""
+    """Return why a prompt cannot be rendered with the output when a conversation is scored, or None if it can."""
     rest = _PLAIN_VARIABLE.sub("", to_json(prompt))
     return "has a template with more than plain variables" if "{{" in rest or "{%" in rest else None
 
 
 def _parse_schema(kind: str, value: Any) -> Any:
-    """promptfoo parses a schema given as text as YAML; Cupel expects JSON."""
+    """Parse a schema given as text, which is YAML in promptfoo and JSON in Cupel."""
     return (
         from_yaml(value, "the schema") if kind in _WITH_SCHEMA and isinstance(value, str) and value.strip() else value
     )
@@ -369,12 +354,10 @@ def _inner(assert_set: Mapping[str, Any]) -> list[Any]:
 
 
 def _type_name(type_name: str) -> str:
-    """Return Cupel's name of an assertion type."""
     kind, negation = _kind_of(type_name)
     return f"{negation}{kind}"
 
 
 def _kind_of(type_name: str) -> tuple[str, str]:
-    """(kind, negation prefix or "") of an assertion type."""
     name = type_name.removeprefix(NOT)
     return _SYNONYMS.get(name, name), NOT if type_name.startswith(NOT) else ""

@@ -1,6 +1,6 @@
-"""Says what becomes of each key of a promptfoo configuration.
+"""Lists for each key of a promptfoo configuration whether and how it is converted.
 
-The reasons are those of the report. Keys of providers are in `provider_services.py` and `http_providers.py`.
+The report gives the reasons. Keys of providers are in `provider_services.py` and `http_providers.py`.
 """
 
 from collections.abc import Mapping
@@ -215,9 +215,7 @@ PARAMETERS: Mapping[str, str] = {
     "toolChoice": "toolChoice",
     "functionCallingConfig": "toolChoice",
 }
-"""The parameter for each option, in the spellings of promptfoo's providers."""
 FURTHER_FIELDS = ("passthrough", "extra_body")
-"""These options contain fields of the request's body."""
 _ACCOUNT = Key(Fate.LEFT, "keys and addresses are those of `cupel providers set`")
 _PRICE = Key(Fate.LEFT, "prices are those of `cupel providers set --price`")
 _NO_PARAMETER = Key(Fate.LEFT, "a target has no such parameter")
@@ -340,7 +338,7 @@ HTTP_OPTIONS: Mapping[str, Key] = {
     "signatureAuth": Key(Fate.LEFT, "a connector does not sign requests"),
 }
 NEEDED_HTTP_OPTIONS = frozenset({"multipart", "transformRequest", "session", "signatureAuth"})
-"""A provider that has one of these options is left, because its requests would be others without it."""
+"""A provider that has one of these options is left out, because its requests would be different without it."""
 SECTIONS: Mapping[str, Mapping[str, Key]] = {
     "the configuration": CONFIGURATION,
     "`evaluateOptions`": EVALUATE_OPTIONS,

@@ -1,7 +1,7 @@
 """Converts promptfoo's `http` provider, also one with a raw request, to a connector.
 
 Values of headers may be secrets, so only references to environment variables are kept; users set the others. Addresses
-are shown, so parameters that look like secrets are not taken into one.
+are shown, so parameters that look like secrets are left out of them.
 """
 
 import json
@@ -46,7 +46,7 @@ def is_http(identifier: str) -> bool:
 def to_connector(
     identifier: str, label: Any, written: Mapping[str, Any], where: str, files: FileSource, report: ImportReport
 ) -> ConnectorDraft:
-    """The connector for a provider; what it leaves out is reported. Raises NotImportable if requests would differ."""
+    """Return the connector for a provider and report its omissions. Raises NotImportable if requests would differ."""
     for name in sorted(set(written) & NEEDED_HTTP_OPTIONS):
         raise NotImportable(f"config.{name}: {HTTP_OPTIONS[name].how}")
     config = with_raw_request(written, is_https=identifier.startswith("https"), files=files)
@@ -78,7 +78,7 @@ def _url(url: Any, parameters: Any) -> str:
 
 
 def _split_query(url: str) -> tuple[str, str]:
-    """The address of a connector, and its `path`, which has the query: a base URL must not have one."""
+    """Return the address of a connector, and its `path`, which has the query: a base URL must not have one."""
     parts = urlsplit(url)
     if not parts.query:
         return url.rstrip("?"), ""
@@ -102,7 +102,7 @@ def _method(config: Mapping[str, Any]) -> str:
 
 
 def _request(body: Any) -> str:
-    """The body as an expression: a template's `{{prompt}}` is the user's last message."""
+    """Return the body as an expression: a template's `{{prompt}}` is the user's last message."""
     if isinstance(body, str):
         try:
             body = from_json(_UNQUOTED.sub(r'"\1"', body), "body")
@@ -129,7 +129,6 @@ def _literal(value: Any) -> str:
 
 
 def _text_expression(text: str) -> str:
-    """Return an expression that joins the literal parts of a text and the variables of its placeholders."""
     split = [part for part in _PLACEHOLDER.split(text) if part]
     is_value = len(split) == 1
     parts = [_literal_or_variable(part, is_value=is_value) for part in split] or [_EMPTY]
@@ -151,7 +150,6 @@ def _literal_or_variable(part: str, *, is_value: bool) -> str:
 
 
 def _reply(parser: Any) -> str:
-    """Return the path to the answer's text: `choices[0].text || error` for `json.choices[0].text || json.error`."""
     if parser is None:
         return "@"
     if not isinstance(parser, str):
@@ -178,7 +176,6 @@ def _reply_part(text: str, root: str) -> str | None:
 
 
 def _conversation_id(parser: Any) -> dict[str, str]:
-    """The agent's own id of the conversation, from the body of its response."""
     if parser is None:
         return {}
     start = "data.body"
@@ -188,7 +185,6 @@ def _conversation_id(parser: Any) -> dict[str, str]:
 
 
 def _path(text: str) -> str | None:
-    """A path as JMESPath; None for anything else."""
     path, position = "", 0
     while match := _PATH.match(text, position):
         position = match.end()
@@ -203,7 +199,6 @@ def _key(name: str) -> str:
 
 
 def _headers(headers: Any) -> dict[str, str]:
-    """Header names, each with the environment variables that its value consists of; no other text of a value."""
     given = headers if isinstance(headers, Mapping) else {}
     return {
         str(name): _header_value(str(name), value)
@@ -213,7 +208,7 @@ def _headers(headers: Any) -> dict[str, str]:
 
 
 def _authorization(auth: Any) -> dict[str, str]:
-    """The header of a token or key. Raises NotImportable for what takes more than a header."""
+    """Return the header of a token or key. Raises NotImportable if more than a header is needed."""
     if not isinstance(auth, Mapping):
         return {}
     match auth.get("type"):
@@ -233,7 +228,7 @@ def _header_value(name: str, value: Any) -> str:
 
 
 def with_raw_request(config: Mapping[str, Any], *, is_https: bool, files: FileSource) -> Mapping[str, Any]:
-    """The options with those of the raw request in its place. Raises NotImportable if it cannot be read."""
+    """Return the options with those of the raw request. Raises NotImportable if it cannot be read."""
     request = config.get("request")
     if request is None:
         return config

@@ -1,7 +1,7 @@
-"""Tests and prompts joined to fewer definitions: tests of one conversation to one scenario, prompts to one definition.
+"""Joins tests of one conversation to one scenario, and prompts to one definition.
 
-promptfoo makes a request for each test, in which the prompt repeats what was said. A scenario says each test's message
-in one conversation instead, and each assertion names the answer that it is about.
+promptfoo makes a request for each test, and its prompt repeats the earlier messages. A scenario sends each test's
+message in one conversation instead, and each assertion names the answer that it checks.
 """
 
 from collections import Counter
@@ -28,28 +28,26 @@ from cupel_core.sandbox.templating.errors import RenderError
 
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
-"""Stand for an earlier turn; no prompt contains this noncharacter."""
+"""They stand for an earlier turn; no prompt contains this noncharacter."""
 MAX_PROMPTS = 100
 _MAX_LABEL_LENGTH = 100
 _MAX_SYSTEM_LENGTH = 200_000
-"""Longer ones stay in the scenarios, whose messages may have more."""
 
 
 @dataclass(frozen=True)
 class ConversationTurn:
-    """The scenario of one test, the place of the test, and the conversation it belongs to, if any."""
+    """Holds the scenario of one test, the place of the test, and the conversation it belongs to, if any."""
 
     scenario: Scenario
     where: str
     key: str | None = None
     repeats_history: bool = True
-    """If true, its prompt has the earlier turns as messages between its own and the question, as a conversation has."""
+    """If true, its prompt repeats the earlier turns as messages between its own and the question."""
     used_answers: Mapping[str, str] = field(default_factory=dict)
-    """The keys are variables; each value is the place of the test whose answer the variable contains."""
+    """It maps variables to the place of the test whose answer the variable contains."""
 
 
 def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:
-    """Return whether a prompt has earlier turns as the messages that they were, just before its last one."""
     alone = render_messages(raw, {**variables, VARIABLE: []}, media)
     history = (Message(MessageRole.USER, _INPUT), Message(MessageRole.ASSISTANT, _OUTPUT))
     earlier = {"prompt": _earlier_prompt(raw, variables), "input": _INPUT, "output": _OUTPUT}
@@ -61,13 +59,12 @@ def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia
 
 
 def _earlier_prompt(raw: str, variables: Mapping[str, Any]) -> Any:
-    """Return the prompt of an earlier turn as promptfoo passes it: the messages of a chat, else the text."""
     chat = read_chat(render_prompt(raw, {**variables, VARIABLE: []}))
     return [*chat[:-1], {**chat[-1], "content": _INPUT}] if chat else _INPUT
 
 
 def join_turns(turns: Iterable[ConversationTurn], report: ImportReport) -> Iterator[Scenario]:
-    """A scenario for each conversation, and the scenarios of the other tests, in the order of the first tests."""
+    """Yield a scenario for each conversation, and the scenarios of the other tests, in the order of the first tests."""
     positions: dict[str, int] = {}
     keyed = [
         (number if turn.key is None else positions.setdefault(turn.key, number), turn)
@@ -117,17 +114,14 @@ def _joined(turns: list[ConversationTurn], report: ImportReport) -> Scenario:
 
 
 def _checks_of(scenario: Scenario) -> LeftOutChecks:
-    """Count the author's checks by type: those that the scenario has, and those that were left out already."""
     return add_checks([Counter(each.type for each in scenario.assertions), scenario.left_out_checks])
 
 
 def _missing(written: LeftOutChecks, assertions: Iterable[Assertion]) -> LeftOutChecks:
-    """Count the checks that were written and are missing, also those of turns that are left out."""
     return dict(Counter(written) - Counter(each.type for each in assertions))
 
 
 def _separate(turns: list[ConversationTurn], report: ImportReport) -> list[ConversationTurn]:
-    """Return the tests that can be turns of one scenario, with placeholders for the answers that they use."""
     numbers: dict[str, int] = {}
     asked: list[ConversationTurn] = []
     for turn in turns:
@@ -157,7 +151,7 @@ def _report_conversation(turns: list[ConversationTurn], report: ImportReport) ->
 
 
 def _metadata(turns: list[ConversationTurn]) -> dict[str, object]:
-    """The first test's metadata, with the variables of all tests: of equal names, those of the last one."""
+    """Return the first test's metadata with the variables of all tests; later tests override equal names."""
     metadata = dict(turns[0].scenario.metadata)
     variables = {name: value for turn in turns for name, value in turn.scenario.variables.items()}
     source = metadata.get("promptfoo")
@@ -187,16 +181,13 @@ def _of_turn(assertion: Assertion, number: int) -> Assertion:
 
 
 class PromptDraft(NamedTuple):
-    """The definition that a prompt makes alone."""
-
     label: str
     params: Mapping[str, Any]
-    """The prompt sets these parameters, under the names of the API."""
     draft: DefinitionDraft
 
 
 def join_prompts(name: str, prompt_drafts: Sequence[PromptDraft]) -> list[DefinitionDraft]:
-    """One draft with all prompts, if each has the same targets and the same tests.
+    """Return one draft with all prompts, if each has the same targets and the same tests.
 
     A prompt, a test or a provider that is restricted to some of the others needs a definition of its own.
     """
@@ -229,7 +220,6 @@ def _without_system(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _case(scenario: Scenario) -> Scenario:
-    """Return the scenario without what depends on the prompt, so that the rest can be compared."""
     return replace(scenario, messages=(), metadata=_prompt_metadata(scenario))
 
 
@@ -245,9 +235,9 @@ def _joined_scenario(ids: Sequence[str], variants: Sequence[Scenario]) -> Scenar
 
 
 def _alone(prompt: PromptDraft) -> DefinitionDraft:
-    """Return the prompt's own definition, with the prompt's parameters in a prompt of the definition.
+    """Return the prompt's own definition, with its parameters in a prompt of the definition.
 
-    There they take precedence over those of a provider, as no default of a definition does.
+    There they take precedence over the parameters of a provider, unlike defaults of a definition.
     """
     if not prompt.params:
         return prompt.draft
@@ -267,7 +257,6 @@ def _prompt_fields(prompt_id: str, prompt: PromptDraft) -> dict[str, Any]:
 
 
 def _label(prompt: PromptDraft) -> dict[str, str]:
-    """The label on one line, as the rules of definitions require; without one, the prompt's id is shown."""
     label = single_line(prompt.label)[:_MAX_LABEL_LENGTH].rstrip()
     return {"label": label} if label else {}
 
@@ -289,7 +278,6 @@ def report_divided_comparisons(drafts: Sequence[DefinitionDraft], report: Import
 
 
 def _place_of(scenario: Scenario) -> str:
-    """Return where the test of a scenario is in the configuration."""
     source = scenario.metadata["promptfoo"]
     return str(source["where"]) if isinstance(source, Mapping) else ""
 

@@ -1,4 +1,4 @@
-"""Reports of the keys of a promptfoo configuration that are left out, unknown, or have a value of another kind."""
+"""Reports the keys of a promptfoo configuration that are left out, unknown, or have a value of another kind."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,15 +11,13 @@ from cupel_core.interop.imports.json_documents import InvalidDocument
 class Fate(StrEnum):
     TAKEN = "taken"
     CHANGED = "changed"
-    """It is converted to something similar."""
     LEFT = "left"
-    """It is left out and reported."""
     IGNORED = "ignored"
-    """It has no effect on what is evaluated, so it is not reported."""
+    """It has no effect on the evaluation, so it is not reported."""
 
 
 class Shape(StrEnum):
-    """The kind of value that a key must have, in words that follow "must be"."""
+    """Names the kind of value that a key must have, in words that follow "must be"."""
 
     ANY = "any value"
     TEXT = "text"
@@ -36,11 +34,9 @@ class Shape(StrEnum):
 class Key(NamedTuple):
     fate: Fate
     how: str = ""
-    """It says what the key becomes, or why it is left."""
     shape: Shape = Shape.ANY
-    """Another value, which promptfoo may treat as it likes, is reported, because it has no effect here."""
+    """A value of another shape, which promptfoo may accept, is reported, because it has no effect here."""
     is_required: bool = False
-    """If true, another value is refused, as promptfoo refuses it."""
 
 
 _TYPES: Mapping[Shape, tuple[type, ...]] = {
@@ -58,7 +54,7 @@ _TYPES: Mapping[Shape, tuple[type, ...]] = {
 
 
 def report_keys(keys: Mapping[str, Key], data: Mapping[str, Any], where: str, report: ImportReport) -> None:
-    """Report the keys of `data` that are left, unknown ones and those whose value has another shape than it must.
+    """Report keys of `data` that are left out or unknown, or whose value has the wrong shape.
 
     Raises `InvalidDocument` for a value that promptfoo refuses too.
     """

@@ -1,5 +1,3 @@
-"""Converts the options of a provider to a target's parameters."""
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -15,10 +13,8 @@ from cupel_core.interop.imports.promptfoo.key_reports import Fate, Key, shape_pr
 from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "interfaceConfig", "textGenerationConfig", "toolConfig"})
-"""These options of Google and Bedrock contain others."""
 _FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _FUNCTION_TYPES = frozenset({"function", "custom"})
-"""`custom` is Anthropic's."""
 _MAX_FILES_IN_FILES = 4
 _MIME_TYPES = frozenset({"response_mime_type", "responseMimeType"})
 """Google has these options; an option with a schema takes precedence, because it says more."""
@@ -26,13 +22,12 @@ _GOOGLE_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "O
 _UNKNOWN = Key(Fate.LEFT, "a target has no such parameter")
 
 type Problem = tuple[str, str]
-"""The option and why it was not taken."""
 
 
 def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[str, Any], list[Problem]]:
-    """The parameters, in the fields of the API, and the options that were not taken, with the reason.
+    """Return the parameters with the API's names, and the refused options with reasons.
 
-    Values such as `file://tools.yaml`, also inside of others, are what the file contains.
+    Values such as `file://tools.yaml`, also inside of others, are replaced by the content of the file.
     """
     params: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -56,7 +51,7 @@ def read_parameters(config: Mapping[str, Any], files: FileSource) -> tuple[dict[
 
 
 def _converted(name: str, value: Any) -> Any:
-    """The value of a parameter. NotImportable if it cannot be converted."""
+    """Convert the value of a parameter. Raises NotImportable if that is impossible."""
     converted = _CONVERTERS.get(name, _same)(value)
     if converted is None:
         raise NotImportable("its form is not supported")
@@ -66,7 +61,6 @@ def _converted(name: str, value: Any) -> Any:
 
 
 def _with_files(value: Any, files: FileSource, depth: int = 0) -> Any:
-    """`depth` is in how many files the value is."""
     if isinstance(value, str) and _FILE.fullmatch(value):
         if depth == _MAX_FILES_IN_FILES:
             raise NotImportable(f"{value} is in more than {_MAX_FILES_IN_FILES} files")
@@ -106,7 +100,7 @@ def _texts(value: Any) -> Any:
 
 
 def _effort(value: Any) -> Any:
-    """`medium`, `{effort: medium}` as in OpenAI's Responses API, or `{thinkingLevel: MEDIUM}` as in Google's."""
+    """Read `medium`, `{effort: medium}` as in OpenAI's Responses API, or `{thinkingLevel: MEDIUM}` as in Google's."""
     if not isinstance(value, Mapping):
         return value
     level = value.get("thinkingLevel")
@@ -123,7 +117,7 @@ def _response_format(value: Any) -> Any:
     kind = value.get("type")
     if kind in ("text", "json_object"):
         return {"type": "json" if kind == "json_object" else "text"}
-    if kind in ("object", "OBJECT"):  # The schema alone, as Google's.
+    if kind in ("object", "OBJECT"):  # This is the schema alone, as Google writes it.
         return {"type": "json_schema", "schema": _json_schema(value)}
     described = value.get("json_schema", value)
     if kind != "json_schema" or not isinstance(described, Mapping) or "schema" not in described:
@@ -132,7 +126,7 @@ def _response_format(value: Any) -> Any:
 
 
 def _tools(value: Any) -> Any:
-    if isinstance(value, Mapping):  # Google's, of which there is one with all functions.
+    if isinstance(value, Mapping):  # This is Google's single tool with all functions.
         value = [value]
     if not isinstance(value, list):
         return None
@@ -141,7 +135,6 @@ def _tools(value: Any) -> Any:
 
 
 def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
-    """Yield the functions of a tool in OpenAI's, Anthropic's, Google's or Bedrock's shape; None for anything else."""
     if not isinstance(tool, Mapping):
         yield None
     elif isinstance(declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list):
@@ -159,7 +152,7 @@ def _functions(tool: Any) -> Iterator[dict[str, Any] | None]:
 
 
 def _own_tool(tool: Mapping[str, Any]) -> str | None:
-    """The name of a tool that the provider executes itself, such as a search: a type, or Google's only field."""
+    """Return the name of a tool that the provider executes, such as a search: a type, or Google's only field."""
     if isinstance(kind := tool.get("type"), str):
         return None if kind in _FUNCTION_TYPES else kind[:40]
     return str(next(iter(tool)))[:40] if len(tool) == 1 and "name" not in tool else None
@@ -174,7 +167,7 @@ def _function(described: Any, schema: str) -> dict[str, Any] | None:
 
 
 def _json_schema(value: Any) -> Any:
-    """Return a schema with the types of JSON Schema, which Google's schemas have in capital letters."""
+    """Return the schema with types as JSON Schema writes them; Google writes them in capital letters."""
     if isinstance(value, Mapping):
         return {
             name: each.lower()
@@ -190,7 +183,7 @@ def _tool_choice(value: Any) -> Any:
         return {"any": "required"}.get(value, value)
     if not isinstance(value, Mapping):
         return None
-    if isinstance(mode := value.get("mode"), str):  # Google's
+    if isinstance(mode := value.get("mode"), str):  # This is Google's shape.
         return {"ANY": "required", "VALIDATED": "auto"}.get(mode.upper(), mode.lower())
     named = value.get("function", value.get("tool", value))
     if isinstance(named, Mapping) and isinstance(named.get("name"), str):

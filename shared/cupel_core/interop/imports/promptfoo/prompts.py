@@ -33,13 +33,9 @@ class PromptfooPrompt:
     label: str
     id: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The target gets these parameters when it is asked with this prompt, under the names of the API."""
+    """The target gets these parameters with this prompt; the names are those of the API."""
 
     def matches(self, reference: str) -> bool:
-        """Return whether a reference selects this prompt, by label, id or prefix.
-
-        `group:*` and `group` both select `group:a`.
-        """
         names = [self.label, *([self.id] if self.id else [])]
         if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
             return True
@@ -47,11 +43,11 @@ class PromptfooPrompt:
 
 
 def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportReport) -> list[PromptfooPrompt]:
-    """The prompts of a configuration; those that cannot be read are reported. Raises `InvalidDocument`."""
+    """Return the prompts of a configuration and report unreadable ones. Raises `InvalidDocument`."""
     entries = config.get("prompts", [])
     if isinstance(entries, str):
         entries = [entries]
-    elif isinstance(entries, Mapping):  # the old format: text to label
+    elif isinstance(entries, Mapping):  # The old format maps texts to labels.
         entries = [{"raw": raw, "label": label} for raw, label in entries.items()]
     if not isinstance(entries or [], list):
         raise InvalidDocument("prompts must be a list")
@@ -66,7 +62,7 @@ def read_prompts(config: Mapping[str, Any], files: FileSource, report: ImportRep
 
 
 def _distinct(prompts: list[PromptfooPrompt], report: ImportReport) -> list[PromptfooPrompt]:
-    """Each once, as promptfoo asks equal prompts once; they cannot be hashed, because they have mappings."""
+    """Return equal prompts once, as promptfoo does; they cannot be hashed because they have mappings."""
     seen: list[PromptfooPrompt] = []
     for prompt in prompts:
         if prompt in seen:
@@ -77,7 +73,6 @@ def _distinct(prompts: list[PromptfooPrompt], report: ImportReport) -> list[Prom
 
 
 def _params(entry: Any, where: str, files: FileSource, report: ImportReport) -> dict[str, Any]:
-    """The parameters of a prompt's `config`; what else it has is reported."""
     if not isinstance(entry, Mapping):
         return {}
     report_keys(PROMPT, entry, where, report)
@@ -152,7 +147,7 @@ def _from_file(path: str, text: str, label: str | None) -> Iterator[PromptfooPro
 
 
 def _json_prompt(text: str, path: str) -> str:
-    """A template need not be JSON before it is rendered: it may have loops and unquoted values."""
+    """Return the template as it is if it is not JSON before it is rendered: it may have loops and unquoted values."""
     try:
         return to_json(from_json(text, path))
     except InvalidDocument:
@@ -162,7 +157,6 @@ def _json_prompt(text: str, path: str) -> str:
 
 
 def _split_at_separators(text: str) -> Iterator[str]:
-    """The parts of a text between lines that are `---`."""
     part: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if line.strip() == "---":
@@ -183,7 +177,7 @@ def _from_csv(text: str, label: str | None) -> Iterator[PromptfooPrompt]:
 
 
 def _csv_prompts(text: str) -> list[tuple[str, str | None]] | None:
-    """(text, label) of each row; None if the text is not a table with a column `prompt`, but has a prompt in a line."""
+    """Return the text and label of each row, or None if the text is no table with a column `prompt`."""
     if "," not in text:
         return None
     try:
@@ -197,14 +191,14 @@ def _csv_prompts(text: str) -> list[tuple[str, str | None]] | None:
 
 
 def render_messages(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> tuple[Message, ...]:
-    """The messages of a prompt with these variables. Raises `RenderError`, `InvalidDocument` or `NotImportable`."""
+    """Return the messages of a prompt with these variables. Raises `RenderError`, `InvalidDocument` or
+    `NotImportable`."""
     text = render_prompt(raw, variables)
     chat = read_chat(text) or [{"role": "user", "content": text}]
     return tuple(check_texts(_message(message, media)) for message in chat)
 
 
 def read_chat(text: str) -> list[Mapping[str, Any]] | None:
-    """The messages of a rendered prompt that is a chat, also in Google's shape; None if it is a text."""
     if not text.lstrip().startswith(("[", "- role:", "{")):
         return None
     try:
@@ -226,7 +220,6 @@ def _google_chat(request: Mapping[str, Any]) -> list[Any] | None:
 
 
 def render_prompt(raw: str, variables: Mapping[str, Any]) -> str:
-    """Render a prompt to text. In a JSON prompt, each string is rendered as a separate template."""
     try:
         parsed = from_json(raw, "the prompt")
     except InvalidDocument:

@@ -18,27 +18,26 @@ CONNECTOR_HINT = "a connector may be able to call it"
 
 
 class Conversion(NamedTuple):
-    """The corresponding model, or None; and what must be known about it: what to set up, or why there is none."""
-
     model: str | None
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Service:
-    """A service whose models Cupel can call; `provider` is Cupel's, and empty for a server of the workspace's own.
+    """Describes a service whose models Cupel can call.
 
-    Of an id's kinds, `kinds` are left out of the model's name; those of `_OTHER_KINDS` are refused.
+    `provider` is Cupel's name for it, empty for a server of the workspace. The kinds in `kinds` are left out of the
+    model's name; those of `_OTHER_KINDS` are refused.
     """
 
     provider: str = ""
     kinds: frozenset[str] = frozenset({"chat"})
     base_url: str = ""
-    """Models of this service are called at this address on a server that the workspace sets up; empty if it varies."""
+    """The server that the workspace sets up has this address; it is empty if the address varies."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Further kinds that are no chat models, with the reason."""
+    """Maps further kinds that are no chat models to the reason."""
     names: str = r".*"
-    """Pattern of the names of models that Cupel can call there; `others` says why not the others."""
+    """Cupel can call models whose names match this pattern; `others` says why not the others."""
     others: str = ""
 
 
@@ -69,7 +68,7 @@ _OTHER_KINDS = {
     "assistant": _AGENT,
     "agents": _AGENT,
 }
-"""Kinds of any service that are no chat models."""
+"""No service has chat models of these kinds."""
 _CODING_AGENT = "it is a coding agent, not a chat model"
 _OPENAI_KINDS = {
     "agents-api": _AGENT,
@@ -102,7 +101,7 @@ _OTHER_NAMES = (
     (re.compile(r".*-realtime(-.*)?|gpt-live-.*|.*-live-.*"), _SESSION),
     (re.compile(r"(omni|text)-moderation-.*"), _OTHER_KINDS["moderation"]),
 )
-"""Names of models that are no chat models, although their ids name no kind."""
+"""Models with these names are no chat models, although their ids name no kind."""
 
 _LOCAL = Service("custom", frozenset({"chat", "completion"}))
 _PRESET_KINDS = frozenset({"chat", "responses"})
@@ -204,15 +203,15 @@ REFUSED: dict[str, str] = {
     "transformers.js": "it runs in promptfoo's own process",
     "voyage": _EMBEDDINGS,
 }
-"""Services without chat models that Cupel can call, with the reason."""
+"""Maps services without chat models that Cupel can call to the reason."""
 
 
 def convert(
     identifier: str, config: Mapping[str, object] | None = None, *, embeds: bool = False, azure_address: str = ""
 ) -> Conversion:
-    """The model of a provider id. `config` is the provider's; `embeds` asks for an embedding model.
+    """Return the model for a provider id. `config` is the provider's; `embeds` asks for an embedding model.
 
-    `azure_address` is that of the resource that `azure` is to stand for; models of others get servers of their own.
+    `azure` stands for the resource at `azure_address`; models of other resources get their own servers.
     """
     if identifier == "echo":
         return Conversion("sim/echo")
@@ -231,13 +230,12 @@ def convert(
 
 
 def azure_address(entry: Mapping[str, Any]) -> str:
-    """The address that a provider of Azure names; empty for other providers, and if it names none."""
     service, config = str(entry.get("id")).partition(":")[0], entry.get("config")
     return _address(config) if SYNONYMS.get(service, service) == "azure" and isinstance(config, Mapping) else ""
 
 
 def _of_resource(conversion: Conversion, address: str, azure_address: str) -> Conversion:
-    """The v1 API of another resource than that of `azure` is called as a server of the workspace's own."""
+    """Call the v1 API of another resource than that of `azure` as a server of the workspace."""
     if conversion.model is None or not (address and azure_address) or _host(address) == _host(azure_address):
         return conversion
     provider = _own_server(address)
@@ -276,7 +274,6 @@ def _reason_against(service: Service, model: str) -> str | None:
 
 
 def _named(service_name: str, service: Service, model: str, config: Mapping[str, object]) -> Conversion:
-    """The model at its provider, or at a server of the workspace's own, which must be set up."""
     address, provider = _address(config), service.provider or f"{OWN_SERVER_PREFIX}{service_name}"
     if service_name == "openai" and address and not address.startswith("https://api.openai.com/"):
         provider = _own_server(address)
@@ -286,7 +283,6 @@ def _named(service_name: str, service: Service, model: str, config: Mapping[str,
 
 
 def _address(config: Mapping[str, object]) -> str:
-    """Return the server's address in the configuration; empty if it has none."""
     base_url, host = config.get("apiBaseUrl"), config.get("apiHost")
     if isinstance(base_url, str):
         return base_url
@@ -296,7 +292,8 @@ def _address(config: Mapping[str, object]) -> str:
 
 
 def _own_server(address: str) -> str:
-    """Named after its host; `custom` if that is in a variable of the environment, or no host."""
+    """Return a server name from the address's host, or `custom` if the host is missing or in an environment
+    variable."""
     found = _PLAIN_ADDRESS.fullmatch(address)
     name = re.sub(r"[^a-z0-9]+", "-", found[1].lower())[:40].strip("-") if found else ""
     return f"{OWN_SERVER_PREFIX}{name}" if name else "custom"

@@ -1,7 +1,7 @@
-"""The providers of a configuration as Cupel's models, and the tests grouped by the providers that they are run with.
+"""Converts the providers of a configuration to Cupel's models, and groups the tests by their providers.
 
-A run asks each of its targets all of its scenarios, so tests with other providers are a definition of their own. So
-are the tests of providers that transform their answers differently, because assertions have the transforms.
+A run asks each of its targets all of its scenarios, so tests with other providers become a separate definition. So do
+tests of providers that transform their answers differently, because assertions have the transforms.
 """
 
 import itertools
@@ -30,14 +30,15 @@ from cupel_core.providers import is_own_server
 
 _IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
-"""Part of the model, see `provider_services`."""
+"""These options are part of the model, see `provider_services`."""
 _NO_FURTHER_FIELDS = "only a server of your own takes fields that are no parameters of a target"
 _OWN = "becomes a definition of its own, for the tests with the same provider"
 
 
 @dataclass(frozen=True)
 class PromptfooProvider:
-    """`model` is None if no Cupel model corresponds to it; `prompts` is set if it applies to some prompts only."""
+    """Describes a provider. `model` is None if no Cupel model corresponds; `prompts` is set if it applies to some
+    only."""
 
     name: str
     model: str | None
@@ -45,22 +46,14 @@ class PromptfooProvider:
     config: Mapping[str, Any]
     prompts: tuple[str, ...] | None = None
     connector: ConnectorDraft | None = None
-    """The agent that it calls over HTTP, if any; then it has no model."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The names are those of the API."""
     transform: str | None = None
-    """It transforms answers before the transforms of tests and assertions."""
 
     @property
     def is_callable(self) -> bool:
-        """Return whether Cupel can ask it."""
         return bool(self.model or self.connector)
 
     def matches(self, reference: str) -> bool:
-        """Return whether a reference selects this provider, by label, id or prefix.
-
-        `openai:*` and `openai` both select `openai:x`.
-        """
         names = [self.name, *([str(self.label)] if self.label else [])]
         if reference.endswith("*") and any(name.startswith(reference[:-1]) for name in names):
             return True
@@ -70,7 +63,7 @@ class PromptfooProvider:
 def read_providers(
     config: Mapping[str, Any], files: FileSource, report: ImportReport, azure_address: str = ""
 ) -> list[PromptfooProvider]:
-    """Return the providers of a configuration; unsupported ones are reported. Raises `InvalidDocument`."""
+    """Return the providers of a configuration and report unsupported ones. Raises `InvalidDocument`."""
     return [
         provider
         for number, entry in enumerate(_entries(config))
@@ -79,7 +72,6 @@ def read_providers(
 
 
 def first_azure_address(config: Mapping[str, Any]) -> str:
-    """Return the address of the first provider of Azure that names its resource; empty if none does."""
     written = (_as_mapping(entry) for entry in _entries(config))
     return next(filter(None, (azure_address(entry) for entry in written if entry is not None)), "")
 
@@ -95,7 +87,7 @@ def _entries(config: Mapping[str, Any]) -> list[Any]:
 def read_provider(
     entry: Any, where: str, files: FileSource, report: ImportReport, azure_address: str = ""
 ) -> list[PromptfooProvider]:
-    """The provider, or those of the file that `file://providers.yaml` names."""
+    """Return the provider, or those of the file that `file://providers.yaml` names."""
     reference = entry.get("id") if isinstance(entry, Mapping) else entry
     if not isinstance(reference, str) or not _IN_FILE.fullmatch(reference):
         return [provider for provider in [_provider(entry, where, files, report, azure_address)] if provider]
@@ -111,8 +103,7 @@ def read_provider(
 
 
 def _as_mapping(entry: Any) -> Mapping[str, Any] | None:
-    """A provider as a mapping with its id, if it is written in one of the ways that there are."""
-    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # the old format: {id: options}
+    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # The old format is {id: options}.
         ((identifier, options),) = entry.items()
         return {"id": identifier, **(options if isinstance(options, Mapping) else {})}
     if isinstance(entry, str):
@@ -173,7 +164,6 @@ def _report_provider(
     files: FileSource,
     report: ImportReport,
 ) -> Mapping[str, Any]:
-    """Returns the parameters of the model."""
     model, note = conversion
     if model is None:
         report.skip(where, identifier, note)
@@ -192,7 +182,7 @@ def _report_provider(
 
 
 def distinct(providers: Iterable[PromptfooProvider]) -> list[PromptfooProvider]:
-    """Each once; they cannot be hashed, because they have mappings."""
+    """Return equal providers once; they cannot be hashed because they have mappings."""
     seen: list[PromptfooProvider] = []
     for provider in providers:
         if provider not in seen:
@@ -201,13 +191,13 @@ def distinct(providers: Iterable[PromptfooProvider]) -> list[PromptfooProvider]:
 
 
 def common_temperature(providers: Iterable[PromptfooProvider]) -> float | None:
-    """The temperature that all providers have in common, if any."""
     temperatures = {provider.params.get("temperature") for provider in providers if provider.model}
     return temperatures.pop() if len(temperatures) == 1 else None
 
 
 def targets_of(providers: Iterable[PromptfooProvider]) -> tuple[dict[str, Any], ...]:
-    """Targets of a run, as in a request. Those of one model have different labels; equal ones are one target."""
+    """Return the targets of a run, as in a request. Those of one model have different labels; equal ones are one
+    target."""
     seen: list[dict[str, Any]] = []
     targets: list[dict[str, Any]] = []
     labels: Counter[str] = Counter()
@@ -228,7 +218,7 @@ def targets_of(providers: Iterable[PromptfooProvider]) -> tuple[dict[str, Any], 
 
 @dataclass
 class ProviderGroup:
-    """`name` says which providers these are; None for all of the configuration."""
+    """Groups tests by their providers; `name` describes these, and is None for all of the configuration."""
 
     name: str | None
     providers: Sequence[PromptfooProvider]
@@ -261,7 +251,6 @@ def group_by_providers(
 
 
 def _allowed(providers: Sequence[PromptfooProvider], references: object) -> list[int]:
-    """The numbers of the configuration's providers that are allowed; all if nothing is said about it."""
     numbers = range(len(providers))
     if not isinstance(references, list):
         return list(numbers)
@@ -283,7 +272,6 @@ def _own_group(
 
 
 def _by_transform(group: ProviderGroup) -> Iterator[ProviderGroup]:
-    """Yield the group, or one for each transform of its providers, if they have several."""
     asked = [provider for provider in group.providers if provider.is_callable]
     transforms = list(dict.fromkeys(provider.transform for provider in asked))
     if len(transforms) < 2:
@@ -299,7 +287,7 @@ def _names(providers: Sequence[PromptfooProvider]) -> str:
 
 
 def _can_be_called(group: ProviderGroup, report: ImportReport) -> bool:
-    """Return whether the group's tests can be asked; report them if not.
+    """Return whether the group's tests can be asked, and report them if not.
 
     None of the configuration's own providers needs to be callable, because a run names its targets.
     """
@@ -311,7 +299,6 @@ def _can_be_called(group: ProviderGroup, report: ImportReport) -> bool:
 
 
 def connectors_of(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraft, ...]:
-    """The connectors, with distinct names."""
     connectors: list[ConnectorDraft] = []
     seen: list[ConnectorDraft] = []
     names: set[str] = set()
@@ -325,6 +312,6 @@ def connectors_of(providers: Iterable[PromptfooProvider]) -> tuple[ConnectorDraf
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """The name, numbered if another one is the same ignoring case, as two connectors of a workspace must not be."""
+    """Return the name, numbered if it is taken: names of connectors in a workspace must differ, ignoring case."""
     numbered = (name if count == 1 else f"{name[:190]} {count}" for count in itertools.count(1))
     return next(each for each in numbered if each.casefold() not in taken)

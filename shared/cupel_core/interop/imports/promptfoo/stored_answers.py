@@ -1,7 +1,7 @@
-"""Answers that promptfoo's `storeOutputAs` puts into variables of later tests.
+"""Converts variables that promptfoo's `storeOutputAs` fills with answers of earlier tests.
 
 The test that stores an answer and those that use it become separate turns of one scenario, in which a message has
-`[answer 1]` in place of the variable: there, each target's own answer is used, in any order of the scenarios.
+`[answer 1]` in place of the variable. There, each target's own answer is used, in any order of the scenarios.
 """
 
 import re
@@ -18,16 +18,15 @@ from cupel_core.interop.imports.promptfoo.tests import PromptfooTest
 
 OPTION = "storeOutputAs"
 _MARK = "\ufdd2"
-"""Encloses the name of a variable in place of its answer; no prompt contains this noncharacter."""
+"""It encloses the name of a variable in place of its answer; no prompt contains this noncharacter."""
 
 
 def marked(names: Iterable[str]) -> dict[str, str]:
-    """The variables that answers are stored in, with what stands for the answers while templates are rendered."""
     return {name: f"{_MARK}{name}{_MARK}" for name in names}
 
 
 def uses_otherwise(test: PromptfooTest, prompt: str, names: Iterable[str]) -> str | None:
-    """The first name that a template uses in another way than `{{name}}`, so that it cannot be rendered."""
+    """Return the first name that a template uses in another way than `{{name}}`, so that it cannot be rendered."""
     tags = re.findall(r"\{[{%].*?[}%]\}", test.templates(prompt))
     for name in names:
         word = re.compile(rf"\b{re.escape(name)}\b")
@@ -37,7 +36,7 @@ def uses_otherwise(test: PromptfooTest, prompt: str, names: Iterable[str]) -> st
 
 
 def can_be_stored(test: PromptfooTest, messages: tuple[Message, ...]) -> bool:
-    """Whether the answer is what later tests get, and its question a message that another one can follow."""
+    """Return whether later tests get this answer unchanged, and another message can follow its question."""
     options = test.data["options"]
     transforms = (test.provider_transform, options.get("transform"), options.get("postprocess"))
     is_plain = all(each is None for each in transforms)
@@ -49,7 +48,6 @@ def has_marks(assertion: Assertion) -> bool:
 
 
 def with_placeholders(scenario: Scenario, turns: Mapping[str, int]) -> Scenario:
-    """With placeholders of the turns, by variable, in place of the marks."""
     marks = [(mark, placeholder(turns[name])) for name, mark in marked(turns).items()]
 
     def replaced(text: str) -> str:

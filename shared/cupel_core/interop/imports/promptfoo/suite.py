@@ -73,10 +73,10 @@ _JAVASCRIPT = re.compile(r"^\s*(?:module\.exports\b|export\s+default\b|import\s.
 
 
 def read_config(text: str, files: FileSource, code_folder: str | None = None) -> ImportedSuite:
-    """Read a configuration. What cannot be imported is in the report.
+    """Read a configuration; the report names everything that cannot be imported.
 
-    With `code_folder`, the path from where the code of assertions is run to the configuration (`` or `../`), that code
-    is part of the definitions; they cannot be created on a stack then.
+    With `code_folder`, the definitions include the code of assertions and cannot be created on a stack. It is the path
+    from the working folder of the code to the configuration (`` or `../`).
 
     Raises `InvalidDocument` if the text is not a configuration or makes too many scenarios.
     """
@@ -111,7 +111,6 @@ def read_config(text: str, files: FileSource, code_folder: str | None = None) ->
 def _report_unset_variables(
     prompts: Sequence[PromptfooPrompt], tests: Sequence[PromptfooTest], report: ImportReport
 ) -> None:
-    """Report the variables of prompts that no test sets: often, their names are misspelt."""
     known = {VARIABLE, "env", *(name for test in tests for name in (*test.data["vars"], *test.stored_outputs))}
     for prompt in prompts:
         for name in sorted(printed_variables(prompt.raw) - known):
@@ -121,7 +120,6 @@ def _report_unset_variables(
 def _drafts_of(
     config: Mapping[str, Any], prompts: list[PromptfooPrompt], group: ProviderGroup, reader: "_SuiteReader"
 ) -> list[DefinitionDraft]:
-    """One definition for all prompts, or one for each, for the tests of these providers."""
     imported = reader.report.imported
     before = imported.copy()
     read = []
@@ -146,7 +144,7 @@ def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> No
 
 
 def _environment_variables(config: Mapping[str, Any]) -> EnvironmentVariables:
-    """Return those that the configuration sets, unless it sets them to those of a process."""
+    """Return the variables that the configuration sets, unless it sets them to those of a process."""
     values = config.get("env")
     named = values.items() if isinstance(values, Mapping) else ()
     return EnvironmentVariables({name: value for name, value in named if "{{" not in str(value)})
@@ -174,21 +172,18 @@ class _SuiteReader:
     derived_metrics: list[dict[str, str]]
     media: ImportedMedia
     azure_address: str
-    """The provider `azure` stands for the resource at this address; empty if no provider names one."""
     environment: EnvironmentVariables
     asking: set[int] = field(default_factory=set)
-    """It has the numbers of the prompts for which a test has made a scenario."""
 
     def draft(
         self, prompt: PromptfooPrompt, tests: list[PromptfooTest], name: str, providers: Sequence[PromptfooProvider]
     ) -> DefinitionDraft | None:
-        """Return None if no test makes a scenario for the prompt, or none of the providers is asked with it."""
         allowed = [
             provider for provider in providers if provider.prompts is None or any(map(prompt.matches, provider.prompts))
         ]
         if providers and not allowed:
             return None
-        stored: dict[str, str] = {}  # by variable, the place of the test whose answer it is
+        stored: dict[str, str] = {}  # It maps a variable to the place of the test whose answer it has.
         found = (turn for test in tests for turn in self._test_turns(prompt, test, stored))
         turns = list(islice(found, MAX_SCENARIOS + 1))
         if self.report.imported["scenarios"] + len(turns) > MAX_SCENARIOS:
@@ -209,7 +204,6 @@ class _SuiteReader:
     def _test_turns(
         self, prompt: PromptfooPrompt, test: PromptfooTest, stored: dict[str, str]
     ) -> Iterator[ConversationTurn]:
-        """Its answer is added to `stored`, if it is stored and later tests can use it."""
         references = test.data.get("prompts")
         if isinstance(references, list) and not any(prompt.matches(str(reference)) for reference in references):
             return
@@ -290,7 +284,6 @@ class _SuiteReader:
     def _without_answers(
         self, where: str, assertions: tuple[Assertion, ...]
     ) -> tuple[tuple[Assertion, ...], LeftOutChecks]:
-        """The assertions without those that need other answers, and what is left out so."""
         compared = list(filter(has_marks, assertions))
         for assertion in compared:
             self.report.skip(where, assertion.type, "it compares an answer with another one, which is stored")
@@ -301,7 +294,6 @@ class _SuiteReader:
 def _reason_against_answers(
     prompt: PromptfooPrompt, test: PromptfooTest, names: list[str], stored: Mapping[str, str]
 ) -> str | None:
-    """Return why a test that uses these answers of other tests is left out; None if it is not."""
     if missing := [name for name in names if name not in stored]:
         return f"it needs {missing[0]}, in which storeOutputAs puts another answer"
     if names and VARIABLE in prompt.raw:
@@ -352,7 +344,7 @@ def _reason_to_skip(
 
 
 def _may_read_test(assertion: Assertion) -> bool:
-    """Return whether code of the assertion may read `context.test`: a file is not looked at."""
+    """Return whether code of the assertion may read `context.test`; files are not searched."""
     if VALUE_FUNCTION in (assertion.config or {}):
         return True
     code = str(assertion.value)

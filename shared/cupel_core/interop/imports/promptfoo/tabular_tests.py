@@ -1,4 +1,4 @@
-"""Tables of tests as promptfoo reads them: the records of CSV, and assertions in `__expected` columns.
+"""Reads tables of tests as promptfoo does: the records of CSV, and assertions in `__expected` columns.
 
 Quotes in CSV that are not doubled are text, and cells may have any length. Python's own reader refuses such quotes, and
 cells beyond a limit that applies to the whole process.
@@ -109,13 +109,15 @@ _END_OF_UNQUOTED = {
     "\r": re.compile(r"[,\r]"),
     "\r\n": re.compile(r",|\r\n"),
 }
-"""It has an expression for the end of a cell by the text's line end, which is the first one outside quotes; before that
-is found, any line end ends a cell."""
+"""Maps the text's line end to an expression for the end of a cell.
+
+The text's line end is the first one outside quotes; before that is found, any line end ends a cell.
+"""
 _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
 def read_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV text as mappings by header, each with its first line number. Raises `InvalidDocument`."""
+    """Yield the rows of a CSV text as mappings by header, each with its first line number. Raises `InvalidDocument`."""
     records = read_records(text, name)
     header = next(records, CsvRecord(1, [])).cells
     if repeated := [column for column, count in Counter(map(str.strip, header)).items() if column and count > 1]:
@@ -216,7 +218,6 @@ def _typed_assertion(negation: str | None, kind: str, threshold: str | None, val
 
 
 def split_list(text: str) -> list[str]:
-    """Split a comma-separated list; a part in double quotes may contain commas, and quotes doubled or escaped."""
     parts: list[str] = []
     remaining = text.lstrip(", \t\r\n")
     while remaining:
@@ -235,14 +236,12 @@ def split_list(text: str) -> list[str]:
 
 class CsvRecord(NamedTuple):
     line: int
-    """The record begins on this line."""
     cells: list[str]
 
 
 class _CsvCell(NamedTuple):
     text: str
     end: int
-    """It is the position after the cell."""
 
 
 def read_records(text: str, name: str) -> Iterator[CsvRecord]:

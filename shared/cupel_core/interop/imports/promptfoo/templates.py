@@ -20,11 +20,11 @@ LIMITS = TemplateLimits(max_steps=50_000, max_length=500_000)
 _TAG = re.compile(r"\{[{%#]")
 _TEXT_RETURN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\r", re.DOTALL)
 _RETURN = "\ufdd0"
-"""Stands for a carriage return, which Jinja would remove; no text has this character."""
+"""It stands for a carriage return, which Jinja would remove; no text has this character."""
 
 
 class EnvironmentVariables(dict[str, Any]):
-    """A configuration itself sets these variables (`env`). Those of a process are not known here."""
+    """Holds the variables that a configuration itself sets (`env`). Those of a process are unknown."""
 
     def __missing__(self, name: str) -> Any:
         raise RenderError("it uses environment variables, which are not imported")
@@ -49,7 +49,6 @@ class _Environment(LimitedEnvironment):
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
-    """Render a template with these variables. Raises `RenderError` with the reason if that is impossible."""
     if not _TAG.search(template) and len(template) <= LIMITS.max_length:
         return template  # Most values of tables have no tag, and compiling one takes a millisecond.
     if "\r" in template and len(template) <= LIMITS.max_length:
@@ -67,7 +66,6 @@ def _environment() -> _Environment:
 
 
 def _printed(value: Any) -> str:
-    """Print a value as JavaScript does."""
     match value:
         case str():
             return value
@@ -115,7 +113,7 @@ _PRINTED = re.compile(r"{{-?\s*([A-Za-z_]\w*)\s*-?}}")
 
 
 def printed_variables(template: str) -> set[str]:
-    """The variables that a template prints as they are, so that nothing stands there without them."""
+    """Return the variables that a template prints unchanged, so that nothing remains there without them."""
     try:
         needed = meta.find_undeclared_variables(_environment().parse(escape_unclosed_tags(template)))
     except TemplateError:
@@ -127,6 +125,5 @@ _NAMES = re.compile(r"{{\s*([^{}\s|]+)\s*(?:\|[^}]+)?}}|{%\s*(?:if|for)\s+([^{}\
 
 
 def referenced_names(template: str) -> set[str]:
-    """The names of the variables a template uses, as promptfoo finds them."""
     expressions = (first or second for first, second in _NAMES.findall(template))
     return {name[0] for expression in expressions if (name := re.match(r"[A-Za-z_]\w*", expression))}

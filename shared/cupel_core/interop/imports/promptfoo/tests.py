@@ -21,19 +21,17 @@ from cupel_core.interop.imports.promptfoo.yaml_documents import from_yaml
 _MERGED = ("vars", "options", "metadata")
 _READ_BY_CODE = ("description", "threshold", "options", "assert")
 _DEPTH_IN_METADATA = 2
-"""It is in `promptfoo` of a scenario's metadata."""
+"""Code of assertions reads the test in `promptfoo` of a scenario's metadata, which is this many levels deep."""
 TRANSFORMS = ("transform", "postprocess")
-"""The options that transform answers."""
 
 
 @dataclass(frozen=True)
 class PromptfooTest:
-    """A test as written, and `where` it is: its path in the configuration or its file and line."""
+    """Holds a test as written, and `where` it is: its path in the configuration or its file and line."""
 
     where: str
     data: Mapping[str, Any]
     stored_outputs: frozenset[str] = frozenset()
-    """Earlier tests store answers in these variables, by `storeOutputAs`."""
     scenario: str | None = None
     """The test belongs to the scenario at this place, whose tests are one conversation by default."""
     provider_transform: str | None = None
@@ -47,7 +45,6 @@ class PromptfooTest:
 
     @property
     def as_written(self) -> dict[str, Any] | None:
-        """Return what code of assertions may read of the test; None if it is nested too deeply for the metadata."""
         written = {name: self.data[name] for name in _READ_BY_CODE if name in self.data}
         return written if json_limit_error(written, MAX_DEPTH - _DEPTH_IN_METADATA) is None else None
 
@@ -61,19 +58,15 @@ class PromptfooTest:
         return name if isinstance(name, str) else None
 
     def templates(self, prompt: str) -> str:
-        """Return all texts that are rendered for the test, one after another."""
         return f"{prompt}\n{to_json([self.data['vars'], self.data['assert']])}"
 
     def used_outputs(self, prompt: str) -> list[str]:
-        """Return the variables of `stored_outputs` that a template of this test, or the prompt, contains."""
         templates = self.templates(prompt)
         names = sorted(self.stored_outputs)
         return [name for name in names if re.search(rf"\{{[{{%][^}}]*?\b{re.escape(name)}\b", templates)]
 
 
 class TestLoader:
-    """Loads the tests of a configuration; those that cannot be read are reported."""
-
     def __init__(self, config: Mapping[str, Any], files: FileSource, report: ImportReport) -> None:
         self._config = config
         self._files = files
@@ -81,7 +74,7 @@ class TestLoader:
         self.default = self._default()
 
     def load_all(self) -> list[PromptfooTest]:
-        """The tests in promptfoo's order: tests, then scenarios; one empty test if there are neither."""
+        """Return the tests in promptfoo's order: tests, then scenarios; one empty test if there are neither."""
         tests = list(self._load_list(self._config.get("tests"), "tests"))
         scenarios = list(self._expand_entries(self._config.get("scenarios"), "scenarios"))
         if not tests and not scenarios and not self._config.get("tests"):
@@ -113,7 +106,6 @@ class TestLoader:
                 yield PromptfooTest(test.where, data)
 
     def _expand_entries(self, value: Any, where: str) -> Iterator[PromptfooTest]:
-        """The objects of a list in which strings name files with further objects."""
         entries = [] if value is None else value if isinstance(value, list) else [value]
         for number, entry in enumerate(entries):
             position = f"{where}.{number}"
@@ -127,8 +119,10 @@ class TestLoader:
                 self._report.skip(position, str(entry)[:80], "it is neither an object nor the name of a file")
 
     def _from_reference(self, reference: str, where: str) -> Iterator[PromptfooTest]:
-        """The tests of a file. One that cannot be used is reported; one that breaks in the middle is refused, because
-        the tests behind that place would be lost.
+        """Yield the tests of a file.
+
+        An unusable file is reported. A file that breaks in the middle is refused, because the tests behind that place
+        would be lost.
         """
         try:
             for path in _paths(self._files, reference):
@@ -145,7 +139,7 @@ class TestLoader:
         text = read_file(self._files, path)
         folder = path.rpartition("/")[0]
         for position, data in _entries(name, path, text):
-            if isinstance(data, str):  # a file with one test
+            if isinstance(data, str):  # It is a file with one test.
                 data = _mapping(self._files, resolve_path(data, folder))
             if isinstance(data, Mapping):
                 if (complete := self._with_vars(position, data, folder)) is not None:
@@ -154,7 +148,6 @@ class TestLoader:
                 self._report.skip(position, str(data)[:80], "it is not an object")
 
     def _with_vars(self, where: str, data: Mapping[str, Any], folder: str) -> Mapping[str, Any] | None:
-        """The test with variables from files in place of the file names; None if a file cannot be read."""
         value = data.get("vars")
         if value is None or isinstance(value, Mapping):
             return data
@@ -169,7 +162,6 @@ class TestLoader:
         return {**data, "vars": variables}
 
     def _scenario_tests(self, scenario: PromptfooTest) -> Iterator[PromptfooTest]:
-        """Each test of a scenario combined with each of its configurations."""
         report_keys(SCENARIO, scenario.data, scenario.where, self._report)
         configurations = list(self._load_list(scenario.data.get("config"), f"{scenario.where}.config"))
         tests = list(self._load_list(scenario.data.get("tests"), f"{scenario.where}.tests"))
@@ -184,9 +176,8 @@ class TestLoader:
                 yield PromptfooTest(where, described, scenario=scenario.where)
 
     def _with_defaults(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The test with `defaultTest` applied: its own variables, options and metadata override the defaults', and the
-        default assertions come before its own.
-        """
+        """Apply `defaultTest`: the test's own variables, options and metadata override it, and default assertions come
+        first."""
         merged = {name: {**_object(self.default, name), **_object(data, name)} for name in _MERGED}
         merged["options"] |= self._default_frame(merged["options"])
         own = _list(data, "assert")
@@ -197,7 +188,7 @@ class TestLoader:
             for name in ("threshold", "prompts", "assertScoringFunction", "providers")
             if name in self.default
         }
-        if isinstance(self.default.get("provider"), Mapping):  # The name of one has no effect in `defaultTest`.
+        if isinstance(self.default.get("provider"), Mapping):  # A name alone has no effect in `defaultTest`.
             inherited["provider"] = self.default["provider"]
         return {**inherited, **data, **merged, "assert": asserts}
 

@@ -1,4 +1,4 @@
-"""The variables of a test: lists that make several cases, files, and variables inside variables."""
+"""Combines the variables of a test: lists that make several cases, files, and variables inside variables."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,8 +20,6 @@ _TEXT = (".txt", ".md", ".json", ".jsonl", ".csv", ".html", ".xml", ".j2", "")
 
 
 class VariableCombination(NamedTuple):
-    """One combination of a test's variables; `number` counts from 1, and is None if there is only one."""
-
     variables: Mapping[str, Any]
     number: int | None
 
@@ -29,7 +27,7 @@ class VariableCombination(NamedTuple):
 def combinations(
     variables: Mapping[str, Any], files: FileSource, *, expand: bool = True
 ) -> Iterator[VariableCombination]:
-    """Every combination of the values; the first variable changes slowest. Raises `NotImportable`."""
+    """Yield every combination of the values; the first variable changes slowest. Raises `NotImportable`."""
     if not expand:
         yield VariableCombination(dict(variables), None)
         return
@@ -42,7 +40,6 @@ def combinations(
 
 
 def count_combinations(variables: Mapping[str, Any]) -> int:
-    """The number of combinations, without building them or reading files."""
     total = 1
     for value in variables.values():
         total *= len(value) if _is_expanded(value) else 1
@@ -65,7 +62,6 @@ def _is_expanded(value: Any) -> bool:
 
 
 def resolve_variables(variables: Mapping[str, Any], files: FileSource, media: ImportedMedia) -> dict[str, Any]:
-    """The variables with files read, a final newline removed, and plain placeholders replaced."""
     resolved = {name: _load(media.variable(value), files) for name, value in variables.items()}
     resolved = {
         name: re.sub(r"\n\Z", "", value) if isinstance(value, str) else value for name, value in resolved.items()
@@ -81,7 +77,7 @@ def resolve_variables(variables: Mapping[str, Any], files: FileSource, media: Im
 
 
 def render_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables with templates rendered; a template that uses an unknown variable is left as it is."""
+    """Return the variables with templates rendered; a template that uses an unknown variable is left as it is."""
 
     def render_value(value: Any) -> Any:
         is_renderable = isinstance(value, str) and all(name in variables for name in referenced_names(value) - {"env"})
@@ -91,7 +87,6 @@ def render_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_code(path: str, suffixes: tuple[str, ...] = CODE_SUFFIXES) -> bool:
-    """Return whether a path names a program, or a function in one: `a.py:main`."""
     name = path.rpartition("/")[2].partition(":")[0].lower()
     return name.endswith(suffixes)
 

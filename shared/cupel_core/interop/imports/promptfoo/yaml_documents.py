@@ -1,4 +1,4 @@
-"""Parsing of untrusted YAML within limits, the result of which is plain JSON, and its references (`$ref`)."""
+"""Parses untrusted YAML within limits to plain JSON, and resolves its references (`$ref`)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _MAX_HOPS = 20
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
-    """YAML 1.2's core schema, as in JavaScript: `yes`, `12:30` and dates are strings.
+    """Loads YAML 1.2's core schema, as in JavaScript: `yes`, `12:30` and dates are strings.
 
     A key that a mapping has twice is refused, because the first value would be lost.
     """
@@ -29,7 +29,7 @@ class _CoreSchemaLoader(yaml.CSafeLoader):
 
 
 def _mappings(root: yaml.Node) -> Iterator[yaml.MappingNode]:
-    """Every mapping of a document once, however often an alias repeats it."""
+    """Yield every mapping of a document once, however often an alias repeats it."""
     seen: set[int] = set()
     pending = [root]
     while pending:
@@ -92,7 +92,7 @@ def from_yaml(text: str, name: str) -> Any:
 
 
 def _check_depth(text: str, name: str) -> None:
-    """Checked before loading, because libyaml's loader recurses without a limit."""
+    """Check the depth before loading, because libyaml's loader recurses without a limit."""
     depth = 0
     for event in yaml.parse(text, Loader=_CoreSchemaLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -101,10 +101,10 @@ def _check_depth(text: str, name: str) -> None:
 
 
 def resolve_references(config: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:
-    """The configuration with references replaced. Raises `InvalidDocument` if it becomes too large.
+    """Return the configuration with references replaced. Raises `InvalidDocument` if it becomes too large.
 
-    An unresolvable reference is left unchanged. It is reported, unless it is one of a JSON Schema into itself: such a
-    reference matches something in a mapping around it.
+    An unresolvable reference is left unchanged. It is reported unless it refers to a part of its own JSON Schema, which
+    is found in a mapping around it.
     """
 
     nodes = count(1)

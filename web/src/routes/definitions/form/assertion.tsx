@@ -21,7 +21,7 @@ import { GroupError } from "./group_error";
 
 type Props = ControlProps<Extract<Control, { kind: "assertion" }>>;
 
-/** An assertion with the fields of its type, and no others. */
+/** Edits an assertion with the fields of its type, and no others. */
 export function AssertionControl({ control, path, value, label }: Props) {
   const { change } = useForm();
   const assertion: Content = isContent(value) ? value : {};
@@ -37,7 +37,7 @@ export function AssertionControl({ control, path, value, label }: Props) {
     path,
     shown.map((each) => each.name),
   );
-  /** What it had as an assertion of another type. */
+  /** They are the values that it had with other types. */
   const earlier = useRef(new Map<string, Content>());
   const choose = (chosen: string) => {
     earlier.current.set(name, assertion);

@@ -4,11 +4,9 @@ import { type Issue, ownIssues } from "../../../lib/content_fields";
 import type { Dimension } from "../../../lib/level_choice";
 
 interface Form {
-  /** Of a path such as `dimensions.0.name`; undefined removes the field. */
   change: (path: string, value: unknown) => void;
-  /** What the API has refused. */
   issues: readonly Issue[];
-  /** Whether a field has what is in no content, such as JSON that does not parse. */
+  /** It tells whether a field has a value that no content may have, such as JSON that does not parse. */
   report: (path: string, isInvalid: boolean) => void;
 }
 
@@ -18,10 +16,9 @@ export function useForm(): Form {
   return useContext(FormContext);
 }
 
-/** What the rules of a definition choose from. */
 export const DimensionsContext = createContext<readonly Dimension[]>([]);
 
-/** What the API says of a path and of what is inside it, but for the fields that say it themselves. */
+/** Returns the issues of a path and its parts, except those that fields show themselves. */
 export function useIssues(path: string, shown: readonly string[] = []): string | undefined {
   const { issues } = useForm();
   if (issues.length === 0) return undefined;
@@ -34,12 +31,12 @@ export function useIssues(path: string, shown: readonly string[] = []): string |
   );
 }
 
-/** Whether the API says anything of a path or of what is inside it. */
+/** Tells whether a path or its parts have issues. */
 export function useHasIssues(path: string): boolean {
   return useForm().issues.some((each) => each.field === path || each.field.startsWith(`${path}.`));
 }
 
-/** The paths of fields with what is in no content. */
+/** Collects the paths of fields with values that no content may have. */
 export function useReports() {
   const [paths, set] = useState<ReadonlySet<string>>(new Set());
   const report = useCallback((path: string, isInvalid: boolean) => {
@@ -51,7 +48,7 @@ export function useReports() {
   return [paths, report] as const;
 }
 
-/** Goes to the first field that was refused. */
+/** Focuses the first field that was refused. */
 export function useFocusOfErrors(form: RefObject<HTMLFormElement | null>, error: unknown) {
   useEffect(() => {
     if (!(error instanceof ApiError) || error.fields.length === 0) return;

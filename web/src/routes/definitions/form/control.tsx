@@ -9,7 +9,6 @@ import styles from "./form.module.css";
 
 export interface ControlProps<C extends Control = Control> {
   control: C;
-  /** Such as `dimensions.0.name`. */
   path: string;
   value: unknown;
   label: string;
@@ -24,10 +23,9 @@ export const idOf = (path: string): string => `content-${path}`;
 
 export const OFFERS = { dimensions: "offered-dimensions", models: "offered-models" };
 
-/** The component that shows a value by its control. It is a context because controls contain each other. */
+/** The component that shows a value by its control is in a context because controls contain each other. */
 export const ControlContext = createContext<ComponentType<ControlProps>>(() => null);
 
-/** A value inside of that of another control. */
 export function NestedControl(props: ControlProps) {
   const Shown = useContext(ControlContext);
   return <Shown {...props} />;
@@ -43,7 +41,7 @@ interface NumberInputProps {
   change: (value: number | string | undefined) => void;
 }
 
-/** A field for a number. Text that is not a number is passed on unchanged, so that its error can be shown. */
+/** Edits a number. Text that is not a number is passed on unchanged, so that its error can be shown. */
 export function NumberInput({ label, id, note, error, placeholder, value, change }: NumberInputProps) {
   const [typed, type] = useState("");
   const text = numberOf(typed) === value ? typed : value === undefined ? "" : String(value);
@@ -66,7 +64,7 @@ export function NumberInput({ label, id, note, error, placeholder, value, change
   );
 }
 
-/** Parse JSON. The value is undefined for an empty text; the result is null if the text is invalid. */
+/** Parses JSON. The value is undefined for an empty text; the result is null if the text is invalid. */
 function parsed(text: string): { value: unknown } | null {
   if (text.trim() === "") return { value: undefined };
   try {
@@ -120,7 +118,7 @@ export function JsonControl({
   );
 }
 
-/** Controls for the listed fields of an object; `OtherFields` shows the others. */
+/** Shows controls for the listed fields of an object; `OtherFields` shows the others. */
 export function Fields({
   fields,
   path,
@@ -146,7 +144,7 @@ export function Fields({
     ));
 }
 
-/** The fields of an object for which the form has no control, as JSON; renders nothing if there are none. */
+/** Shows the fields of an object without a control as JSON; renders nothing if there are none. */
 export function OtherFields({
   fields,
   path,

@@ -22,7 +22,7 @@ import { ObjectControl } from "./object";
 import { RangeControl } from "./range";
 import { ScoresControl } from "./scores";
 
-/** A value by its control; one that the control cannot show, as JSON. */
+/** Edits a value by its control, or as JSON if the control cannot show it. */
 export const ValueControl = memo(function ValueControl(props: ControlProps) {
   return (
     <ControlContext value={ValueControl}>
@@ -177,7 +177,7 @@ function FlagControl({ path, value, label, note }: Of<"flag">) {
   );
 }
 
-/** One of several forms of a value; going back to an earlier one brings back what it had. */
+/** Edits one of several forms of a value; returning to an earlier form restores its value. */
 function VariantsControl({ control, path, value, label, note, isRequired }: Of<"variants">) {
   const { change } = useForm();
   const { variants } = control;
@@ -189,7 +189,7 @@ function VariantsControl({ control, path, value, label, note, isRequired }: Of<"
   const current = variants[index];
   if (current === undefined) return null;
   const id = `${idOf(path)}-form`;
-  // Of a form without a field of its own, the choice says what is wrong.
+  // For a form without its own field, the choice shows the error.
   const refused = current.control.kind === "hidden" ? error : undefined;
   return (
     <div className={styles.variants}>

@@ -6,7 +6,7 @@ import { FormContext, useForm } from "./context";
 import type { Of } from "./control";
 import { ListControl } from "./list";
 
-/** An object as a list of names with their values. Rows that are incomplete are kept here until they are complete. */
+/** Edits an object as a list of names with their values. Incomplete rows stay here until they are complete. */
 export function EntriesControl({ control, path, value, label, note, isRequired = false }: Of<"entries">) {
   const form = useForm();
   const { change: changeForm, report, issues: refused } = form;

@@ -1,6 +1,6 @@
 import styles from "./form.module.css";
 
-/** What the API says of several fields together; it may have the focus, as the fields of other errors. */
+/** Shows the issue of several fields together; it may have the focus, like fields with errors. */
 export function GroupError({ error }: { error: string | undefined }) {
   if (error === undefined) return null;
   return (

@@ -13,7 +13,7 @@ import { GroupError } from "./group_error";
 
 type Props = ControlProps<Extract<Control, { kind: "list" }>>;
 
-/** Items that are added, removed and moved; the focus follows what was done. */
+/** Edits a list; the focus follows items that are added, removed and moved. */
 export function ListControl({ control, path, value, label, note }: Props) {
   const { change } = useForm();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -160,7 +160,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Keys by which rows keep what was typed into them while they move. */
+/** Returns keys by which rows keep their typed text while they move. */
 function useRows(length: number) {
   const state = useRef({ keys: [] as number[], next: 0, added: new Set<number>() }).current;
   while (state.keys.length < length) state.keys.push(state.next++);
@@ -183,7 +183,7 @@ function useRows(length: number) {
 
 type Does = "up" | "down" | "remove" | "field";
 
-/** The focus, once the rows have changed. */
+/** Sets the focus once the rows have changed. */
 function useLaterFocus(element: { current: HTMLElement | null }) {
   const wanted = useRef<{ row: number; does: Does } | null>(null);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { Fields, idOf, type Of, OtherFields } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 
-/** An object by its fields, with what it has besides. */
+/** Edits an object by its fields, and its other fields. */
 export function ObjectControl(props: Of<"object">) {
   const { control, path, value, label, note } = props;
   const { fields, isFolded = false, mayRestore = false, layout } = control;
@@ -50,7 +50,7 @@ interface FoldedProps {
   children: ReactNode;
 }
 
-/** Open if something is set or was refused; names what is set. */
+/** Opens if something is set or was refused; names the set fields. */
 function Folded({ heading, label, fields, path, value, children }: FoldedProps) {
   const names = isContent(value) ? Object.keys(value) : [];
   const set = names.map((name) => fields.find((each) => each.name === name)?.label.toLowerCase() ?? name);
@@ -74,7 +74,7 @@ interface RestoredProps {
   value: unknown;
 }
 
-/** Fields of null: what others set for them is removed, so that the provider's own default applies. */
+/** Lists fields of null, which remove values of other layers, so that the provider's own default applies. */
 function Restored({ fields, restored, path, value }: RestoredProps) {
   const { change } = useForm();
   const [isOpen, toggle] = useToggle(restored.length > 0);

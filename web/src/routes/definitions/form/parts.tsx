@@ -17,12 +17,11 @@ import { TemplateProblems } from "./template_problems";
 
 interface Props {
   content: Content;
-  /** Of the version that a fork inherits from; null of what is no fork. */
+  /** It is the version that a fork inherits from; null for a definition that is no fork. */
   inherited: Content | null;
   setContent: (change: (content: Content) => Content) => void;
 }
 
-/** A content by its parts. */
 export function Parts({ content, inherited, setContent }: Props) {
   const pattern = patternOf(content);
   const { dimensions } = content;
@@ -50,7 +49,7 @@ export function Parts({ content, inherited, setContent }: Props) {
   );
 }
 
-/** What fields of models and dimensions offer. */
+/** Defines the offers of fields for models and dimensions. */
 export function Offers({ content }: { content: Content }) {
   const models = useQuery(modelsQuery);
   return (
@@ -140,7 +139,7 @@ interface InheritanceProps {
   override: (isOverridden: boolean) => void;
 }
 
-/** Whether a fork inherits the part, and the way to the other. */
+/** Shows whether a fork inherits the part, and changes that. */
 function Inheritance({ part, inherited, isInherited, override }: InheritanceProps) {
   const { change } = useForm();
   const isSet = exactText(inherited.value) !== "";
@@ -151,7 +150,7 @@ function Inheritance({ part, inherited, isInherited, override }: InheritanceProp
   return (
     <p className={styles.inheritance}>
       <span>{isInherited ? (isSet ? "Inherited" : "Inherited: not set") : "Overridden"}</span>
-      {/* One button, which keeps the focus. */}
+      {/* One button keeps the focus. */}
       <button type="button" onClick={toggle}>
         {isInherited ? "Override" : "Inherit"}
         <span className="hidden-text"> {part.label}</span>

@@ -8,7 +8,7 @@ import { GroupError } from "./group_error";
 
 const ENDS = [0, 1] as const;
 
-/** Two numbers, the lower one first; both or none. */
+/** Edits two numbers, the lower one first; both or none. */
 export function RangeControl({ control, path, value, label, note }: Of<"range">) {
   const { change } = useForm();
   const refused = useIssues(path);

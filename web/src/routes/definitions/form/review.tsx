@@ -21,13 +21,12 @@ const LABELS: Readonly<Record<keyof Labels, string>> = {
 interface Props {
   before: { labels: Labels; content: Content };
   after: { labels: Labels; content: Content };
-  /** What the button does. */
   action: string;
   save: () => void;
   close: () => void;
 }
 
-/** What is saved, against what is stored, before it is. */
+/** Compares the content to save with the stored one. */
 export function Review({ before, after, action, save, close }: Props) {
   const changes = [
     ...(Object.keys(LABELS) as (keyof Labels)[])

@@ -7,7 +7,7 @@ import { idOf, JsonControl, type Of } from "./control";
 import styles from "./form.module.css";
 import { GroupError } from "./group_error";
 
-/** Levels of the definition's dimensions, and scores that are no longer any of theirs. */
+/** Edits levels of the definition's dimensions, and scores that no longer belong to any of them. */
 export function ScoresControl(props: Of<"scores">) {
   const { path, value, label, note, isRequired } = props;
   const { change } = useForm();
@@ -30,7 +30,7 @@ export function ScoresControl(props: Of<"scores">) {
     const next = withLevel(value, name, score, isChosen);
     change(path, Object.keys(next).length === 0 && !isRequired ? undefined : next);
     const level = choices.find((each) => each.name === name)?.levels.find((each) => each.score === score);
-    // It is gone, and would take the focus with it.
+    // The element is gone, and would take the focus with it.
     if (level?.label === null) group.current?.focus();
   };
   return (

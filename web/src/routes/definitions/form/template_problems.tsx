@@ -7,15 +7,14 @@ import { idOf } from "./control";
 
 interface Props {
   content: Content;
-  /** Offers to correct them. */
   setContent?: (change: (content: Content) => Content) => void;
 }
 
-/** The placeholders and dimensions of a template that do not fit. */
+/** Shows the placeholders and dimensions of a template that do not fit. */
 export function TemplateProblems({ content, setContent }: Props) {
   const { unknown, unused } = templateProblems(content);
   if (unknown.length + unused.length === 0) return null;
-  /** Then the focus goes to what is to be written next: the button is gone. */
+  /** The focus moves to the next field to write, because the button is gone. */
   const correct = (change: (content: Content) => Content, path: string) => {
     flushSync(() => setContent?.(change));
     document.getElementById(idOf(path))?.focus();
