@@ -14,12 +14,14 @@ PromptId = Annotated[str | None, Field(description="The definition's prompt; nul
 class ColumnFields(ResponseModel):
     target_id: TargetId
     prompt_id: PromptId
-    prompt_label: Annotated[str | None, Field(description="The prompt's name for people; null if it has none")] = None
-    label: Annotated[
-        str | None, Field(description="The target's; of an agent without one, `connector/` and the connector's name")
-    ]
+    prompt_label: str | None = None
+    """The prompt's name for people; null if it has none. Example: Polite"""
+    label: str | None
+    """The target's; of an agent without one, `connector/` and the connector's name. Example: two months"""
     model_id: str
-    connector_id: Annotated[str | None, Field(description="Of an agent under test; null for a model")]
+    """Model as `provider/name`, or `connector/<id>`. Example: openai/gpt-6.1-terra"""
+    connector_id: str | None
+    """Of an agent under test; null for a model."""
 
     @staticmethod
     def fields_of_column(column: Column) -> dict[str, Any]:
@@ -30,13 +32,16 @@ class TargetResponse(ResponseModel):
     """What a run's probes talk to. Exactly one of `model` and `connectorId` is set."""
 
     id: TargetId
+    """Example: sober"""
     label: str | None
+    """Example: sober"""
     model: Annotated[str | None, read_from("called_model")]
     connector_id: str | None
-    agent_name: Annotated[
-        str | None,
-        Field(description="Name of the connector when its run started; null for a model, and outside of runs"),
-    ]
-    params: Annotated[dict[str, Any], Field(description="Its own; they take precedence over the run's")]
-    max_attempts: Annotated[int | None, Field(description="Of one call; null for the run's")]
-    call_timeout_seconds: Annotated[float | None, Field(description="Of one call; null for the run's")]
+    agent_name: str | None
+    """Name of the connector when its run started; null for a model, and outside of runs. Example: Booking agent"""
+    params: dict[str, Any]
+    """Its own; they take precedence over the run's."""
+    max_attempts: int | None
+    """Of one call; null for the run's."""
+    call_timeout_seconds: float | None
+    """Of one call; null for the run's."""

@@ -34,16 +34,24 @@ MAX_ERRORS = 100
 _models_of_defaults: set[type[BaseModel]] = set()
 
 
-class RequestModel(DeferredModel):
-    """Refuses unknown fields with a message that lists the known ones."""
-
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+class _DocumentedModel(DeferredModel):
+    """A model whose schema has the docstrings of its fields as descriptions."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        from cupel_core.contract.field_docs import describe_fields  # only documents need it
+
         for model in _models_of_defaults:  # The document shows their defaults as they write them.
             model.model_rebuild()
-        return handler(core_schema)
+        schema = handler(core_schema)
+        describe_fields(cls, handler.resolve_ref_schema(schema))
+        return schema
+
+
+class RequestModel(_DocumentedModel):
+    """Refuses unknown fields with a message that lists the known ones."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -150,7 +158,7 @@ def _names_in_values(name: str) -> AliasChoices:
     return AliasChoices(name, to_camel(name))
 
 
-class ResponseModel(DeferredModel):
+class ResponseModel(_DocumentedModel):
     """A class `RunResponse` is published as the schema `Run`.
 
     Its fields are read from the attributes of a value that have their names, or from those that `read_from` names; so

@@ -36,15 +36,14 @@ class UpdateConnector(RequestModel):
 
     name: ResourceName | None = None
     type: ConnectorType | None = None
-    base_url: Annotated[
-        Url | None,
-        Field(
-            description="An http(s) URL without query. If it changes (`config.path` included), `headers` must "
-            "be sent again, or null to remove them"
-        ),
-    ] = None
+    """Protocol of the agent."""
+    base_url: Url | None = None
+    """An http(s) URL without query. If it changes (`config.path` included), `headers` must be sent again, or null to
+    remove them."""
     headers: Headers | None = None
+    """Headers of every request; their values are stored as secrets and never returned."""
     config: ConnectorConfig | None = None
+    """Settings of the protocol; see docs/connectors.md."""
 
     _required_fields = field_validator("name", "type", "base_url")(not_null)
 
@@ -70,13 +69,21 @@ class CreateConnector(UpdateConnector):
 
     name: ResourceName
     type: ConnectorType
+    """Protocol of the agent."""
     base_url: Url
 
 
 class ConnectorResponse(NamedResourceResponse):
+    id: str
+    """Example: con_01"""
+    name: str
+    """Example: Support agent"""
     type: Annotated[ConnectorType, read_from("item.type")]
+    """Protocol of the agent."""
     base_url: Annotated[str, read_from("item.base_url")]
+    """Example: https://agent.example.com/v1"""
     config: Annotated[dict[str, Any], read_from("item.config")]
+    """Settings of the protocol; see docs/connectors.md."""
 
 
 class ConnectorPage(ResponseModel):
@@ -85,7 +92,11 @@ class ConnectorPage(ResponseModel):
 
 
 class ConnectorTestResultResponse(ResponseModel):
-    ok: Annotated[bool, Field(description="Whether the agent replied")]
+    ok: bool
+    """Whether the agent replied. Example: true"""
     latency_ms: int
+    """Time to the reply in milliseconds. Example: 620"""
     reply: str | None
-    error: Annotated[str | None, Field(description="Why the agent did not reply")]
+    """What the agent replied; null if it did not. Example: You can return it within 30 days."""
+    error: str | None
+    """Why the agent did not reply."""

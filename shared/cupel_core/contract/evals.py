@@ -46,9 +46,8 @@ class UpdateEval(RequestModel):
     connector_id: Id | None = None
     model: ModelId | None = None
     targets: Targets | None = None
-    params: Annotated[ModelParametersInput, Field(description="Of every target that knows them")] = with_defaults(
-        ModelParametersInput
-    )
+    params: ModelParametersInput = with_defaults(ModelParametersInput)
+    """Of every target that knows them."""
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
@@ -116,13 +115,17 @@ class EvalResponse(ResponseModel):
     """An eval whose only target has no label and no parameters has it as `connectorId` or `model` too."""
 
     id: str
+    """Example: evl_01"""
     name: str
+    """Example: Refunds, nightly"""
     definition_id: str
     scenario_ids: list[str]
+    """Ids of the scenarios. Example: ["scn_01", "scn_02"]"""
     connector_id: str | None
     model: str | None
     targets: list[TargetResponse]
     params: dict[str, Any]
+    """Parameters of the calls to targets; see docs/targets.md."""
     judge_model: Annotated[str | None, read_from("grader_config.judge_model")]
     persona_model: Annotated[str | None, read_from("grader_config.persona_model")]
     embedding_model: Annotated[str | None, read_from("grader_config.embedding_model")]
@@ -149,6 +152,7 @@ class EvaluatorInput(RequestModel):
 
     url: Url
     headers: Headers | None = None
+    """Headers of every request; their values are stored as secrets and never returned."""
 
     def evaluator(self) -> EvaluatorEndpoint:
         has_headers = "headers" in self.model_fields_set
@@ -181,20 +185,25 @@ class UpdateSettings(RequestModel):
     embedding_model: ModelId | None = None
     summarizer_model: Annotated[ModelId | None, Field(description=_SUMMARIZER_MODEL)] = None
     analysis_model: Annotated[ModelId | None, Field(description=_ANALYSIS_MODEL)] = None
-    evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
+    """Example: openai/gpt-6.1-terra"""
+    evaluator: EvaluatorInput | None = None
+    """An external evaluator of transcripts."""
     open_runs_per_owner: Annotated[
         _OpenRuns | None,
         Field(description=f"{_PER_OWNER}; null for {DEFAULT_PER_OWNER}"),
     ] = None
+    """Example: 50"""
     open_runs: Annotated[
         _OpenRuns | None,
         Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
     ] = None
+    """Example: 200"""
     max_scale_run_count: Annotated[ScaleRunCount | None, Field(description=_SCALE_RUN_COUNT)] = None
+    """Example: 100"""
     max_scale_run_concurrency: Annotated[MaxConcurrency | None, Field(description=_SCALE_RUN_CONCURRENCY)] = None
-    budgets: Annotated[
-        UpdateBudgets | None, Field(description="What the workspace may spend; null removes all limits")
-    ] = None
+    """Example: 5"""
+    budgets: UpdateBudgets | None = None
+    """What the workspace may spend; null removes all limits."""
 
     def changes(self) -> SettingsChanges:
         changes: dict[str, Any] = self.model_dump(exclude_unset=True)
@@ -207,7 +216,9 @@ class UpdateSettings(RequestModel):
 
 class EvaluatorResponse(ResponseModel):
     url: str
+    """Address that is called."""
     header_names: HeaderNames
+    """Example: ["Authorization"]"""
 
 
 class SettingsResponse(ResponseModel):
@@ -220,14 +231,21 @@ class SettingsResponse(ResponseModel):
         str | None, Field(description=_SUMMARIZER_MODEL), read_from("grader_config.summarizer_model")
     ]
     analysis_model: Annotated[str | None, Field(description=_ANALYSIS_MODEL)]
+    """Example: openai/gpt-6.1-terra"""
     evaluator: EvaluatorResponse | None
+    """External evaluator that scores answers over HTTP; null for none."""
     open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER), read_from("open_runs.owner_limit")]
+    """Example: 50"""
     open_runs: Annotated[int, Field(description=_IN_ALL), read_from("open_runs.workspace_limit")]
+    """Example: 200"""
     max_scale_run_count: Annotated[int | None, Field(description=_SCALE_RUN_COUNT), read_from("scale_runs.count")]
+    """Example: 100"""
     max_scale_run_concurrency: Annotated[
         int | None, Field(description=_SCALE_RUN_CONCURRENCY), read_from("scale_runs.concurrency")
     ]
-    budgets: Annotated[BudgetLimitsResponse, Field(description="What the workspace may spend per day and month")]
+    """Example: 5"""
+    budgets: BudgetLimitsResponse
+    """What the workspace may spend per day and month."""
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> "SettingsResponse":

@@ -24,21 +24,16 @@ class UpdatePersona(RequestModel):
 
     name: ResourceName | None = None
     description: Description | None = None
-    system_prompt: Annotated[
-        SystemPrompt | None, Field(description="System prompt of the model that simulates this user")
-    ] = None
-    headers: Annotated[
-        Headers | None,
-        Field(description="Headers added to each request made for this persona to a connector in `connectorUrls`"),
-    ] = None
-    connector_urls: Annotated[
-        list[Url] | None,
-        Field(
-            max_length=MAX_CONNECTOR_URLS,
-            description="The `baseUrl` of each connector that may get the headers; required with `headers`. A new one "
-            "requires the headers again",
-        ),
-    ] = None
+    system_prompt: SystemPrompt | None = None
+    """System prompt of the model that simulates this user."""
+    headers: Headers | None = None
+    """Headers added to each request made for this persona to a connector in `connectorUrls`."""
+    connector_urls: Annotated[list[Url] | None, Field(max_length=MAX_CONNECTOR_URLS)] = None
+    """The `baseUrl` of each connector that may get the headers; required with `headers`. A new one requires the headers
+    again.
+
+    Example: ["https://agent.example.com/v1"]
+    """
 
     _required_fields = field_validator("name")(not_null)
 
@@ -66,11 +61,15 @@ class CreatePersona(UpdatePersona):
 
 
 class PersonaResponse(NamedResourceResponse):
+    id: str
+    """Example: per_01"""
+    name: str
+    """Example: Impatient customer"""
     description: Annotated[str | None, read_from("item.description")]
     system_prompt: Annotated[str | None, read_from("item.system_prompt")]
-    connector_urls: Annotated[
-        list[str], Field(description="Where the headers may be sent"), read_from("item.connector_urls")
-    ]
+    """System prompt of the simulated user."""
+    connector_urls: Annotated[list[str], read_from("item.connector_urls")]
+    """Where the headers may be sent. Example: ["https://agent.example.com/v1"]"""
 
 
 class PersonaPage(ResponseModel):

@@ -20,33 +20,33 @@ class ProbeOrder(StrEnum):
 
 
 class FailedCallResponse(ResponseModel):
-    attempts: Annotated[
-        int, Field(description="Attempts of the call that have failed so far, over all workers"), read_from("number")
-    ]
+    attempts: Annotated[int, read_from("number")]
+    """Attempts of the call that have failed so far, over all workers."""
     code: ProbeErrorCode
-    message: Annotated[str, Field(description="Of the last of them")]
+    message: str
+    """Of the last of them."""
 
 
 class ProbeDetailResponse(ProbeResponse):
     eval_id: Annotated[str | None, read_from("run.eval_id")]
-    execution_id: Annotated[
-        int | None,
-        Field(description="Sequence number of the eval run within the workspace"),
-        read_from("run.execution_id"),
-    ]
+    execution_id: Annotated[int | None, read_from("run.execution_id")]
+    """Sequence number of the eval run within the workspace. Example: 17"""
     messages: Annotated[list[MessageResponse], Field(description=f"{MESSAGES_DESCRIPTION}, as far as it is known")]
+    """Example: [{"role": "user", "content": "I want my money back."}, {"role": "assistant", "content": "You can return
+    it within 30 days."}]"""
     simulated_user_prompt: SimulatedUserPrompt
-    output: Annotated[
-        dict[str, Any] | None,
-        Field(
-            description="The last answer that is the JSON object that was requested and satisfies its schema, or what "
-            "an agent returned besides its message"
-        ),
-    ]
-    repeated_calls: Annotated[
-        list[FailedCallResponse],
-        Field(description="Of a running probe: calls that have no answer yet, and are attempted again"),
-    ]
+    """Example: You are an impatient customer."""
+    output: dict[str, Any] | None
+    """The last answer that is the JSON object that was requested and satisfies its schema, or what an agent returned
+    besides its message.
+
+    Example: {"answer": "You can return it within 30 days."}
+    """
+    repeated_calls: list[FailedCallResponse]
+    """Of a running probe: calls that have no answer yet, and are attempted again.
+
+    Example: [{"attempts": 1, "code": "timeout", "message": "no response within 120 s"}]
+    """
 
     @classmethod
     def fields_of(cls, view: ProbeView) -> dict[str, Any]:
@@ -66,7 +66,9 @@ class ProbeDetailPage(ResponseModel):
 
 class ProbeResultInput(RequestModel):
     success: Flag
+    """Whether it passed."""
     score: Annotated[float | None, Field(ge=0, le=1)] = None
+    """From 0 to 1; null for none."""
     reason: Annotated[str | None, Field(max_length=5_000)] = None
 
 
@@ -78,6 +80,7 @@ class CorrectProbe(RequestModel):
     )
 
     result: ProbeResultInput | None
+    """Whether it passed, with score and reason; null if nothing was judged."""
 
     def correction(self) -> TranscriptResult | None:
         if self.result is None:

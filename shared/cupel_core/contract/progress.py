@@ -50,63 +50,59 @@ class DelayResponse(ResponseModel):
     them down, every other reason stops them."""
 
     reason: DelayReason
-    provider: Annotated[
-        str | None, Field(description="Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`")
-    ]
-    model: Annotated[
-        str | None, Field(description="The model that is suspended: the target, or one that grades or simulates users")
-    ]
-    until: Annotated[Time | None, Field(description="When calls may start again; null if someone has to act")]
-    message: Annotated[str | None, Field(description="Why, in the provider's words")]
-    limit: Annotated[
-        int | None,
-        Field(
-            description="Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those "
-            "that runs may make at present, for a `chat_reservation` those of the account; for a `run_limit` the run's "
-            "`maxConcurrency`, if that many conversations are in progress"
-        ),
-    ]
-    learned_limit: Annotated[int | None, Field(description="Parallel requests that the provider currently sustains")]
-    budget: Annotated[
-        BudgetScope | None,
-        Field(
-            description="Of a `budget`: the one of which too little is left for the next call, because the rest is "
-            "reserved for other calls: the run's, or the workspace's for a day or month"
-        ),
-    ]
-    taken_slots: Annotated[
-        int | None,
-        Field(
-            description="Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a "
-            "higher priority make or could make at once. Of a `chat_reservation`: how many are reserved for chats"
-        ),
-    ]
-    stagger_ms: Annotated[
-        list[int] | None, Field(description="Of a `run_limit`: the run's `staggerMs`, the gap between two starts")
-    ]
+    provider: str | None
+    """Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`."""
+    model: str | None
+    """The model that is suspended: the target, or one that grades or simulates users."""
+    until: Time | None
+    """When calls may start again; null if someone has to act. Example: 2026-11-20T10:00:00Z"""
+    message: str | None
+    """Why, in the provider's words."""
+    limit: int | None
+    """Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make
+    at present, for a `chat_reservation` those of the account; for a `run_limit` the run's `maxConcurrency`, if that
+    many conversations are in progress.
+
+    Example: 20
+    """
+    learned_limit: int | None
+    """Parallel requests that the provider currently sustains. Example: 8"""
+    budget: BudgetScope | None
+    """Of a `budget`: the one of which too little is left for the next call, because the rest is reserved for other
+    calls: the run's, or the workspace's for a day or month."""
+    taken_slots: int | None
+    """Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make
+    or could make at once. Of a `chat_reservation`: how many are reserved for chats.
+
+    Example: 16
+    """
+    stagger_ms: list[int] | None
+    """Of a `run_limit`: the run's `staggerMs`, the gap between two starts."""
 
 
 class TargetResultsResponse(ResponseModel):
     """Results of completed probes that were read: of all while there are at most 500, divided by the number of
     targets; then of a random sample of that size or up to half of it, spread over everything that completed."""
 
-    probes: Annotated[int, Field(description="Number of completed probes that were read"), read_from("completed")]
-    is_complete: Annotated[bool, Field(description="Whether these are all, so that the figures are exact")]
-    judged: Annotated[int, Field(description="Those of them that passed or failed")]
-    pass_rate: Annotated[float | None, Field(description="Share of the judged ones that passed; null if none is")]
-    decided: Annotated[int, Field(description="Those of them with a decision from 1 to 5")]
-    mean_decision: Annotated[float | None, Field(description="Mean of these decisions; null if there is none")]
-    estimated_tokens: Annotated[
-        int,
-        Field(
-            description="Tokens of the target's calls: those of the probes that were read, times the share they are of "
-            "all completed ones"
-        ),
-    ]
-    unscored_reasons: Annotated[
-        list[UnscoredReasonResponse],
-        Field(description="Why those that were read were not scored, the most frequent first"),
-    ]
+    probes: Annotated[int, read_from("completed")]
+    """Number of completed probes that were read."""
+    is_complete: bool
+    """Whether these are all, so that the figures are exact."""
+    judged: int
+    """Those of them that passed or failed."""
+    pass_rate: float | None
+    """Share of the judged ones that passed; null if none is. Example: 0.9"""
+    decided: int
+    """Those of them with a decision from 1 to 5. Example: 58"""
+    mean_decision: float | None
+    """Mean of these decisions; null if there is none. Example: 3.8"""
+    estimated_tokens: int
+    """Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones.
+
+    Example: 0
+    """
+    unscored_reasons: list[UnscoredReasonResponse]
+    """Why those that were read were not scored, the most frequent first."""
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
@@ -121,9 +117,12 @@ class TargetResultsResponse(ResponseModel):
 
 class ErrorCauseResponse(ResponseModel):
     code: ProbeErrorCode
-    count: Annotated[int, Field(description="Of the errored probes that were read")]
-    message: Annotated[str, Field(description="Of the latest of them")]
+    count: int
+    """Of the errored probes that were read."""
+    message: str
+    """Of the latest of them."""
     retry_helps: RetryHelps
+    """Example: true"""
 
     @classmethod
     def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
@@ -133,9 +132,12 @@ class ErrorCauseResponse(ResponseModel):
 class TargetErrorsResponse(ResponseModel):
     """Why probes are errored, of those that were read: at least the latest 100, divided by the number of targets."""
 
-    probes: Annotated[int, Field(description="Number of errored probes that were read")]
-    is_complete: Annotated[bool, Field(description="Whether these are all, so that the counts are exact")]
-    causes: Annotated[list[ErrorCauseResponse], Field(description="The most frequent first")]
+    probes: int
+    """Number of errored probes that were read."""
+    is_complete: bool
+    """Whether these are all, so that the counts are exact."""
+    causes: list[ErrorCauseResponse]
+    """The most frequent first."""
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetErrorsResponse":
@@ -151,10 +153,14 @@ class SlowCallsResponse(ResponseModel):
     """Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up
     to 10 of each slice, every 16 s or so."""
 
-    calls: Annotated[int, Field(description="How many were reported")]
-    attempt: Annotated[int, Field(description="Number of the attempt, of the call with the most attempts")]
-    max_attempts: Annotated[int, Field(description="How many that call may have")]
-    seconds: Annotated[float, Field(description="How long this attempt has taken so far")]
+    calls: int
+    """How many were reported."""
+    attempt: int
+    """Number of the attempt, of the call with the most attempts. Example: 2"""
+    max_attempts: int
+    """How many that call may have."""
+    seconds: float
+    """How long this attempt has taken so far. Example: 57.0"""
 
     @classmethod
     def find(cls, calls: Sequence[SlowCall], now: float) -> "SlowCallsResponse | None":
@@ -166,23 +172,28 @@ class SlowCallsResponse(ResponseModel):
 
 
 class TargetProgressResponse(ColumnFields):
-    target: Annotated[str, Field(description="The same as `targetId`"), read_from("column.target.id")]
+    target: Annotated[str, read_from("column.target.id")]
+    """The same as `targetId`. Example: sober"""
     total: Annotated[Total, read_from("counts.total")]
     completed: Annotated[Completed, read_from("counts.completed")]
     errored: Annotated[Errored, read_from("counts.errored")]
     running: Annotated[Running, read_from("counts.running")]
+    """Example: 0"""
     rate_per_second: Annotated[Rate, read_from("rate")]
+    """Example: 4.5"""
     eta_seconds: Eta
-    cost_usd: Annotated[
-        CostUsd, Field(description="Spent on its probes with an outcome, judging included; null if a price is unknown")
-    ]
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+    """Example: 40.0"""
+    cost_usd: CostUsd
+    """Spent on its probes with an outcome, judging included; null if a price is unknown."""
+    priced_usd: float
+    """The part of it whose price is known, in USD."""
     results: TargetResultsResponse
+    """Result of each assertion."""
     errors: TargetErrorsResponse
-    delays: Annotated[list[DelayResponse], Field(description="What holds it up; empty if nothing does")]
-    slow_calls: Annotated[
-        SlowCallsResponse | None, Field(description="Calls in flight that are repeats or take long; null without any")
-    ] = None
+    delays: list[DelayResponse]
+    """What holds it up; empty if nothing does."""
+    slow_calls: SlowCallsResponse | None = None
+    """Calls in flight that are repeats or take long; null without any."""
 
     @classmethod
     def of(cls, view: ColumnProgressView, cost: Cost, now: datetime) -> "TargetProgressResponse":
@@ -202,16 +213,21 @@ class DetailedProgressResponse(ResponseModel):
 
     run_id: Annotated[str, read_from("id")]
     status: RunStatus
-    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
-    pause_cause: Annotated[PauseCauseResponse | None, Field(description="What must be repaired if Cupel paused it")]
+    pause_reason: PauseReason | None
+    """Who or what paused the run."""
+    pause_cause: PauseCauseResponse | None
+    """What must be repaired if Cupel paused it."""
     exhausted_budget: ExhaustedBudget
-    read_at: Annotated[Time, Field(description="When these figures were read")]
+    read_at: Time
+    """When these figures were read. Example: 2026-11-20T09:34:10Z"""
     total: Annotated[Total, read_from("plan.total")]
     completed: Completed
     errored: Errored
     running: Running
+    """Example: 0"""
     spend: RunSpendResponse
-    targets: Annotated[list[TargetProgressResponse], Field(description="By target, then by prompt")]
+    targets: list[TargetProgressResponse]
+    """By target, then by prompt."""
 
     @classmethod
     def of(cls, view: RunProgressView) -> "DetailedProgressResponse":

@@ -27,43 +27,33 @@ class RedriveDeadLetters(RequestModel):
 
     provider: ProviderName = None
     message_ids: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=100)]] | None,
-        Field(min_length=1, max_length=200, description="Only these messages; all if omitted"),
+        list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(min_length=1, max_length=200)
     ] = None
+    """Only these messages; all if omitted."""
 
 
 class ProviderQueueResponse(ResponseModel):
     """This workspace's work with one provider."""
 
     provider: str
-    pending: Annotated[
-        int,
-        Field(description="Probes without an outcome, in the oldest 50 of the runs that have not ended nor are paused"),
-    ]
-    granted: Annotated[
-        int, Field(description="Parallel requests that the workers may make together"), read_from("account.granted")
-    ]
-    dead_letters: Annotated[
-        int, Field(description="Messages that failed too often, whose probes are recorded as errored; at most 10,000")
-    ]
-    paused: Annotated[
-        bool,
-        Field(description="Whether this workspace has paused its work with the provider"),
-        read_from("account.paused"),
-    ]
+    pending: int
+    """Probes without an outcome, in the oldest 50 of the runs that have not ended nor are paused. Example: 120"""
+    granted: Annotated[int, read_from("account.granted")]
+    """Parallel requests that the workers may make together. Example: 8"""
+    dead_letters: int
+    """Messages that failed too often, whose probes are recorded as errored; at most 10,000. Example: 0"""
+    paused: Annotated[bool, read_from("account.paused")]
+    """Whether this workspace has paused its work with the provider. Example: false"""
     throttled_until: Annotated[Time | None, read_from("account.blocked_until")]
-    limit: Annotated[
-        int | None,
-        Field(description="Maximum parallel requests; null until a worker has reported"),
-        read_from("account.limit"),
-    ]
-    learned_limit: Annotated[
-        int | None,
-        Field(description="Lower limit that the provider currently sustains, if it is below `limit`"),
-        read_from("account.learned_limit"),
-    ]
+    """Until when the provider refuses calls; null if it does not. Example: 2026-11-20T10:00:00Z"""
+    limit: Annotated[int | None, read_from("account.limit")]
+    """Maximum parallel requests; null until a worker has reported. Example: 20"""
+    learned_limit: Annotated[int | None, read_from("account.learned_limit")]
+    """Lower limit that the provider currently sustains, if it is below `limit`. Example: 8"""
     workers: Annotated[int, read_from("account.workers")]
+    """Workers that share the provider's limits now. Example: 2"""
     suspended_models: Annotated[list[SuspendedModelResponse], read_from("account.suspended_models")]
+    """Models that are not called for now, because their calls keep failing."""
 
 
 class ProviderQueuePage(ResponseModel):
@@ -73,12 +63,16 @@ class ProviderQueuePage(ResponseModel):
 
 class DeadLetterResponse(ResponseModel):
     message_id: str
+    """Id of the queue message. Example: 5f0c6c0e-3d5b-4f0e-9d0a-0f5f6f7b8c9d"""
     provider: str
     priority: Priority
-    received_count: Annotated[int, Field(description="Number of times it was received"), read_from("receive_count")]
+    received_count: Annotated[int, read_from("receive_count")]
+    """Number of times it was received. Example: 5"""
     run_id: str
-    indexes: Annotated[list[int], Field(description="Indexes of the probes it contains")]
+    indexes: list[int]
+    """Indexes of the probes it contains. Example: [0, 1, 2]"""
     cause: str
+    """Why the message failed. Example: ValidationError: indexes is missing"""
 
 
 class DeadLetterPage(ResponseModel):
@@ -89,15 +83,17 @@ class DeadLetterPage(ResponseModel):
 class RedriveResultResponse(ResponseModel):
     """All requested messages have been removed from the dead-letter queue."""
 
-    sent: Annotated[int, Field(description="Messages sent again because their probes had no outcome")]
-    dropped: Annotated[int, Field(description="Messages discarded because nothing was left to do")]
-    runs_to_retry: Annotated[
-        list[str],
-        Field(description="Ids of runs with errored probes from these messages; retry them with POST /runs/{id}/retry"),
-    ]
-    unknown_message_ids: Annotated[
-        list[str], Field(description="Those of the requested `messageIds` that no dead letter has; they change nothing")
-    ]
+    sent: int
+    """Messages sent again because their probes had no outcome. Example: 2"""
+    dropped: int
+    """Messages discarded because nothing was left to do. Example: 0"""
+    runs_to_retry: list[str]
+    """Ids of runs with errored probes from these messages; retry them with POST /runs/{id}/retry.
+
+    Example: ["run_01k1f0aa"]
+    """
+    unknown_message_ids: list[str]
+    """Those of the requested `messageIds` that no dead letter has; they change nothing. Example: []"""
 
     @classmethod
     def of(cls, result: RedriveResult) -> "RedriveResultResponse":

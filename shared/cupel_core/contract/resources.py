@@ -10,5 +10,6 @@ class NamedResourceResponse(ResponseModel):
     id: Annotated[str, read_from("item.id")]
     name: Annotated[str, read_from("item.name")]
     header_names: HeaderNames
+    """Example: ["Authorization"]"""
     created_at: Time
     updated_at: Time

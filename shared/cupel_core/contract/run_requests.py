@@ -64,10 +64,10 @@ GRADER_FIELDS = (
 class CallOptions(RequestModel):
     """How the targets are called."""
 
-    temperature: Annotated[Temperature | None, Field(description="Short for `params.temperature`")] = None
-    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = with_defaults(
-        ModelParametersInput
-    )
+    temperature: Temperature | None = None
+    """Short for `params.temperature`."""
+    params: Parameters = with_defaults(ModelParametersInput)
+    """Parameters of every target that knows them."""
     max_attempts: MaxAttempts | None = None
     retry_delay_seconds: RetryDelay | None = None
     call_timeout_seconds: CallTimeout | None = None
@@ -87,10 +87,10 @@ class CallOptions(RequestModel):
 class ProfileChoice(RequestModel):
     """The operation profile through which every turn of the probes goes."""
 
-    profile_id: Annotated[Id | None, Field(description="An operation profile; see docs/pipeline.md")] = None
-    profile_version: Annotated[
-        int | None, Field(strict=True, ge=1, description="Version of the profile; defaults to the newest")
-    ] = None
+    profile_id: Id | None = None
+    """An operation profile; see docs/pipeline.md."""
+    profile_version: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Version of the profile; defaults to the newest."""
 
     @model_validator(mode="after")
     def _has_profile_of_version(self) -> Self:
@@ -106,19 +106,17 @@ class RunConfigInput(CallOptions, ProfileChoice):
     max_turns: Count100 | None = None
     max_concurrency: MaxConcurrency | None = None
     stagger_ms: StaggerMs | None = None
-    judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
-    persona_model: Annotated[
-        ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
-    ] = None
-    embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
-    evaluator_url: Annotated[
-        CompleteUrl | None,
-        Field(description="http(s) URL, without credentials, of the evaluator called for each transcript"),
-    ] = None
+    judge_model: ModelId | None = None
+    """Model that judges criteria and assertions."""
+    persona_model: ModelId | None = None
+    """Model that simulates the user; defaults to the judge model."""
+    embedding_model: ModelId | None = None
+    """Model for assertions of type `similar`."""
+    evaluator_url: CompleteUrl | None = None
+    """http(s) URL, without credentials, of the evaluator called for each transcript."""
 
-    summarizer_model: Annotated[
-        ModelId | None, Field(description="Model that writes the summaries of the run's reports; null for the judge")
-    ] = None
+    summarizer_model: ModelId | None = None
+    """Model that writes the summaries of the run's reports; null for the judge."""
     judge_max_output_tokens: OutputTokens | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -156,17 +154,18 @@ class CreateRun(LabelFields, BudgetFields):
     )
 
     definition_id: Id
-    definition_version: Annotated[
-        int | None, Field(strict=True, ge=1, description="Version of the definition; defaults to the latest")
-    ] = None
+    definition_version: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Version of the definition; defaults to the latest."""
     models: Models | None = None
     targets: Targets | None = None
     sample_percentage: Percentage = RunSpec.sample_percentage
-    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
+    sample_seed: Seed | None = None
+    """Seed of the sample; chosen at random if omitted."""
     priority: Priority = RunSettings.priority
     experiment_id: ExperimentId = None
     repeats: Repeats = RunSettings.repeats
     report: WritesReport = RunSettings.report
+    """Example: true"""
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
@@ -205,6 +204,7 @@ class CreateEvalRun(EvalRunFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
     report: WritesReport = RunSettings.report
+    """Example: true"""
 
 
 class EstimateEvalRun(CreateEvalRun):
@@ -226,9 +226,12 @@ class CreatePlaygroundRun(EvalRunFields):
     scenario_id: Id
     connector_id: Id | None = None
     model: ModelId | None = None
-    target: Annotated[TargetInput | None, Field(description="A target with parameters")] = None
-    persona_id: Annotated[Id | None, Field(description="Persona; a generic user if omitted")] = None
-    definition_id: Annotated[Id | None, Field(description="Required only if a fork shares the scenario")] = None
+    target: TargetInput | None = None
+    """A target with parameters."""
+    persona_id: Id | None = None
+    """Persona; a generic user if omitted."""
+    definition_id: Id | None = None
+    """Required only if a fork shares the scenario."""
 
     @model_validator(mode="after")
     def _has_one_target(self) -> "CreatePlaygroundRun":
@@ -254,6 +257,7 @@ class RerunRun(LabelFields, BudgetFields):
     repeats: Repeats | None = None
     experiment_id: ExperimentId = None
     report: WritesReport | None = None
+    """Example: true"""
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
@@ -279,11 +283,10 @@ class EstimateRetry(RequestModel):
 
     model_config = example({"model": "openai/gpt-6.1-terra"})
 
-    model: Annotated[
-        TargetName | None,
-        Field(description="Retry only probes of the target with this id, or of this model"),
-    ] = None
-    probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+    model: TargetName | None = None
+    """Retry only probes of the target with this id, or of this model."""
+    probe_index: Annotated[int | None, Field(strict=True, ge=0)] = None
+    """Retry only this probe."""
 
 
 class RetryRun(EstimateRetry):
@@ -293,7 +296,8 @@ class RetryRun(EstimateRetry):
 class EstimateExpansion(RequestModel):
     model_config = example({"samplePercentage": 50})
 
-    sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+    sample_percentage: Percentage
+    """Must be higher than the run's."""
 
 
 class ExpandRun(EstimateExpansion):
@@ -302,11 +306,11 @@ class ExpandRun(EstimateExpansion):
 
 class RunStartedResponse(ResponseModel):
     run: RunResponse
-    job_count: Annotated[int, Field(description="Number of probes of the run")]
-    estimate: Annotated[
-        EstimateResponse | None,
-        Field(description="What it is expected to cost; null only if the request is repeated after the run was erased"),
-    ]
+    """The run, as it was at its start."""
+    job_count: int
+    """Number of probes of the run."""
+    estimate: EstimateResponse | None
+    """What it is expected to cost; null only if the request is repeated after the run was erased."""
 
     @classmethod
     def of(cls, run: Run, job_count: int, estimate: RunEstimate | None, price_list: str) -> "RunStartedResponse":

@@ -58,6 +58,7 @@ class CreateSchedule(RequestModel):
     expression: Expression
     timezone: Annotated[TimeZone, Field(description=_ZONE)] = "UTC"
     run: ScheduledRunInput | None = None
+    """The run to start; either this or `evalRun`."""
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag = True
 
@@ -81,6 +82,7 @@ class UpdateSchedule(RequestModel):
     expression: Expression | None = None
     timezone: Annotated[TimeZone | None, Field(description=_ZONE)] = None
     run: ScheduledRunInput | None = None
+    """The run to start; either this or `evalRun`."""
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag | None = None
 
@@ -100,21 +102,27 @@ class ScheduledRunConfigResponse(ResponseModel):
     """Of grading models and evaluator, null means none, and a missing field is taken from the eval or the workspace at
     the time of firing."""
 
-    temperature: Annotated[float | None, Field(description="That of `params`")]
+    temperature: float | None
+    """That of `params`."""
     params: dict[str, Any]
+    """Parameters of the calls to targets; see docs/targets.md."""
     max_attempts: int | None
     retry_delay_seconds: float | None
+    """Longest wait before the second attempt of a call; null for the default."""
     call_timeout_seconds: float | None
+    """Timeout of one call to a target; null for the default."""
     max_turns: int | None
     max_concurrency: int | None
     stagger_ms: list[int] | None
     profile_id: str | None
     profile_version: int | None
+    """Version of the profile; null without one."""
     judge_model: str | None = None
     persona_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None
     summarizer_model: str | None = None
+    """Model that writes the summaries of reports, as `provider/name`; null for the judge."""
     judge_max_output_tokens: int | None = None
 
     @classmethod
@@ -147,14 +155,19 @@ ScheduledMetadata = dict[str, MetadataValue]
 
 class ScheduledRunResponse(ResponseModel):
     definition_id: str
-    definition_version: Annotated[int | None, Field(description="Null for the latest at each firing")]
+    definition_version: int | None
+    """Null for the latest at each firing."""
     name: ScheduledName
+    """Example: Nightly refunds"""
     tags: ScheduledTags
     metadata: ScheduledMetadata
-    models: Annotated[list[str], Field(description="The models of its targets, each once")]
+    models: list[str]
+    """The models of its targets, each once."""
     targets: list[TargetResponse]
     sample_percentage: int
-    sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
+    """Example: 10"""
+    sample_seed: int | None
+    """Null to choose a new random seed at each firing. Example: 17"""
     priority: Priority
     experiment_id: str | None
     repeats: int
@@ -162,6 +175,7 @@ class ScheduledRunResponse(ResponseModel):
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
     report: ScheduledReport
+    """Example: false"""
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -176,6 +190,7 @@ class ScheduledRunResponse(ResponseModel):
 class ScheduledEvalRunResponse(ResponseModel):
     eval_id: str
     name: ScheduledName
+    """Example: Nightly refunds"""
     tags: ScheduledTags
     metadata: ScheduledMetadata
     priority: Priority
@@ -185,6 +200,7 @@ class ScheduledEvalRunResponse(ResponseModel):
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
     report: ScheduledReport
+    """Example: false"""
     config: ScheduledRunConfigResponse
 
     @classmethod
@@ -198,24 +214,32 @@ def _labels_and_config(spec: StartSpec) -> dict[str, Any]:
 
 class ScheduleFiringResponse(ResponseModel):
     scheduled_time: Time
+    """The time it was scheduled for. Example: 2026-11-20T03:00:00Z"""
     fired_at: Time
+    """When it fired. Example: 2026-11-20T03:00:01Z"""
     run_id: str | None
-    error: Annotated[str | None, Field(description="Why the firing started no run")]
+    error: str | None
+    """Why the firing started no run."""
 
 
 class ScheduleResponse(ResponseModel):
     id: str
+    """Example: sch_01"""
     name: str
+    """Example: Nightly refunds"""
     expression: Annotated[str, read_from("timing.expression")]
+    """When it fires, as `at(…)`, `rate(…)` or `cron(…)`. Example: cron(0 3 * * ? *)"""
     timezone: Annotated[str, read_from("timing.timezone")]
-    run: Annotated[ScheduledRunResponse | None, Field(description="Null if it runs an eval")]
+    """IANA time zone of the expression."""
+    run: ScheduledRunResponse | None
+    """Null if it runs an eval."""
     eval_run: ScheduledEvalRunResponse | None
+    """The eval to run, with its options."""
     enabled: bool
-    status: Annotated[
-        ScheduleStatus,
-        Field(description="PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired"),
-    ]
-    firings: Annotated[list[ScheduleFiringResponse], Field(description="Most recent firings, newest first")]
+    status: ScheduleStatus
+    """PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired."""
+    firings: list[ScheduleFiringResponse]
+    """Most recent firings, newest first."""
     created_at: Time
     updated_at: Time
 

@@ -16,36 +16,35 @@ _NO_MESSAGES: Mapping[int, str] = {}
 class UnscoredCauseResponse(ResponseModel):
     """The cause of a missing result."""
 
-    code: Annotated[UnscoredCode, Field(description="What kept the check from a result, such as `judge_reply`")]
-    model: Annotated[str | None, Field(description="The judge or embedding model; null if none was to be called")]
-    provider_code: Annotated[str | None, Field(description="The error code of the failed call, of `judge_failed`")]
+    code: UnscoredCode
+    """What kept the check from a result, such as `judge_reply`. Example: judge_failed"""
+    model: str | None
+    """The judge or embedding model; null if none was to be called. Example: openai/gpt-6.1-terra"""
+    provider_code: str | None
+    """The error code of the failed call, of `judge_failed`. Example: auth"""
 
 
 class UnscoredReasonResponse(ResponseModel):
     """Why completed probes were not scored."""
 
-    code: Annotated[
-        UnscoredCode,
-        Field(description="What kept the check from a result, such as `judge_reply`: the judge gave no usable reply"),
-        read_from("cause.code"),
-    ]
-    model: Annotated[
-        str | None,
-        Field(description="The judge or embedding model; null if the cause is no call of a model"),
-        read_from("cause.model"),
-    ]
-    provider_code: Annotated[
-        str | None,
-        Field(description="The error code of the failed call; only of `judge_failed`"),
-        read_from("cause.provider_code"),
-    ]
-    count: Annotated[int, Field(description="Completed probes that were not scored for this reason")]
-    probe_index: Annotated[int, Field(description="The index of the first of them")]
-    example: Annotated[
-        str | None,
-        Field(description="The error of its check; null if it was deleted, or is not among those that are read"),
-        read_from("message"),
-    ]
+    code: Annotated[UnscoredCode, read_from("cause.code")]
+    """What kept the check from a result, such as `judge_reply`: the judge gave no usable reply.
+
+    Example: judge_failed
+    """
+    model: Annotated[str | None, read_from("cause.model")]
+    """The judge or embedding model; null if the cause is no call of a model. Example: openai/gpt-6.1-terra"""
+    provider_code: Annotated[str | None, read_from("cause.provider_code")]
+    """The error code of the failed call; only of `judge_failed`. Example: auth"""
+    count: int
+    """Completed probes that were not scored for this reason. Example: 3"""
+    probe_index: int
+    """The index of the first of them."""
+    example: Annotated[str | None, read_from("message")]
+    """The error of its check; null if it was deleted, or is not among those that are read.
+
+    Example: the judge openai/gpt-6.1-terra: auth: Incorrect API key provided
+    """
 
     @classmethod
     def list_of(
