@@ -13,9 +13,8 @@ from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
-from cupel_core.domain.analysis.dimensions import DimensionAnalysis
-from cupel_core.domain.analysis.extrapolation import GroupExtrapolation
 from cupel_core.domain.analysis.insights import insights
+from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
@@ -177,17 +176,10 @@ class ColumnAnalysisResponse(ColumnFields):
 
     @classmethod
     def of(cls, found: ColumnAnalysis, column: Column) -> Self:
-        return cls(
+        return cls.from_value(
+            found,
             **cls.fields_of_column(column),
             name=column.name,
-            estimate=GroupEstimateResponse.model_validate(found.estimate),
-            extrapolated=extrapolated_response(found.extrapolated),
-            unscored=found.unscored,
-            operations=OperatingFiguresResponse.model_validate(found.operations),
-            win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
-            consistency=found.consistency,
-            is_outlier=found.is_outlier,
-            outlier_cause=found.outlier_cause,
             unscored_reasons=UnscoredReasonResponse.list_of(found.causes),
         )
 
@@ -275,10 +267,6 @@ class DimensionAnalysisResponse(ResponseModel):
     overall: Annotated[DimensionFiguresResponse, Field(description="Of all targets together")]
     columns: Annotated[list[DimensionFiguresResponse], Field(description="By target, then by prompt")]
 
-    @classmethod
-    def of(cls, found: DimensionAnalysis) -> Self:
-        return cls.model_validate(found)
-
 
 class ContestedScenarioResponse(ResponseModel):
     """A scenario that the targets answer differently."""
@@ -325,10 +313,6 @@ class InsightResponse(ResponseModel):
     facts: Annotated[dict[str, Any], Field(description="The figures that it rests on")]
 
 
-def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolationResponse | None:
-    return None if found is None else GroupExtrapolationResponse.model_validate(found)
-
-
 class RunSampleResponse(ResponseModel):
     """Which part of the definition's scenarios the run has."""
 
@@ -360,20 +344,13 @@ class AnalysisFigures(ResponseModel):
 
     @classmethod
     def of(cls, found: BasicAnalysis, columns: Sequence[Column]) -> Self:
-        names = tuple(column.name for column in columns)
-        return cls(
-            metric=found.metric,
+        return cls.from_value(
+            found,
             scenario_count=len(found.scenarios),
-            sample=RunSampleResponse.model_validate(found.sample),
-            overall=GroupEstimateResponse.model_validate(found.overall),
-            overall_extrapolated=extrapolated_response(found.overall_extrapolated),
             columns=list(map(ColumnAnalysisResponse.of, found.columns, columns)),
-            agreement=AgreementResponse.model_validate(found.agreement) if found.agreement else None,
-            dimensions=list(map(DimensionAnalysisResponse.of, found.dimensions)),
             contested=[_contested(found, each) for each in found.contested],
             variability=_variability(found),
-            insights=[InsightResponse.model_validate(each) for each in insights(found, names)],
-            cautions=[AnalysisCautionResponse.model_validate(each) for each in found.cautions],
+            insights=insights(found, tuple(column.name for column in columns)),
         )
 
     def to_json(self) -> bytes:
@@ -391,17 +368,15 @@ def _variability(found: BasicAnalysis) -> VariabilityResponse | None:
 
 
 def _contested(found: BasicAnalysis, each: ContestedScenario) -> ContestedScenarioResponse:
-    row = found.scenarios[each.scenario]
-    return ContestedScenarioResponse(
-        scenario_id=row.id, scenario_name=row.name, variance=each.variance, range=each.range, noise=each.noise
-    )
+    return ContestedScenarioResponse.from_value(each, **scenario_fields(found.scenarios[each.scenario]))
 
 
 def _variable(found: BasicAnalysis, each: VariableScenario) -> VariableScenarioResponse:
-    row = found.scenarios[each.scenario]
-    return VariableScenarioResponse(
-        scenario_id=row.id, scenario_name=row.name, column=each.column, variance=each.variance
-    )
+    return VariableScenarioResponse.from_value(each, **scenario_fields(found.scenarios[each.scenario]))
+
+
+def scenario_fields(scenario: ScenarioRow) -> dict[str, str]:
+    return {"scenario_id": scenario.id, "scenario_name": scenario.name}
 
 
 class AnalyzeRun(RequestModel):
@@ -452,22 +427,9 @@ class AnalysisSummaryResponse(ResponseModel):
         str | None, Field(description="Job that computes it, in the response that says so; null otherwise")
     ] = None
 
-    @staticmethod
-    def fields_of(record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> dict[str, Any]:
-        return {
-            "id": record.id,
-            "run_id": record.run_id,
-            "kind": record.kind,
-            "rescore_id": record.rescore_id,
-            "status": record.status,
-            "algorithm_version": record.algorithm_version,
-            "inputs_hash": record.inputs_hash,
-            "created_at": record.created_at,
-            "is_current": is_current,
-            "is_stale": reason is not None,
-            "stale_reason": reason,
-            "failure": record.failure and FailureResponse.from_value(record.failure),
-        }
+    @classmethod
+    def of(cls, record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> Self:
+        return cls.from_value(record, is_current=is_current, is_stale=reason is not None, stale_reason=reason)
 
 
 class AnalysisPage(ResponseModel):

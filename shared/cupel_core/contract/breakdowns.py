@@ -43,18 +43,11 @@ class CaseGroupResponse(ResponseModel):
 
     @classmethod
     def of(cls, group: GroupFigures, columns: Sequence[Column]) -> Self:
-        return cls(
-            value=group.value,
-            scenarios=group.scenarios,
-            columns=[
-                GroupColumnResponse(
-                    **GroupColumnResponse.fields_of_column(column),
-                    name=column.name,
-                    estimate=GroupEstimateResponse.model_validate(estimate),
-                )
-                for column, estimate in zip(columns, group.columns, strict=True)
-            ],
-        )
+        found = [
+            GroupColumnResponse.from_value(column, estimate=estimate)
+            for column, estimate in zip(columns, group.columns, strict=True)
+        ]
+        return cls.from_value(group, columns=found)
 
 
 class CrossedFiguresResponse(ColumnFields):
@@ -70,12 +63,7 @@ class CrossedFiguresResponse(ColumnFields):
 
     @classmethod
     def of_column(cls, figures: CrossedFigures, column: Column) -> Self:
-        return cls(
-            **cls.fields_of_column(column),
-            name=column.name,
-            pass_rate_interval95=list(figures.pass_rate) if figures.pass_rate else None,
-            decision_interval95=list(figures.decision) if figures.decision else None,
-        )
+        return cls.from_value(column, pass_rate_interval95=figures.pass_rate, decision_interval95=figures.decision)
 
 
 class BreakdownResponse(ResponseModel):
@@ -102,11 +90,9 @@ class BreakdownResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: Breakdown, rescore_id: str | None) -> Self:
-        return cls(
-            run_id=found.run_id,
+        return cls.from_value(
+            found,
             rescore_id=rescore_id,
-            by=found.by,
-            fields=[GroupableFieldResponse(name=field.name, values=field.values) for field in found.fields],
             groups=[CaseGroupResponse.of(group, found.columns) for group in found.groups],
             for_personas=[
                 CrossedFiguresResponse.of_column(figures, column)

@@ -5,11 +5,10 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from cupel_core.contract.chats import MessageText
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_exactly_with
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from, require_exactly_with
 from cupel_core.contract.fields import Id, ModelId
 from cupel_core.contract.results import SpendResponse
-from cupel_core.domain.chats.drafts import Feed, TextPiece
-from cupel_core.domain.chats.sessions import ProfileSession
+from cupel_core.domain.chats.drafts import Feed
 from cupel_core.domain.chats.turns import (
     DEFAULT_DEADLINE_MS,
     MAX_DEADLINE_MS,
@@ -20,7 +19,6 @@ from cupel_core.domain.chats.turns import (
     TurnEvent,
     TurnEventType,
     TurnPhase,
-    TurnPrompt,
     TurnStatus,
 )
 from cupel_core.domain.codec import decode
@@ -81,35 +79,31 @@ class TurnProfileResponse(ResponseModel):
 
 class TurnFailureResponse(ResponseModel):
     operation_id: Annotated[str | None, Field(description="The required operation that was not done")]
-    error_code: Annotated[str, Field(description="Kind of error; see docs/pipeline.md")]
-    error_message: str
+    error_code: Annotated[str, Field(description="Kind of error; see docs/pipeline.md"), read_from("code")]
+    error_message: Annotated[str, read_from("message")]
 
 
 class TurnSummaryResponse(ResponseModel):
     id: str
     chat_id: str
-    branch_id: str
-    exchange_id: str
-    user_message_id: str
-    trigger: Trigger
-    initiator: Annotated[str, Field(description="The id of the token that asked for it")]
-    client_request_id: str | None
-    profile: TurnProfileResponse | None
-    model: str
+    branch_id: Annotated[str, read_from("head.branch_id")]
+    exchange_id: Annotated[str, read_from("head.exchange_id")]
+    user_message_id: Annotated[str, read_from("head.user_message_id")]
+    trigger: Annotated[Trigger, read_from("head.trigger")]
+    initiator: Annotated[str, Field(description="The id of the token that asked for it"), read_from("head.initiator")]
+    client_request_id: Annotated[str | None, read_from("head.client_request_id")]
+    profile: Annotated[TurnProfileResponse | None, read_from("head.profile")]
+    model: Annotated[str, read_from("head.settings.model")]
     status: TurnStatus
     phase: TurnPhase
     failed_type: FailedType | None
-    failed_details: TurnFailureResponse | None
+    failed_details: Annotated[TurnFailureResponse | None, read_from("failure")]
     abort_reason: AbortReason | None
-    created_at: Time
+    created_at: Annotated[Time, read_from("head.created_at")]
     started_at: Time | None
     finished_at: Time | None
-    deadline_at: Time
+    deadline_at: Annotated[Time, read_from("head.deadline_at")]
     duration_ms: Annotated[int | None, Field(description="From its acceptance to its end")]
-
-    @classmethod
-    def of(cls, chat_id: str, turn: ChatTurn) -> "TurnSummaryResponse":
-        return cls(**_summary(chat_id, turn))
 
 
 class ArtifactVersionResponse(ResponseModel):
@@ -147,15 +141,16 @@ class TurnResponse(TurnSummaryResponse):
     @classmethod
     def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
         result = turn.result or {}
-        spend, artifacts = result.get("operationsSpend"), result.get("artifacts")
-        return cls(
-            **_summary(chat_id, turn),
+        spend = result.get("operationsSpend")
+        return cls.from_value(
+            turn,
+            chat_id=chat_id,
             left_out=result.get("leftOut", []),
             operations=result.get("operations", []),
             main=result.get("main", {}),
             commits=result.get("commits", []),
-            artifacts=TurnArtifactsResponse.model_validate(artifacts) if artifacts else None,
-            operations_spend=SpendResponse.of(decode(Spend, spend)) if spend else None,
+            artifacts=result.get("artifacts") or None,
+            operations_spend=decode(Spend, spend) if spend else None,
             uncertain_usd=result.get("uncertainUsd"),
         )
 
@@ -178,21 +173,13 @@ class TurnPromptResponse(ResponseModel):
     hash: Annotated[str, Field(description="SHA-256; equal for equal prompts")]
     messages: list[PromptMessageResponse]
 
-    @classmethod
-    def of(cls, prompt: TurnPrompt) -> "TurnPromptResponse":
-        messages = [
-            PromptMessageResponse(role=each["role"], content=each["content"], operation_id=each.get("operationId"))
-            for each in prompt.messages
-        ]
-        return cls(hash=prompt.hash, messages=messages)
-
 
 class TurnEventResponse(ResponseModel):
     """Events are numbered from 1 without gaps: a reader drops what it has, and sorts by `seq`."""
 
     seq: int
     type: TurnEventType
-    ts: Time
+    ts: Annotated[Time, read_from("at")]
     turn_id: str
     chat_id: str
     branch_id: str
@@ -203,19 +190,7 @@ class TurnEventResponse(ResponseModel):
 
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, event: TurnEvent) -> "TurnEventResponse":
-        head = turn.head
-        return cls(
-            seq=event.seq,
-            type=event.type,
-            ts=event.at,
-            turn_id=head.id,
-            chat_id=chat_id,
-            branch_id=head.branch_id,
-            exchange_id=head.exchange_id,
-            user_message_id=head.user_message_id,
-            trigger=head.trigger,
-            data=dict(event.data),
-        )
+        return cls.from_value(turn.head, **event._asdict(), turn_id=turn.id, chat_id=chat_id)
 
 
 class TurnTextResponse(ResponseModel):
@@ -226,15 +201,13 @@ class TurnTextResponse(ResponseModel):
     offset: Annotated[int, Field(description="Characters of this attempt before it")]
     text: Annotated[str, Field(description="What was written")]
 
-    @classmethod
-    def of(cls, piece: TextPiece) -> "TurnTextResponse":
-        return cls(attempt=piece.attempt, offset=piece.offset, text=piece.text)
-
 
 class TurnEventList(ResponseModel):
     items: list[TurnEventResponse]
     text: Annotated[
-        TurnTextResponse | None, Field(description="What the main call has written since; null once the turn is over")
+        TurnTextResponse | None,
+        Field(description="What the main call has written since; null once the turn is over"),
+        read_from("delta"),
     ]
     status: TurnStatus
     phase: TurnPhase
@@ -242,9 +215,9 @@ class TurnEventList(ResponseModel):
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, feed: Feed) -> "TurnEventList":
         """While some text is left, the turn is not over for its reader."""
-        return cls(
+        return cls.from_value(
+            feed,
             items=[TurnEventResponse.of(chat_id, turn, event) for event in (*feed.events, *feed.later)],
-            text=TurnTextResponse.of(feed.delta) if feed.delta else None,
             status=turn.status if feed.is_all else TurnStatus.RUNNING,
             phase=turn.phase if feed.is_all else TurnPhase.MAIN_LLM,
         )
@@ -264,22 +237,13 @@ class BranchArtifactResponse(ResponseModel):
     turn_id: Annotated[str, Field(description="The turn that has written the value")]
     position: Annotated[int, Field(description="Of that turn's exchange")]
     history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
-    updated_at: Annotated[Time, Field(description="When the turn began that has written the value")]
+    updated_at: Annotated[
+        Time, Field(description="When the turn began that has written the value"), read_from("written_at")
+    ]
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
-        return cls.model_validate(
-            {
-                **artifact.writer,
-                "tag": tag,
-                "value": artifact.value,
-                "version": artifact.version,
-                "turn_id": artifact.turn_id,
-                "position": artifact.position,
-                "history": artifact.history,
-                "updated_at": artifact.written_at,
-            }
-        )
+        return cls.from_value(artifact, tag=tag, **artifact.writer)
 
 
 class BranchArtifactList(ResponseModel):
@@ -289,49 +253,8 @@ class BranchArtifactList(ResponseModel):
 class BranchSessionResponse(ResponseModel):
     id: Annotated[str, Field(description="Another one after a reset: of the branch's session, or of the profile's")]
     profile_id: str
-    session_id: Annotated[str, Field(description="That of the profile")]
+    session_id: Annotated[str, Field(description="That of the profile"), read_from("profile_session_id")]
     created_at: Annotated[
         Time | None, Field(description="When the turn began that stored its first artifact; null without one")
     ]
     tags: Annotated[list[str], Field(description="Of the artifacts that later turns begin with")]
-
-    @classmethod
-    def of(cls, session: ProfileSession) -> "BranchSessionResponse":
-        return cls(
-            id=session.id,
-            profile_id=session.profile_id,
-            session_id=session.profile_session_id,
-            created_at=session.created_at,
-            tags=list(session.artifacts),
-        )
-
-
-def _summary(chat_id: str, turn: ChatTurn) -> dict[str, Any]:
-    head, failure = turn.head, turn.failure
-    ended = turn.finished_at
-    return {
-        "id": head.id,
-        "chat_id": chat_id,
-        "branch_id": head.branch_id,
-        "exchange_id": head.exchange_id,
-        "user_message_id": head.user_message_id,
-        "trigger": head.trigger,
-        "initiator": head.initiator,
-        "client_request_id": head.client_request_id,
-        "profile": TurnProfileResponse(**head.profile._asdict()) if head.profile else None,
-        "model": head.settings.model,
-        "status": turn.status,
-        "phase": turn.phase,
-        "failed_type": failure.type if failure else None,
-        "failed_details": TurnFailureResponse(
-            operation_id=failure.operation_id, error_code=failure.code, error_message=failure.message
-        )
-        if failure
-        else None,
-        "abort_reason": turn.abort_reason,
-        "created_at": head.created_at,
-        "started_at": turn.started_at,
-        "finished_at": ended,
-        "deadline_at": head.deadline_at,
-        "duration_ms": round((ended - head.created_at).total_seconds() * 1000) if ended else None,
-    }

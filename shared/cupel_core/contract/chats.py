@@ -1,21 +1,16 @@
 """Chats, their branches, and the exchanges in them."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one, with_defaults
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from, require_one, with_defaults
 from cupel_core.contract.fields import Flag, Id, Label, ModelId, not_blank, not_null
 from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters, target_of
 from cupel_core.contract.results import TokenUsageResponse
 from cupel_core.contract.run_labels import Metadata, RunName
-from cupel_core.domain.chats.branches import ChatBranch, MessageSide
-from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
-from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
-from cupel_core.domain.codec import decode
-from cupel_core.domain.conversations.model_request import Usage
-from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH
+from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, VariantKind, VariantStatus
 from cupel_core.domain.text.json_limits import json_limit_error
 
 _NOT_OF_CHATS = ("tools", "toolChoice", "maxToolRounds", "toolConnectorId")
@@ -77,17 +72,6 @@ class ChatTargetResponse(ResponseModel):
     max_attempts: int | None
     call_timeout_seconds: float | None
 
-    @classmethod
-    def of(cls, target: Mapping[str, Any]) -> "ChatTargetResponse":
-        model = str(target["model"])
-        return cls(
-            model=model,
-            connector_id=Target(model).connector_id,
-            params=ModelParametersInput.model_validate(target.get("params", {})),
-            max_attempts=target.get("maxAttempts"),
-            call_timeout_seconds=target.get("callTimeoutSeconds"),
-        )
-
 
 class _ChatFields(RequestModel):
     title: RunName | None = None
@@ -130,39 +114,19 @@ class UpdateChat(_ChatFields):
 
 class ChatResponse(ResponseModel):
     id: str
-    title: str | None
+    title: Annotated[str | None, read_from("settings.title")]
     opening: Annotated[str | None, Field(description="The beginning of its first message; null before it")]
-    target: ChatTargetResponse
-    system: str | None
-    profile_id: str | None
-    history_limit: int
-    metadata: dict[str, Any]
+    target: Annotated[ChatTargetResponse, read_from("settings.parsed_target")]
+    system: Annotated[str | None, read_from("settings.system")]
+    profile_id: Annotated[str | None, read_from("settings.profile_id")]
+    history_limit: Annotated[int, read_from("settings.history_limit")]
+    metadata: Annotated[dict[str, Any], read_from("settings.metadata")]
     active_branch_id: str
     branch_count: int
     created_by: Annotated[str, Field(description="The id of the token that created it")]
     created_at: Time
     updated_at: Time
     expires_at: Annotated[Time | None, Field(description="When it is erased unless it is used before; null if never")]
-
-    @classmethod
-    def of(cls, chat: Chat) -> "ChatResponse":
-        settings = chat.settings
-        return cls(
-            id=chat.id,
-            title=settings.title,
-            opening=chat.opening,
-            target=ChatTargetResponse.of(settings.target),
-            system=settings.system,
-            profile_id=settings.profile_id,
-            history_limit=settings.history_limit,
-            metadata=dict(settings.metadata),
-            active_branch_id=chat.active_branch_id,
-            branch_count=chat.branch_count,
-            created_by=chat.created_by,
-            created_at=chat.created_at,
-            updated_at=chat.updated_at,
-            expires_at=chat.expires_at,
-        )
 
 
 class ChatPage(ResponseModel):
@@ -198,25 +162,14 @@ class UpdateBranch(RequestModel):
 class BranchResponse(ResponseModel):
     id: str
     name: str
-    parent_branch_id: str | None
+    parent_branch_id: Annotated[str | None, read_from("parent_id")]
     forked_after: Annotated[str | None, Field(description="The last exchange that it has in common with its parent")]
     length: Annotated[int, Field(description="In exchanges")]
     revision: Annotated[int, Field(description="Changes with every change of the branch")]
-    open_turn_id: Annotated[str | None, Field(description="The turn in progress; no other is possible then")]
+    open_turn_id: Annotated[
+        str | None, Field(description="The turn in progress; no other is possible then"), read_from("open_turn")
+    ]
     created_at: Time
-
-    @classmethod
-    def of(cls, branch: ChatBranch) -> "BranchResponse":
-        return cls(
-            id=branch.id,
-            name=branch.name,
-            parent_branch_id=branch.parent_id,
-            forked_after=branch.forked_after,
-            length=branch.length,
-            revision=branch.revision,
-            open_turn_id=branch.open_turn,
-            created_at=branch.created_at,
-        )
 
 
 class BranchPage(ResponseModel):
@@ -257,10 +210,6 @@ class VariantResponse(ResponseModel):
     annotations: Annotated[list[Any], Field(description="What operations have stored beside it")]
     created_at: Time
 
-    @classmethod
-    def of(cls, variant: Variant) -> "VariantResponse":
-        return cls(**_variant_fields(variant))
-
 
 class VariantPage(ResponseModel):
     items: list[VariantResponse]
@@ -270,7 +219,7 @@ class VariantPage(ResponseModel):
 class ChatMessageResponse(VariantResponse):
     """A message as a branch has it: its selected variant."""
 
-    id: str
+    id: Annotated[str, read_from("message_id")]
     role: Annotated[str, Field(description="`user` or `assistant`")]
     variant_count: int
     hidden: bool
@@ -278,14 +227,8 @@ class ChatMessageResponse(VariantResponse):
 
     @classmethod
     def of_shown(cls, message: ShownMessage) -> "ChatMessageResponse":
-        variant = message.variant
-        return cls(
-            **_variant_fields(variant),
-            id=variant.message_id,
-            role="user" if variant.side is MessageSide.USER else "assistant",
-            variant_count=message.variant_count,
-            hidden=message.hidden,
-            deleted=message.deleted,
+        return cls.from_value(
+            message.variant, variant_count=message.variant_count, hidden=message.hidden, deleted=message.deleted
         )
 
 
@@ -301,34 +244,13 @@ class ExchangeResponse(ResponseModel):
     @classmethod
     def of(cls, exchange: ShownExchange) -> "ExchangeResponse":
         user, answer = exchange.user, exchange.answer
-        return cls(
-            id=exchange.id,
-            position=exchange.position,
+        return cls.from_value(
+            exchange,
             user=ChatMessageResponse.of_shown(user) if user is not None else None,
             answer=ChatMessageResponse.of_shown(answer) if answer is not None else None,
-            turn_id=exchange.turn_id,
         )
 
 
 class ExchangePage(ResponseModel):
     items: list[ExchangeResponse]
     next_cursor: str | None
-
-
-def _variant_fields(variant: Variant) -> dict[str, Any]:
-    details = variant.details
-    usage = details.get("usage")
-    return {
-        "number": variant.number,
-        "kind": variant.kind,
-        "content": variant.content,
-        "status": variant.status,
-        "based_on": variant.based_on,
-        "branch_id": variant.branch_id,
-        "turn_id": variant.turn_id,
-        "model_id": details.get("modelId"),
-        "usage": TokenUsageResponse.of(decode(Usage, usage)) if usage else None,
-        "cost_usd": details.get("costUsd"),
-        "annotations": details.get("annotations", []),
-        "created_at": variant.created_at,
-    }

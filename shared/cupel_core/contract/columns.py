@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.runs.plan import Column
-from cupel_core.domain.runs.targets import Target
 
 TargetId = Annotated[str, Field(description="The target's label, or its model if it has none")]
 PromptId = Annotated[str | None, Field(description="The definition's prompt; null if the definition has none")]
@@ -24,15 +23,7 @@ class ColumnFields(ResponseModel):
 
     @staticmethod
     def fields_of_column(column: Column) -> dict[str, Any]:
-        target = column.target
-        return {
-            "target_id": target.id,
-            "prompt_id": column.prompt_id,
-            "prompt_label": column.prompt_label,
-            "label": target.shown_label,
-            "model_id": target.model,
-            "connector_id": target.connector_id,
-        }
+        return {name: getattr(column, name) for name in ColumnFields.model_fields}
 
 
 class TargetResponse(ResponseModel):
@@ -40,7 +31,7 @@ class TargetResponse(ResponseModel):
 
     id: TargetId
     label: str | None
-    model: str | None
+    model: Annotated[str | None, read_from("called_model")]
     connector_id: str | None
     agent_name: Annotated[
         str | None,
@@ -49,16 +40,3 @@ class TargetResponse(ResponseModel):
     params: Annotated[dict[str, Any], Field(description="Its own; they take precedence over the run's")]
     max_attempts: Annotated[int | None, Field(description="Of one call; null for the run's")]
     call_timeout_seconds: Annotated[float | None, Field(description="Of one call; null for the run's")]
-
-    @classmethod
-    def of(cls, target: Target) -> "TargetResponse":
-        return cls(
-            id=target.id,
-            label=target.label,
-            model=None if target.connector_id else target.model,
-            connector_id=target.connector_id,
-            agent_name=target.agent_name,
-            params=dict(target.params),
-            max_attempts=target.max_attempts,
-            call_timeout_seconds=target.call_timeout_seconds,
-        )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
@@ -13,7 +13,6 @@ from cupel_core.domain.analysis.comparison_requests import (
     MAX_ALPHA,
     MIN_ALPHA,
     ComparisonOptions,
-    ComparisonRecord,
     ComparisonSpec,
     SideSpec,
 )
@@ -140,12 +139,6 @@ class ComparisonSideResponse(ResponseModel):
     targets: Annotated[list[str], Field(description="Ids or models of targets; all if empty")]
     prompts: Annotated[list[str], Field(description="Ids of prompts; all if empty")]
     rescore_id: Annotated[str | None, Field(description="Rescore whose results count; null for the run's own")]
-
-    @classmethod
-    def of(cls, side: SideSpec) -> "ComparisonSideResponse":
-        return cls(
-            run_id=side.run_id, targets=list(side.targets), prompts=list(side.prompts), rescore_id=side.rescore_id
-        )
 
 
 class ComparedColumnResponse(ColumnFields):
@@ -341,33 +334,14 @@ class ComparisonFiguresResponse(ResponseModel):
 class ComparisonSummaryResponse(ResponseModel):
     id: str
     status: JobStatus
-    baseline: ComparisonSideResponse
-    comparison: ComparisonSideResponse
-    experiment_id: str | None
+    baseline: Annotated[ComparisonSideResponse, read_from("spec.baseline")]
+    comparison: Annotated[ComparisonSideResponse, read_from("spec.comparison")]
+    experiment_id: Annotated[str | None, read_from("spec.experiment_id")]
     verdict: Annotated[ComparisonVerdict | None, Field(description="Of all pairs together; null until it is completed")]
     sentence: Annotated[str | None, Field(description="The verdict in words")]
     failure: FailureResponse | None
     created_at: Time
     completed_at: Time | None
-
-    @staticmethod
-    def fields_of(comparison: ComparisonRecord) -> dict[str, Any]:
-        return {
-            "id": comparison.id,
-            "status": comparison.status,
-            "baseline": ComparisonSideResponse.of(comparison.spec.baseline),
-            "comparison": ComparisonSideResponse.of(comparison.spec.comparison),
-            "experiment_id": comparison.spec.experiment_id,
-            "verdict": comparison.verdict,
-            "sentence": comparison.sentence,
-            "failure": FailureResponse.from_value(comparison.failure) if comparison.failure else None,
-            "created_at": comparison.created_at,
-            "completed_at": comparison.completed_at,
-        }
-
-    @classmethod
-    def summary(cls, comparison: ComparisonRecord) -> "ComparisonSummaryResponse":
-        return cls(**cls.fields_of(comparison))
 
 
 class ComparisonPage(ResponseModel):
@@ -381,17 +355,6 @@ class RunComparisonResponse(ComparisonSummaryResponse):
         bool, Field(description="Whether a run has other results by now; comparing again gives another comparison")
     ]
     figures: Annotated[ComparisonFiguresResponse | None, Field(description="Null until it is completed")]
-
-    @classmethod
-    def of(
-        cls, comparison: ComparisonRecord, figures: dict[str, Any] | None, *, is_stale: bool
-    ) -> "RunComparisonResponse":
-        return cls(
-            **cls.fields_of(comparison),
-            job_id=comparison.job_id,
-            is_stale=is_stale,
-            figures=ComparisonFiguresResponse.model_validate(figures) if figures else None,
-        )
 
 
 class ScenarioChangeResponse(ResponseModel):

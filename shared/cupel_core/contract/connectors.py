@@ -5,12 +5,11 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, Field, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import JsonObject, ResourceName, Url, not_null
 from cupel_core.contract.headers import Headers, header_values
-from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
-from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorFields, ConnectorType
-from cupel_core.domain.resources.named_resource import NamedResource
+from cupel_core.contract.resources import NamedResourceResponse
+from cupel_core.domain.resources.connectors import ConnectorFields, ConnectorType
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -75,21 +74,9 @@ class CreateConnector(UpdateConnector):
 
 
 class ConnectorResponse(NamedResourceResponse):
-    type: ConnectorType
-    base_url: str
-    config: dict[str, Any]
-
-    @classmethod
-    def of(cls, stored: NamedResource[Connector]) -> "ConnectorResponse":
-        connector = stored.item
-        return cls(
-            id=connector.id,
-            name=connector.name,
-            type=connector.type,
-            base_url=connector.base_url,
-            config=dict(connector.config),
-            **named_resource_fields(stored),
-        )
+    type: Annotated[ConnectorType, read_from("item.type")]
+    base_url: Annotated[str, read_from("item.base_url")]
+    config: Annotated[dict[str, Any], read_from("item.config")]
 
 
 class ConnectorPage(ResponseModel):
@@ -102,7 +89,3 @@ class ConnectorTestResultResponse(ResponseModel):
     latency_ms: int
     reply: str | None
     error: Annotated[str | None, Field(description="Why the agent did not reply")]
-
-    @classmethod
-    def of(cls, result: ConnectionTestResult) -> "ConnectorTestResultResponse":
-        return cls(ok=result.ok, latency_ms=result.latency_ms, reply=result.reply, error=result.error)

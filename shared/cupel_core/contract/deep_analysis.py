@@ -108,32 +108,19 @@ class DeepAnalysisFigures(ResponseModel):
 
     @classmethod
     def of(cls, found: DeepAnalysis, columns: Sequence[Column], narrative: Narrative) -> Self:
-        rows = found.scenarios
-        return cls(
-            metric=found.metric,
+        rows, components, outliers = found.scenarios, found.components, found.outlier_scenarios
+        return cls.from_value(
+            found,
             scenario_count=len(rows),
-            columns=[DeepAnalysisColumn(**ColumnFields.fields_of_column(each), name=each.name) for each in columns],
-            components=PrincipalComponentsResponse.of(found.components, rows) if found.components else None,
-            outlier_targets=_validated(OutlierTargetsResponse, found.outlier_targets),
-            outlier_scenarios=OutlierScenariosResponse.of(found.outlier_scenarios, rows)
-            if found.outlier_scenarios
-            else None,
-            design=_validated(DesignCheckResponse, found.design),
-            effects=_validated(DimensionEffectsResponse, found.effects),
-            interactions=_validated(DimensionInteractionsResponse, found.interactions),
-            variance=_validated(VarianceSharesResponse, found.variance),
-            unavailable=[UnavailablePartResponse.model_validate(each) for each in found.unavailable],
-            cautions=[DeepCautionResponse.model_validate(each) for each in found.cautions],
-            narrative=NarrativeResponse.model_validate(narrative),
+            columns=columns,
+            components=PrincipalComponentsResponse.of(components, rows) if components else None,
+            outlier_scenarios=OutlierScenariosResponse.of(outliers, rows) if outliers else None,
+            narrative=narrative,
         )
 
     def to_json(self) -> bytes:
         """Return the document as it is stored."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
-
-
-def _validated[M: ResponseModel](model: type[M], found: object) -> M | None:
-    return None if found is None else model.model_validate(found)
 
 
 class DeepAnalysisResponse(AnalysisSummaryResponse):

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import ColumnNumber
+from cupel_core.contract.analysis import ColumnNumber, scenario_fields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 from cupel_core.domain.analysis.deep import Component, Components, OutlierIndicator, OutlierScenarios
@@ -39,16 +39,11 @@ class PrincipalComponentResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: Component, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            explained_share=found.explained_share,
-            chance_share=found.chance_share,
-            is_above_chance=found.is_above_chance,
-            coordinates=list(found.coordinates),
-            loadings=[
-                ScenarioLoadingResponse(**_named(scenarios[each.scenario]), value=each.value) for each in found.loadings
-            ],
-            dimensions=[LoadingCorrelationResponse.model_validate(each) for each in found.dimensions],
-        )
+        loadings = [
+            ScenarioLoadingResponse.from_value(each, **scenario_fields(scenarios[each.scenario]))
+            for each in found.loadings
+        ]
+        return cls.from_value(found, loadings=loadings)
 
 
 class PrincipalComponentsResponse(ResponseModel):
@@ -62,13 +57,8 @@ class PrincipalComponentsResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: Components, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            columns=list(found.columns),
-            scenarios=found.scenarios,
-            imputed_share=found.imputed_share,
-            above_chance=found.above_chance,
-            components=[PrincipalComponentResponse.of(each, scenarios) for each in found.components],
-        )
+        components = [PrincipalComponentResponse.of(each, scenarios) for each in found.components]
+        return cls.from_value(found, components=components)
 
 
 class TargetOutlyingnessResponse(ResponseModel):
@@ -113,14 +103,8 @@ class OutlierScenariosResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: OutlierScenarios, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            columns=list(found.columns),
-            scenarios=[
-                OutlyingScenarioResponse(**_named(scenarios[each.scenario]), score=each.score, means=list(each.means))
-                for each in found.scenarios
-            ],
-        )
-
-
-def _named(scenario: ScenarioRow) -> dict[str, str]:
-    return {"scenario_id": scenario.id, "scenario_name": scenario.name}
+        outlying = [
+            OutlyingScenarioResponse.from_value(each, **scenario_fields(scenarios[each.scenario]))
+            for each in found.scenarios
+        ]
+        return cls.from_value(found, scenarios=outlying)

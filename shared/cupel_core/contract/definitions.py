@@ -13,7 +13,7 @@ from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.conversations.conversation import FailureCriteriaMode
-from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
+from cupel_core.domain.definitions.definitions import ContentIssue, Definition, Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenario_files import ImportFormat
@@ -134,7 +134,7 @@ class WarningResponse(ResponseModel):
 
     @classmethod
     def of(cls, warning: ContentIssue) -> "WarningResponse":
-        return cls(field=f"content.{warning.field}".rstrip("."), message=warning.message)
+        return cls.from_value(warning, field=f"content.{warning.field}".rstrip("."))
 
 
 class DefinitionSummaryResponse(ResponseModel):
@@ -149,10 +149,6 @@ class DefinitionSummaryResponse(ResponseModel):
     created_at: Time
     updated_at: Time
 
-    @classmethod
-    def of(cls, head: DefinitionHead) -> "DefinitionSummaryResponse":
-        return cls(**_head_fields(head))
-
 
 class DefinitionResponse(DefinitionSummaryResponse):
     content: DefinitionContent
@@ -161,9 +157,10 @@ class DefinitionResponse(DefinitionSummaryResponse):
 
     @classmethod
     def of_definition(cls, definition: Definition) -> "DefinitionResponse":
-        return cls(
-            **{**_head_fields(definition.head), "version": definition.version},
-            content=DefinitionContent.model_validate(definition.content.to_json()),
+        return cls.from_value(
+            definition.head,
+            version=definition.version,
+            content=definition.content.to_json(),
             scenario_count=definition.scenario_count,
             warnings=[WarningResponse.of(warning) for warning in definition.warnings],
         )
@@ -172,21 +169,6 @@ class DefinitionResponse(DefinitionSummaryResponse):
 class DefinitionPage(ResponseModel):
     items: list[DefinitionSummaryResponse]
     next_cursor: str | None
-
-
-def _head_fields(head: DefinitionHead) -> dict[str, Any]:
-    return {
-        "id": head.id,
-        "name": head.name,
-        "folder": head.folder,
-        "tags": list(head.tags),
-        "version": head.version,
-        "version_label": head.version_label,
-        "parent_id": head.parent and head.parent.definition_id,
-        "parent_version": head.parent and head.parent.number,
-        "created_at": head.created_at,
-        "updated_at": head.updated_at,
-    }
 
 
 class CreateScenarios(RequestModel):
@@ -339,19 +321,5 @@ class ScenarioGenerationResponse(ResponseModel):
     def of(cls, view: GenerationView) -> "ScenarioGenerationResponse":
         generation, account = view
         max_usd = generation.max_budget_usd
-        return cls(
-            id=generation.id,
-            definition_id=generation.definition_id,
-            definition_version=generation.definition_version,
-            mode=generation.mode,
-            options=generation.options,
-            seed=generation.seed,
-            model=generation.model,
-            replace=generation.replace,
-            status=generation.status,
-            progress=GenerationProgressResponse(total=generation.total, completed=generation.completed),
-            error=generation.error,
-            created_at=generation.created_at,
-            updated_at=generation.updated_at,
-            budget=None if max_usd is None else GenerationBudgetResponse.of(max_usd, account),
-        )
+        budget = None if max_usd is None else GenerationBudgetResponse.from_value(account, max_budget_usd=max_usd)
+        return cls.from_value(generation, progress=generation, budget=budget)

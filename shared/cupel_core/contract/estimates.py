@@ -2,41 +2,28 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cupel_core.contract.columns import TargetId
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee, confirmable_usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.file_tokens import FileBasis
-from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
+from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
 
-_DIGITS = 6
+_Rounded = Annotated[float, AfterValidator(lambda figure: round(figure, 6))]
 
 
 class EstimateIntervalResponse(ResponseModel):
     """What is expected, and its bounds: 95% of runs like the past ones are within them if `basis` is `history`;
     otherwise they are a range that follows from assumptions and has no probability."""
 
-    low: Annotated[float, Field(description="Lower bound")]
-    expected: Annotated[float, Field(description="The likeliest figure")]
-    high: Annotated[float, Field(description="Upper bound")]
-
-    @classmethod
-    def of(cls, interval: EstimateInterval) -> "EstimateIntervalResponse":
-        return cls(
-            low=round(interval.low, _DIGITS),
-            expected=round(interval.expected, _DIGITS),
-            high=round(interval.high, _DIGITS),
-        )
-
-    @classmethod
-    def find(cls, interval: EstimateInterval | None) -> "EstimateIntervalResponse | None":
-        return None if interval is None else cls.of(interval)
+    low: Annotated[_Rounded, Field(description="Lower bound")]
+    expected: Annotated[_Rounded, Field(description="The likeliest figure")]
+    high: Annotated[_Rounded, Field(description="Upper bound")]
 
 
 StartEstimate = Annotated[
@@ -49,21 +36,15 @@ StartEstimate = Annotated[
 
 
 class CallsEstimateResponse(ResponseModel):
-    model: str
-    calls: Annotated[EstimateIntervalResponse, Field(description="Number of calls")]
-    input_tokens: EstimateIntervalResponse
-    output_tokens: EstimateIntervalResponse
-    usd: Annotated[EstimateIntervalResponse | None, Field(description="Null if the price of the model is unknown")]
-
-    @staticmethod
-    def fields_of_calls(estimate: CallsEstimate) -> dict[str, Any]:
-        return {
-            "model": estimate.model,
-            "calls": EstimateIntervalResponse.of(estimate.calls),
-            "input_tokens": EstimateIntervalResponse.of(estimate.input_tokens),
-            "output_tokens": EstimateIntervalResponse.of(estimate.output_tokens),
-            "usd": None if estimate.usd is None else EstimateIntervalResponse.of(estimate.usd),
-        }
+    model: Annotated[str, read_from("calls.model")]
+    calls: Annotated[EstimateIntervalResponse, Field(description="Number of calls"), read_from("calls.calls")]
+    input_tokens: Annotated[EstimateIntervalResponse, read_from("calls.input_tokens")]
+    output_tokens: Annotated[EstimateIntervalResponse, read_from("calls.output_tokens")]
+    usd: Annotated[
+        EstimateIntervalResponse | None,
+        Field(description="Null if the price of the model is unknown"),
+        read_from("calls.usd"),
+    ]
 
 
 class TargetEstimateResponse(CallsEstimateResponse):
@@ -76,27 +57,11 @@ class TargetEstimateResponse(CallsEstimateResponse):
         FileBasis | None, Field(description="Formula for tokens of images and PDFs; null if no message has any")
     ]
 
-    @classmethod
-    def of(cls, target: TargetEstimate) -> "TargetEstimateResponse":
-        own = cls.fields_of_calls(target.calls)
-        return cls(
-            target_id=target.target_id,
-            probes=target.probes,
-            basis=target.basis,
-            samples=target.samples,
-            file_basis=target.file_basis,
-            **own,
-        )
-
 
 class GraderEstimateResponse(CallsEstimateResponse):
     """The calls of a model that grades, simulates users or summarizes."""
 
     role: Annotated[ModelRole, Field(description="What the model is called for")]
-
-    @classmethod
-    def of(cls, grader: GraderEstimate) -> "GraderEstimateResponse":
-        return cls(role=grader.role, **cls.fields_of_calls(grader.calls))
 
 
 class BudgetFitResponse(ResponseModel):
@@ -117,11 +82,19 @@ class BudgetFitResponse(ResponseModel):
         float | None, Field(description="What is left of the workspace's month, in USD; null without a limit")
     ]
     exceeds: Annotated[
-        BudgetScope | None, Field(description="The budget that the expected cost exceeds; null if the run fits")
+        BudgetScope | None,
+        Field(description="The budget that the expected cost exceeds; null if the run fits"),
+        read_from("exceeded"),
     ]
-    may_exceed: Annotated[BudgetScope | None, Field(description="The budget that the upper bound exceeds, if any")]
+    may_exceed: Annotated[
+        BudgetScope | None,
+        Field(description="The budget that the upper bound exceeds, if any"),
+        read_from("perhaps_exceeded"),
+    ]
     confirmation_required: Annotated[
-        bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`")
+        bool,
+        Field(description="Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`"),
+        read_from("needs_confirmation"),
     ]
 
     guarantee: Annotated[
@@ -135,29 +108,33 @@ class BudgetFitResponse(ResponseModel):
 
     @classmethod
     def of(cls, fit: BudgetFit, estimate: RunEstimate) -> "BudgetFitResponse":
-        return cls(
+        return cls.from_value(
+            fit,
             max_budget_usd=fit.left_usd.get(BudgetScope.RUN),
             day_left_usd=fit.left_usd.get(BudgetScope.DAY),
             month_left_usd=fit.left_usd.get(BudgetScope.MONTH),
-            exceeds=fit.exceeded,
-            may_exceed=fit.perhaps_exceeded,
-            confirmation_required=fit.needs_confirmation,
             guarantee=estimate.guarantee,
-            unlimited_targets=list(estimate.unlimited_targets),
+            unlimited_targets=estimate.unlimited_targets,
         )
 
 
 class ExpansionEstimateResponse(ResponseModel):
     """What an expansion of a sampled run to all scenarios would add."""
 
-    job_count: Annotated[int, Field(description="Number of further probes; more or fewer if personas differ")]
+    job_count: Annotated[
+        int, Field(description="Number of further probes; more or fewer if personas differ"), read_from("probes")
+    ]
     usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
 
 
 class TrialEstimateResponse(ResponseModel):
     """What the trial of the report's revised prompt adds to a scale run that asks for it, if the report offers one."""
 
-    job_count: Annotated[int, Field(description="Number of probes of both prompts together, which are both run anew")]
+    job_count: Annotated[
+        int,
+        Field(description="Number of probes of both prompts together, which are both run anew"),
+        read_from("probes"),
+    ]
     usd: Annotated[
         EstimateIntervalResponse,
         Field(description="Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`"),
@@ -181,7 +158,7 @@ class MissingAccessResponse(ResponseModel):
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
-    job_count: Annotated[int, Field(description="Number of probes of the run")]
+    job_count: Annotated[int, Field(description="Number of probes of the run"), read_from("probes")]
     usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
     seconds: Annotated[EstimateIntervalResponse, Field(description="If no other run calls the same providers")]
     basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
@@ -226,28 +203,9 @@ class EstimateResponse(ResponseModel):
         fit: BudgetFit | None = None,
         missing_access: Mapping[str, str] = MappingProxyType({}),
     ) -> "EstimateResponse":
-        return cls(
-            job_count=estimate.probes,
-            usd=EstimateIntervalResponse.of(estimate.usd),
-            seconds=EstimateIntervalResponse.of(estimate.seconds),
-            basis=estimate.basis,
-            history_run_ids=list(estimate.history_run_ids),
+        return cls.from_value(
+            estimate,
             price_list=price_list,
-            targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
-            graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
-            unpriced=list(estimate.unpriced),
-            expansion=None
-            if estimate.expansion is None
-            else ExpansionEstimateResponse(
-                job_count=estimate.expansion.probes, usd=EstimateIntervalResponse.of(estimate.expansion.usd)
-            ),
-            trial=None
-            if estimate.trial is None
-            else TrialEstimateResponse(
-                job_count=estimate.trial.probes,
-                usd=EstimateIntervalResponse.of(estimate.trial.usd),
-                is_within_limit=estimate.trial.is_within_limit,
-            ),
             confirmable_usd=confirmable_usd(estimate.total_usd),
             budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
             missing_access=[

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.comparisons import Alpha, ColumnName, Margin
 from cupel_core.contract.fields import SINGLE_LINE, Id, ResourceName, not_blank, not_null
 from cupel_core.domain.analysis.experiments import (
@@ -105,18 +105,7 @@ class ExperimentResponse(ResponseModel):
 
     @classmethod
     def of(cls, experiment: Experiment, *, has_runs: bool) -> "ExperimentResponse":
-        design = experiment.design
-        fields = {name: getattr(design, name) for name in ExperimentDesign.__dataclass_fields__}
-        return cls(
-            **{**fields, "controlled_variables": list(design.controlled_variables), "tags": list(design.tags)},
-            id=experiment.id,
-            name=experiment.name,
-            status=experiment.status(has_runs=has_runs),
-            conclusion=experiment.conclusion,
-            note=experiment.note,
-            created_at=experiment.created_at,
-            updated_at=experiment.updated_at,
-        )
+        return cls.from_value(experiment, **vars(experiment.design), status=experiment.status(has_runs=has_runs))
 
 
 class ExperimentPage(ResponseModel):
@@ -125,8 +114,8 @@ class ExperimentPage(ResponseModel):
 
 
 class ExperimentRunResponse(ResponseModel):
-    run_id: str
-    name: str | None
+    run_id: Annotated[str, read_from("id")]
+    name: Annotated[str | None, read_from("labels.name")]
     definition_name: Annotated[str, Field(description="Name of its definition when it started")]
     status: RunStatus
     created_at: Time
@@ -134,14 +123,7 @@ class ExperimentRunResponse(ResponseModel):
 
     @classmethod
     def of(cls, run: Run) -> "ExperimentRunResponse":
-        return cls(
-            run_id=run.id,
-            name=run.labels.name,
-            definition_name=run.definition_name,
-            status=run.status,
-            created_at=run.created_at,
-            cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None,
-        )
+        return cls.from_value(run, cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None)
 
 
 class ExperimentRowResponse(ResponseModel):
@@ -161,18 +143,13 @@ class ExperimentRowResponse(ResponseModel):
 
     @classmethod
     def of(cls, row: ExperimentRow) -> "ExperimentRowResponse":
-        return cls(
-            run_id=row.run_id,
-            comparison_id=row.comparison_id,
-            target=row.target,
-            metric=row.metric,
+        return cls.from_value(
+            row,
             scenarios=row.figures["scenarios"],
             baseline_mean=row.figures["baselineMean"],
             comparison_mean=row.figures["comparisonMean"],
             difference=row.figures["difference"],
             interval=row.figures["interval"],
-            adjusted_p=row.adjusted_p,
-            verdict=row.verdict,
         )
 
 

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.content_parts import FileName, MediaType
 from cupel_core.domain.files.formats import MAX_FILE_BYTES, MEDIA_TYPES, FileFormat
-from cupel_core.domain.files.stored_files import FileStatus, StoredFile, UploadAddress
+from cupel_core.domain.files.stored_files import FileStatus
 
 
 class CreateFile(RequestModel):
@@ -46,7 +46,7 @@ class CreateFile(RequestModel):
 class FileResponse(ResponseModel):
     id: Annotated[str, Field(description="For `fileId` in messages; the same content has the same id")]
     name: str
-    type: MediaType
+    type: Annotated[MediaType, read_from("format.media_type")]
     size: Annotated[int, Field(description="In bytes")]
     sha256: str
     status: Annotated[FileStatus, Field(description="`PENDING` until the upload was completed, then `READY`")]
@@ -54,27 +54,9 @@ class FileResponse(ResponseModel):
     height: Annotated[int | None, Field(description="Of an image, in pixels")]
     created_at: Time
 
-    @classmethod
-    def of(cls, file: StoredFile) -> "FileResponse":
-        return cls(
-            id=file.id,
-            name=file.name,
-            type=file.format.media_type,
-            size=file.size,
-            sha256=file.sha256,
-            status=file.status,
-            width=file.info.width if file.info else None,
-            height=file.info.height if file.info else None,
-            created_at=file.created_at,
-        )
-
 
 class FileDetailResponse(FileResponse):
     download_url: Annotated[str, Field(description="Where to get the content, for five minutes")]
-
-    @classmethod
-    def of_file(cls, file: StoredFile, download_url: str) -> "FileDetailResponse":
-        return cls(**vars(FileResponse.of(file)), download_url=download_url)
 
 
 class UploadResponse(ResponseModel):
@@ -87,11 +69,6 @@ class UploadResponse(ResponseModel):
 class FileUploadResponse(ResponseModel):
     file: FileResponse
     upload: Annotated[UploadResponse | None, Field(description="Null if the workspace has the content already")]
-
-    @classmethod
-    def of(cls, file: StoredFile, upload: UploadAddress | None) -> "FileUploadResponse":
-        described = upload and UploadResponse(url=upload.url, headers=upload.headers, expires_at=upload.expires_at)
-        return cls(file=FileResponse.of(file), upload=described)
 
 
 class FilePage(ResponseModel):

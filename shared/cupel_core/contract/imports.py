@@ -9,13 +9,7 @@ from cupel_core.contract.content_parts import FileId
 from cupel_core.contract.definitions import Folder, Name
 from cupel_core.contract.fields import Assertions, Flag
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetOptions, DatasetScorer
-from cupel_core.domain.definitions.drafts import (
-    ConnectorDraft,
-    ImportedDefinition,
-    ImportNote,
-    ImportReport,
-    ImportResult,
-)
+from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
 from cupel_core.domain.resources.connectors import ConnectorType
 
@@ -125,23 +119,11 @@ class ImportNoteResponse(ResponseModel):
         Field(description="How many places it stands for: of one cause, places after the hundredth are counted only"),
     ] = 1
 
-    @classmethod
-    def of(cls, note: ImportNote) -> "ImportNoteResponse":
-        return cls(where=note.where, what=note.what, why=note.why, count=note.count)
-
 
 class ImportReportResponse(ResponseModel):
     imported: Annotated[dict[str, int], Field(description="Number of imported items by kind")]
     changed: Annotated[list[ImportNoteResponse], Field(description="What was converted to something similar")]
     skipped: Annotated[list[ImportNoteResponse], Field(description="What was not imported")]
-
-    @classmethod
-    def of(cls, report: ImportReport) -> "ImportReportResponse":
-        return cls(
-            imported=dict(report.imported),
-            changed=[ImportNoteResponse.of(note) for note in report.changed],
-            skipped=[ImportNoteResponse.of(note) for note in report.skipped],
-        )
 
 
 class ImportedDefinitionResponse(ResponseModel):
@@ -161,14 +143,9 @@ class ImportedDefinitionResponse(ResponseModel):
     @classmethod
     def of(cls, definition: ImportedDefinition) -> "ImportedDefinitionResponse":
         draft = definition.draft
-        return cls(
-            id=definition.definition_id,
-            name=draft.name,
-            content=dict(draft.content),
-            scenario_count=len(draft.scenarios),
-            required_models=[each.field for each in draft.missing_models],
-            models=list(draft.models),
-            targets=[dict(target) for target in draft.targets],
+        required = [each.field for each in draft.missing_models]
+        return cls.from_value(
+            draft, id=definition.definition_id, scenario_count=len(draft.scenarios), required_models=required
         )
 
 
@@ -180,10 +157,6 @@ class ImportedConnectorResponse(ResponseModel):
     headers: Annotated[
         dict[str, str], Field(description="Headers to set, with environment variables in place of secrets")
     ]
-
-    @classmethod
-    def of(cls, connector: ConnectorDraft) -> "ImportedConnectorResponse":
-        return cls.model_validate(connector.to_json())
 
 
 class ImportResultResponse(ResponseModel):
@@ -198,10 +171,4 @@ class ImportResultResponse(ResponseModel):
 
     @classmethod
     def of(cls, result: ImportResult) -> "ImportResultResponse":
-        return cls(
-            definitions=[ImportedDefinitionResponse.of(definition) for definition in result.definitions],
-            repeats=result.repeats,
-            temperature=result.temperature,
-            report=ImportReportResponse.of(result.report),
-            connectors=[ImportedConnectorResponse.of(connector) for connector in result.connectors],
-        )
+        return cls.from_value(result, definitions=list(map(ImportedDefinitionResponse.of, result.definitions)))

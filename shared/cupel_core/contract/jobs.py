@@ -32,20 +32,7 @@ class JobResponse(ResponseModel):
 
     @classmethod
     def of(cls, job: Job) -> "JobResponse":
-        return cls(
-            id=job.id,
-            kind=job.kind,
-            status=job.status,
-            stage=job.stage,
-            progress=JobProgressResponse(done=job.done, total=job.total),
-            result_id=job.result_id,
-            run_ids=list(job.run_ids),
-            failure=FailureResponse.from_value(job.failure) if job.failure else None,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            updated_at=job.updated_at,
-            completed_at=job.completed_at,
-        )
+        return cls.from_value(job, progress=job)
 
 
 class JobPage(ResponseModel):

@@ -1,6 +1,5 @@
 """Requests that estimate, start, repeat and continue runs, and what a start returns."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -38,10 +37,12 @@ from cupel_core.contract.parameters import (
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.contract.runs import RunResponse, WritesReport
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.run import Priority, Progress, Run
+from cupel_core.domain.limits.scale_runs import MAX_COUNT
+from cupel_core.domain.runs.priority import Priority
+from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.settings import MAX_REPEATS, RunSettings, names_of
-from cupel_core.domain.runs.spec import PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.spec import PlaygroundRunSpec, RerunSpec, RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -50,9 +51,10 @@ Repeats = Annotated[
     int,
     Field(strict=True, ge=1, le=MAX_REPEATS, description="Conversations of each target with each scenario and persona"),
 ]
+ScaleRunCount = Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
-"""Fields of a rerun in which null replaces what the run has."""
+"""In these fields of a rerun's request, null replaces what the run has."""
 GRADER_FIELDS = (
     *("judge_model", "persona_model", "embedding_model", "evaluator_url", "summarizer_model"),
     "judge_max_output_tokens",
@@ -130,7 +132,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
         }
 
 
-def _settings(request: "CreateRun | EvalRunFields") -> dict[str, Any]:
+def _settings(request: "CreateRun | EvalRunFields | RerunRun") -> dict[str, Any]:
     """The values of the fields of `RunSettings` that a start sets."""
     return {**same_fields(request, names_of(RunSettings)), **request.config.settings(), "labels": request.labels()}
 
@@ -159,12 +161,12 @@ class CreateRun(LabelFields, BudgetFields):
     ] = None
     models: Models | None = None
     targets: Targets | None = None
-    sample_percentage: Percentage = 100
+    sample_percentage: Percentage = RunSpec.sample_percentage
     sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
-    priority: Priority = Priority.NORMAL
+    priority: Priority = RunSettings.priority
     experiment_id: ExperimentId = None
-    repeats: Repeats = 1
-    report: WritesReport = False
+    repeats: Repeats = RunSettings.repeats
+    report: WritesReport = RunSettings.report
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
@@ -190,8 +192,8 @@ class EstimateRun(CreateRun):
 class EvalRunFields(LabelFields, BudgetFields):
     """Of runs of evals and of the playground."""
 
-    priority: Priority = Priority.NORMAL
-    repeats: Repeats = 1
+    priority: Priority = RunSettings.priority
+    repeats: Repeats = RunSettings.repeats
     experiment_id: ExperimentId = None
     config: RunConfigInput = with_defaults(RunConfigInput)
 
@@ -202,7 +204,7 @@ class EvalRunFields(LabelFields, BudgetFields):
 class CreateEvalRun(EvalRunFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
-    report: WritesReport = False
+    report: WritesReport = RunSettings.report
 
 
 class EstimateEvalRun(CreateEvalRun):
@@ -233,9 +235,9 @@ class CreatePlaygroundRun(EvalRunFields):
         require_one(self, "target", "connector_id", "model")
         return self
 
-    def playground(self) -> PlaygroundSpec:
+    def spec(self) -> PlaygroundRunSpec:
         target = self.target.target() if self.target else target_of(self.model, self.connector_id)
-        return PlaygroundSpec(self.scenario_id, target, self.persona_id, self.definition_id)
+        return PlaygroundRunSpec(self.scenario_id, target, self.persona_id, self.definition_id, **_settings(self))
 
 
 class RerunRun(LabelFields, BudgetFields):
@@ -259,19 +261,17 @@ class RerunRun(LabelFields, BudgetFields):
         forbid_both(self, "models", "targets")
         return self
 
-    def apply_to(self, spec: RunSpec) -> RunSpec:
-        """The specification of the rerun from that of a run with the same configuration."""
-        own = self.model_fields_set - {"config", "models", *LabelFields.model_fields}
-        given = {name: getattr(self, name) for name in own}
-        given["targets"] = targets_of(self.models, self.targets) or None
-        config = {name: getattr(self.config, name) for name in self.config.model_fields_set - {"temperature"}}
-        config["params"] = {**spec.params, **self.config.parameters()}
-        graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
-        if "evaluator_url" in graders:
-            graders["evaluator_headers_version"] = None
-        kept = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
-        graders_of_rerun = replace(spec.grader_config, **graders)
-        return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
+    def spec(self, run_id: str) -> RerunSpec:
+        given = {
+            *(name for name in self.model_fields_set if getattr(self, name) is not None or name in _MAY_BE_NULL),
+            *(name for name in self.config.model_fields_set if name != "params"),
+        }
+        return RerunSpec(
+            run_id,
+            targets_of(self.models, self.targets),
+            tuple(sorted(given.intersection((*names_of(RunSettings), *GRADER_FIELDS)))),
+            **{name: value for name, value in _settings(self).items() if value is not None},
+        )
 
 
 class EstimateRetry(RequestModel):

@@ -29,12 +29,11 @@ from cupel_core.contract.parameters import (
     targets_of,
 )
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.contract.run_requests import ExperimentId
+from cupel_core.contract.run_requests import ExperimentId, ScaleRunCount
 from cupel_core.contract.runs import TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
-from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.runs.pace import SCALE_RUN_PACE
-from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.priority import Priority
 from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.settings import RunSettings, names_of
 from cupel_core.domain.runs.targets import Target
@@ -178,7 +177,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     goal: Annotated[
         Instructions | None, Field(description="When a conversation succeeds, and what the simulated user wants")
     ] = None
-    count: Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT, description="Conversations of each target")]
+    count: Annotated[ScaleRunCount, Field(description="Conversations of each target")]
     persona_ids: Annotated[PersonaIds, Field(description="Simulated users that share the conversations evenly")] = (
         Field(default_factory=list)
     )
@@ -209,7 +208,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
     report: WritesReport = True
     trial: TriesRevisedPrompt = False
-    priority: Priority = Priority.NORMAL
+    priority: Priority = RunSettings.priority
     experiment_id: ExperimentId = None
 
     @model_validator(mode="after")

@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetFields, MaxBudgetUsd
-from cupel_core.contract.common import ResponseModel, Time, example
+from cupel_core.contract.common import ResponseModel, Time, example, same_fields
 from cupel_core.contract.comparisons import OperatingDifferencesResponse, UsageRatioResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import MAX_REPEATS, TrialRequest, TrialVerdict
+from cupel_core.domain.runs.settings import names_of
 
 Scenarios = Annotated[int, Field(description="Scenarios that both prompts are tried on")]
 UnseenScenarios = Annotated[
@@ -47,13 +48,7 @@ class CreateTrial(BudgetFields):
     ] = None
 
     def request(self) -> TrialRequest:
-        return TrialRequest(
-            self.scenarios,
-            self.repeats,
-            self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
-        )
+        return TrialRequest(**same_fields(self, names_of(TrialRequest)))
 
 
 class EstimateTrial(CreateTrial):

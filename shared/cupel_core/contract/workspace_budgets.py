@@ -6,8 +6,9 @@ from typing import Annotated, Self, cast
 from pydantic import Field, FiniteFloat, field_validator
 from pydantic_core import PydanticCustomError
 
-from cupel_core.contract.budgets import RoleSpendResponse, rounded_usd
+from cupel_core.contract.budgets import MIN_BUDGET_USD, RoleSpendResponse, rounded_usd
 from cupel_core.contract.common import RequestModel, ResponseModel, Time
+from cupel_core.contract.fields import TimeZone
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimitChanges, PeriodLimits, period_name
 from cupel_core.domain.timezones import find_timezone
@@ -16,7 +17,7 @@ _PER_DAY = "What all calls of models may cost on a calendar day, in USD"
 _PER_MONTH = "What all calls of models may cost in a calendar month, in USD"
 _ZONE = "IANA time zone in which days and months begin"
 _UNCOUNTED = "null while the workspace has no limit, because calls are not counted then"
-_LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=0.000001, le=10_000_000)]
+_LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=MIN_BUDGET_USD, le=10_000_000)]
 
 
 class UpdateBudgets(RequestModel):
@@ -24,9 +25,7 @@ class UpdateBudgets(RequestModel):
 
     day_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_DAY}; null for no limit")] = None
     month_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_MONTH}; null for no limit")] = None
-    timezone: Annotated[
-        Annotated[str, Field(min_length=1, max_length=50)] | None, Field(description=f"{_ZONE}; null for UTC")
-    ] = None
+    timezone: Annotated[TimeZone | None, Field(description=f"{_ZONE}; null for UTC")] = None
 
     @field_validator("timezone")
     @classmethod
@@ -43,10 +42,6 @@ class BudgetLimitsResponse(ResponseModel):
     day_usd: Annotated[float | None, Field(description=f"{_PER_DAY}; null for no limit")]
     month_usd: Annotated[float | None, Field(description=f"{_PER_MONTH}; null for no limit")]
     timezone: Annotated[str, Field(description=_ZONE)]
-
-    @classmethod
-    def of(cls, limits: PeriodLimits) -> Self:
-        return cls(day_usd=limits.day_usd, month_usd=limits.month_usd, timezone=limits.timezone)
 
 
 class PeriodBudgetResponse(ResponseModel):
