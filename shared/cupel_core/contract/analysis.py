@@ -13,7 +13,6 @@ from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
-from cupel_core.domain.analysis.extrapolation import GroupExtrapolation
 from cupel_core.domain.analysis.insights import insights
 from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
@@ -312,10 +311,6 @@ class InsightResponse(ResponseModel):
     kind: Annotated[str, Field(description="Kind of finding, such as `outlier`")]
     text: Annotated[str, Field(description="In words")]
     facts: Annotated[dict[str, Any], Field(description="The figures that it rests on")]
-
-
-def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolationResponse | None:
-    return None if found is None else GroupExtrapolationResponse.model_validate(found)
 
 
 class RunSampleResponse(ResponseModel):

@@ -6,6 +6,8 @@ from types import UnionType
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
+    AliasChoices,
+    AliasGenerator,
     AliasPath,
     BaseModel,
     ConfigDict,
@@ -142,6 +144,12 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
 
 
+def _names_in_values(name: str) -> AliasChoices:
+    """Return the name of a field in a value, and that in JSON. A value is not asked for the latter, because it has no
+    such attribute, and the error that says so takes longer than reading a field."""
+    return AliasChoices(name, to_camel(name))
+
+
 class ResponseModel(DeferredModel):
     """A class `RunResponse` is published as the schema `Run`.
 
@@ -149,7 +157,9 @@ class ResponseModel(DeferredModel):
     are the fields of the models in it.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(to_camel, _names_in_values), populate_by_name=True, from_attributes=True
+    )
 
     @classmethod
     def from_value(cls, value: object, /, **further: Any) -> Self:
@@ -161,14 +171,14 @@ class ResponseModel(DeferredModel):
 class _Extended:
     """A value with further attributes, which take precedence over its own."""
 
-    __slots__ = ("_further", "_value")
+    __slots__ = ("__dict__", "_value")
 
-    def __init__(self, value: object, further: Mapping[str, Any]) -> None:
+    def __init__(self, value: object, further: dict[str, Any]) -> None:
+        self.__dict__ = further
         self._value = value
-        self._further = further
 
     def __getattr__(self, name: str) -> Any:
-        return self._further[name] if name in self._further else getattr(self._value, name)
+        return getattr(self._value, name)
 
 
 def read_from(path: str) -> Any:

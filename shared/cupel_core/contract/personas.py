@@ -4,12 +4,11 @@ from typing import Annotated, cast
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import ResourceName, Url, not_null
 from cupel_core.contract.headers import Headers, header_values
-from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
-from cupel_core.domain.resources.named_resource import NamedResource
-from cupel_core.domain.resources.personas import Persona, PersonaFields
+from cupel_core.contract.resources import NamedResourceResponse
+from cupel_core.domain.resources.personas import PersonaFields
 
 Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
 SystemPrompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
@@ -67,21 +66,11 @@ class CreatePersona(UpdatePersona):
 
 
 class PersonaResponse(NamedResourceResponse):
-    description: str | None
-    system_prompt: str | None
-    connector_urls: Annotated[list[str], Field(description="Where the headers may be sent")]
-
-    @classmethod
-    def of(cls, stored: NamedResource[Persona]) -> "PersonaResponse":
-        persona = stored.item
-        return cls(
-            id=persona.id,
-            name=persona.name,
-            description=persona.description,
-            system_prompt=persona.system_prompt,
-            connector_urls=list(persona.connector_urls),
-            **named_resource_fields(stored),
-        )
+    description: Annotated[str | None, read_from("item.description")]
+    system_prompt: Annotated[str | None, read_from("item.system_prompt")]
+    connector_urls: Annotated[
+        list[str], Field(description="Where the headers may be sent"), read_from("item.connector_urls")
+    ]
 
 
 class PersonaPage(ResponseModel):

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, SimulatedUserPrompt
 from cupel_core.contract.runs import ProbeResponse
-from cupel_core.domain.conversations.attempts import FailedAttempts
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView
@@ -21,18 +20,20 @@ class ProbeOrder(StrEnum):
 
 
 class FailedCallResponse(ResponseModel):
-    attempts: Annotated[int, Field(description="Attempts of the call that have failed so far, over all workers")]
+    attempts: Annotated[
+        int, Field(description="Attempts of the call that have failed so far, over all workers"), read_from("number")
+    ]
     code: ProbeErrorCode
     message: Annotated[str, Field(description="Of the last of them")]
 
-    @classmethod
-    def of(cls, failed: FailedAttempts) -> "FailedCallResponse":
-        return cls(attempts=failed.number, code=failed.code, message=failed.message)
-
 
 class ProbeDetailResponse(ProbeResponse):
-    eval_id: str | None
-    execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
+    eval_id: Annotated[str | None, read_from("run.eval_id")]
+    execution_id: Annotated[
+        int | None,
+        Field(description="Sequence number of the eval run within the workspace"),
+        read_from("run.execution_id"),
+    ]
     messages: Annotated[list[MessageResponse], Field(description=f"{MESSAGES_DESCRIPTION}, as far as it is known")]
     simulated_user_prompt: SimulatedUserPrompt
     output: Annotated[
@@ -48,17 +49,14 @@ class ProbeDetailResponse(ProbeResponse):
     ]
 
     @classmethod
-    def of(cls, view: ProbeView) -> "ProbeDetailResponse":
+    def fields_of(cls, view: ProbeView) -> dict[str, Any]:
         conversation = view.conversation
-        return cls(
-            **cls.fields_of(view),
-            eval_id=view.run.eval_id,
-            execution_id=view.run.execution_id,
-            messages=MessageResponse.list_of(conversation) if conversation else [],
-            simulated_user_prompt=conversation.simulated_user_prompt if conversation else None,
-            output=dict(conversation.output) if conversation and conversation.output else None,
-            repeated_calls=[FailedCallResponse.of(each) for each in view.repeated_calls],
-        )
+        return {
+            **super().fields_of(view),
+            "messages": MessageResponse.list_of(conversation) if conversation else [],
+            "simulated_user_prompt": conversation.simulated_user_prompt if conversation else None,
+            "output": (conversation.output or None) if conversation else None,
+        }
 
 
 class ProbeDetailPage(ResponseModel):

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import Flag, ResourceName, not_null
 from cupel_core.contract.profile_operations import OperationInput
 from cupel_core.domain.pipeline.operations import Hook, OperationKind, Trigger
@@ -13,7 +13,6 @@ from cupel_core.domain.pipeline.profiles import (
     MAX_OPERATIONS,
     ExecutionMode,
     Profile,
-    ProfileHead,
     ProfileIssue,
 )
 
@@ -81,10 +80,6 @@ class ProfileIssueResponse(ResponseModel):
     field: str
     message: str
 
-    @classmethod
-    def of(cls, issue: ProfileIssue) -> "ProfileIssueResponse":
-        return cls(field=issue.field, message=issue.message)
-
 
 class ProfileSummaryResponse(ResponseModel):
     id: str
@@ -98,10 +93,6 @@ class ProfileSummaryResponse(ResponseModel):
     created_at: Time
     updated_at: Time
 
-    @classmethod
-    def of(cls, head: ProfileHead) -> "ProfileSummaryResponse":
-        return cls(**_head_fields(head))
-
 
 class ProfileResponse(ProfileSummaryResponse):
     execution_mode: ExecutionMode
@@ -111,11 +102,12 @@ class ProfileResponse(ProfileSummaryResponse):
     @classmethod
     def of_profile(cls, profile: Profile) -> "ProfileResponse":
         content = profile.version.content
-        return cls(
-            **{**_head_fields(profile.head), "version": profile.version.number},
-            execution_mode=ExecutionMode(content["executionMode"]),
-            operations=[OperationInput.model_validate(each) for each in content["operations"]],
-            warnings=[ProfileIssueResponse.of(warning) for warning in profile.warnings],
+        return cls.from_value(
+            profile.head,
+            version=profile.version.number,
+            execution_mode=content["executionMode"],
+            operations=content["operations"],
+            warnings=profile.warnings,
         )
 
 
@@ -125,14 +117,14 @@ class ProfilePage(ResponseModel):
 
 
 class PlannedStepResponse(ResponseModel):
-    operation_id: str
+    operation_id: Annotated[str, read_from("id")]
     name: str
     kind: OperationKind
     hook: Hook
     required: bool
     order: float
     depends_on: list[str]
-    tag: str
+    tag: Annotated[str, read_from("artifact.tag")]
 
 
 class OmittedOperationResponse(ResponseModel):
@@ -147,23 +139,11 @@ class PipelinePlanResponse(ResponseModel):
     @classmethod
     def of(cls, plan: PipelinePlan) -> "PipelinePlanResponse":
         steps = [
-            PlannedStepResponse(
-                operation_id=operation.id,
-                name=operation.name,
-                kind=operation.kind,
-                hook=hook,
-                required=operation.required,
-                order=operation.order,
-                depends_on=list(operation.depends_on),
-                tag=operation.artifact.tag,
-            )
+            PlannedStepResponse.from_value(operation, hook=hook)
             for hook, operations in plan.steps.items()
             for operation in operations
         ]
-        omitted = [
-            OmittedOperationResponse(operation_id=each.operation_id, reason=each.reason) for each in plan.omitted
-        ]
-        return cls(steps=steps, omitted=omitted)
+        return cls.from_value(plan, steps=steps)
 
 
 class TurnPlansResponse(ResponseModel):
@@ -181,22 +161,9 @@ class ProfileCheckResponse(ResponseModel):
         cls, errors: tuple[ProfileIssue, ...], warnings: tuple[ProfileIssue, ...], plans: dict[Trigger, PipelinePlan]
     ) -> "ProfileCheckResponse":
         return cls(
-            errors=list(map(ProfileIssueResponse.of, errors)),
-            warnings=list(map(ProfileIssueResponse.of, warnings)),
+            errors=list(map(ProfileIssueResponse.from_value, errors)),
+            warnings=list(map(ProfileIssueResponse.from_value, warnings)),
             plan=TurnPlansResponse(**{each: PipelinePlanResponse.of(plan) for each, plan in plans.items()})
             if plans
             else None,
         )
-
-
-def _head_fields(head: ProfileHead) -> dict[str, Any]:
-    return {
-        "id": head.id,
-        "name": head.name,
-        "description": head.description,
-        "version": head.version,
-        "enabled": head.enabled,
-        "session_id": head.session_id,
-        "created_at": head.created_at,
-        "updated_at": head.updated_at,
-    }

@@ -8,15 +8,15 @@ from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.common import ResponseModel, Time, read_from
 from cupel_core.contract.results import CostUsd, RetryHelps
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse
-from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.column_samples import ErrorCause
-from cupel_core.domain.runs.delays import Delay, DelayReason
+from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.slow_calls import SlowCall
@@ -85,17 +85,12 @@ class DelayResponse(ResponseModel):
         list[int] | None, Field(description="Of a `run_limit`: the run's `staggerMs`, the gap between two starts")
     ]
 
-    @classmethod
-    def of(cls, delay: Delay) -> "DelayResponse":
-        gap = None if delay.stagger_ms is None else list(delay.stagger_ms)
-        return cls(**{**vars(delay), "stagger_ms": gap})
-
 
 class TargetResultsResponse(ResponseModel):
     """Results of completed probes that were read: of all while there are at most 500, divided by the number of
     targets; then of a random sample of that size or up to half of it, spread over everything that completed."""
 
-    probes: Annotated[int, Field(description="Number of completed probes that were read")]
+    probes: Annotated[int, Field(description="Number of completed probes that were read"), read_from("completed")]
     is_complete: Annotated[bool, Field(description="Whether these are all, so that the figures are exact")]
     judged: Annotated[int, Field(description="Those of them that passed or failed")]
     pass_rate: Annotated[float | None, Field(description="Share of the judged ones that passed; null if none is")]
@@ -116,18 +111,11 @@ class TargetResultsResponse(ResponseModel):
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
         sample, completed = view.sample, view.counts.completed
-        return cls(
-            probes=sample.completed,
+        return cls.from_value(
+            sample,
             is_complete=sample.completed == completed,
-            judged=sample.judged,
-            pass_rate=sample.pass_rate,
-            decided=sample.decided,
-            mean_decision=sample.mean_decision,
             estimated_tokens=round(sample.tokens * completed / sample.completed) if sample.completed else 0,
-            unscored_reasons=[
-                UnscoredReasonResponse.of(CauseCount(each.cause, each.count, each.probe_index), each.message)
-                for each in sample.unscored[:MAX_CAUSES]
-            ],
+            unscored_reasons=sample.unscored[:MAX_CAUSES],
         )
 
 
@@ -139,9 +127,7 @@ class ErrorCauseResponse(ResponseModel):
 
     @classmethod
     def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
-        code = ProbeErrorCode(cause.code)
-        helps = not code.is_repeated_by_retry
-        return cls(code=code, count=cause.count, message=cause.message, retry_helps=helps)
+        return cls.from_value(cause, retry_helps=not ProbeErrorCode(cause.code).is_repeated_by_retry)
 
 
 class TargetErrorsResponse(ResponseModel):
@@ -180,12 +166,12 @@ class SlowCallsResponse(ResponseModel):
 
 
 class TargetProgressResponse(ColumnFields):
-    target: Annotated[str, Field(description="The same as `targetId`")]
-    total: Total
-    completed: Completed
-    errored: Errored
-    running: Running
-    rate_per_second: Rate
+    target: Annotated[str, Field(description="The same as `targetId`"), read_from("column.target.id")]
+    total: Annotated[Total, read_from("counts.total")]
+    completed: Annotated[Completed, read_from("counts.completed")]
+    errored: Annotated[Errored, read_from("counts.errored")]
+    running: Annotated[Running, read_from("counts.running")]
+    rate_per_second: Annotated[Rate, read_from("rate")]
     eta_seconds: Eta
     cost_usd: Annotated[
         CostUsd, Field(description="Spent on its probes with an outcome, judging included; null if a price is unknown")
@@ -200,35 +186,27 @@ class TargetProgressResponse(ColumnFields):
 
     @classmethod
     def of(cls, view: ColumnProgressView, cost: Cost, now: datetime) -> "TargetProgressResponse":
-        counts = view.counts
-        return cls(
+        return cls.from_value(
+            view,
             **cls.fields_of_column(view.column),
-            target=view.column.target.id,
-            total=counts.total,
-            completed=counts.completed,
-            errored=counts.errored,
-            running=counts.running,
-            rate_per_second=view.rate,
-            eta_seconds=view.eta_seconds,
             cost_usd=cost.known_usd,
             priced_usd=cost.priced_usd,
             results=TargetResultsResponse.of(view),
             errors=TargetErrorsResponse.of(view),
-            delays=[DelayResponse.of(delay) for delay in view.delays],
-            slow_calls=SlowCallsResponse.find(counts.slow_calls, now.timestamp()),
+            slow_calls=SlowCallsResponse.find(view.counts.slow_calls, now.timestamp()),
         )
 
 
 class DetailedProgressResponse(ResponseModel):
     """How far a run is, by target. Counts and costs are exact; `results` and `errors` say of how many probes."""
 
-    run_id: str
+    run_id: Annotated[str, read_from("id")]
     status: RunStatus
     pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
     pause_cause: Annotated[PauseCauseResponse | None, Field(description="What must be repaired if Cupel paused it")]
     exhausted_budget: ExhaustedBudget
     read_at: Annotated[Time, Field(description="When these figures were read")]
-    total: Total
+    total: Annotated[Total, read_from("plan.total")]
     completed: Completed
     errored: Errored
     running: Running
@@ -240,14 +218,9 @@ class DetailedProgressResponse(ResponseModel):
         run, counts = view.run, [column.counts for column in view.columns]
         completed, errored = sum(each.completed for each in counts), sum(each.errored for each in counts)
         budget = BudgetUseResponse.find(run, view.account, Progress(run.plan.total, completed, errored))
-        return cls(
-            run_id=run.id,
-            status=run.status,
-            pause_reason=run.pause_reason,
-            pause_cause=PauseCauseResponse.from_value(run.pause_cause) if run.pause_cause else None,
-            exhausted_budget=run.exhausted_budget,
+        return cls.from_value(
+            run,
             read_at=view.read_at,
-            total=run.plan.total,
             completed=completed,
             errored=errored,
             running=sum(each.running for each in counts),

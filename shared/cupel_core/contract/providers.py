@@ -5,9 +5,9 @@ from typing import Annotated, Self, cast
 import orjson
 from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visible_ascii
-from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
+from cupel_core.domain.resources.providers import ModelPrice, ProviderChanges
 
 _MAX_KEY_FILE_LENGTH = 8_192
 _KEY_FILES = (("client_email", "private_key"), ("appId", "password", "tenant"))
@@ -145,11 +145,6 @@ class ProviderResponse(ResponseModel):
     tokens_per_minute: int | None
     prices: list[ProviderPriceResponse]
 
-    @classmethod
-    def of(cls, view: ProviderView) -> "ProviderResponse":
-        fields = {name: value for name, value in vars(view).items() if name in cls.model_fields}
-        return cls(**{**fields, "prices": [ProviderPriceResponse(**vars(price)) for price in view.prices]})
-
 
 class ProviderPage(ResponseModel):
     items: list[ProviderResponse]
@@ -161,11 +156,11 @@ class ModelResponse(ResponseModel):
 
     id: Annotated[str, Field(description="Model id as `provider/name`, as used in runs")]
     name: str
-    provider: str
+    provider: Annotated[str, read_from("provider.name")]
     simulated: Annotated[bool, Field(description="Simulated by Cupel; calls cost nothing")]
-    enabled: bool
-    has_key: bool
-    usable: Annotated[bool, Field(description="Whether its provider is usable")]
+    enabled: Annotated[bool, read_from("provider.enabled")]
+    has_key: Annotated[bool, read_from("provider.has_key")]
+    usable: Annotated[bool, Field(description="Whether its provider is usable"), read_from("provider.usable")]
     input_usd_per_million: float | None
     output_usd_per_million: float | None
     context_length: Annotated[int | None, Field(description="Maximum tokens of a request; null if unknown")]
@@ -180,29 +175,6 @@ class ModelResponse(ResponseModel):
             "null if unknown"
         ),
     ]
-
-    @classmethod
-    def of(cls, view: ModelView) -> "ModelResponse":
-        provider = view.provider
-        return cls(
-            id=view.id,
-            name=view.name,
-            provider=provider.name,
-            simulated=view.simulated,
-            enabled=provider.enabled,
-            has_key=provider.has_key,
-            usable=provider.usable,
-            input_usd_per_million=view.input_usd_per_million,
-            output_usd_per_million=view.output_usd_per_million,
-            context_length=view.context_length,
-            max_output_tokens=view.max_output_tokens,
-            input_modalities=_list(view.input_modalities),
-            supported_parameters=_list(view.supported_parameters),
-        )
-
-
-def _list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
 
 
 class ModelPage(ResponseModel):

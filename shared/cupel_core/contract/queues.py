@@ -4,10 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.runs import SuspendedModelResponse
-from cupel_core.domain.limits.provider_status import QueueStatus
-from cupel_core.domain.runs.dead_letters import DeadLetter, RedriveResult
+from cupel_core.domain.runs.dead_letters import RedriveResult
 from cupel_core.domain.runs.run import Priority
 
 ProviderName = Annotated[str | None, Field(description="Limit to this provider; all providers if omitted")]
@@ -41,34 +40,30 @@ class ProviderQueueResponse(ResponseModel):
         int,
         Field(description="Probes without an outcome, in the oldest 50 of the runs that have not ended nor are paused"),
     ]
-    granted: Annotated[int, Field(description="Parallel requests that the workers may make together")]
+    granted: Annotated[
+        int, Field(description="Parallel requests that the workers may make together"), read_from("account.granted")
+    ]
     dead_letters: Annotated[
         int, Field(description="Messages that failed too often, whose probes are recorded as errored; at most 10,000")
     ]
-    paused: Annotated[bool, Field(description="Whether this workspace has paused its work with the provider")]
-    throttled_until: Time | None
-    limit: Annotated[int | None, Field(description="Maximum parallel requests; null until a worker has reported")]
-    learned_limit: Annotated[
-        int | None, Field(description="Lower limit that the provider currently sustains, if it is below `limit`")
+    paused: Annotated[
+        bool,
+        Field(description="Whether this workspace has paused its work with the provider"),
+        read_from("account.paused"),
     ]
-    workers: int
-    suspended_models: list[SuspendedModelResponse]
-
-    @classmethod
-    def of(cls, status: QueueStatus) -> "ProviderQueueResponse":
-        account = status.account
-        return cls(
-            provider=status.provider,
-            pending=status.pending,
-            granted=account.granted,
-            dead_letters=status.dead_letters,
-            paused=account.paused,
-            throttled_until=account.blocked_until,
-            limit=account.limit,
-            learned_limit=account.learned_limit,
-            workers=account.workers,
-            suspended_models=[SuspendedModelResponse.from_value(suspended) for suspended in account.suspended_models],
-        )
+    throttled_until: Annotated[Time | None, read_from("account.blocked_until")]
+    limit: Annotated[
+        int | None,
+        Field(description="Maximum parallel requests; null until a worker has reported"),
+        read_from("account.limit"),
+    ]
+    learned_limit: Annotated[
+        int | None,
+        Field(description="Lower limit that the provider currently sustains, if it is below `limit`"),
+        read_from("account.learned_limit"),
+    ]
+    workers: Annotated[int, read_from("account.workers")]
+    suspended_models: Annotated[list[SuspendedModelResponse], read_from("account.suspended_models")]
 
 
 class ProviderQueuePage(ResponseModel):
@@ -80,22 +75,10 @@ class DeadLetterResponse(ResponseModel):
     message_id: str
     provider: str
     priority: Priority
-    received_count: Annotated[int, Field(description="Number of times it was received")]
+    received_count: Annotated[int, Field(description="Number of times it was received"), read_from("receive_count")]
     run_id: str
     indexes: Annotated[list[int], Field(description="Indexes of the probes it contains")]
     cause: str
-
-    @classmethod
-    def of(cls, letter: DeadLetter) -> "DeadLetterResponse":
-        return cls(
-            message_id=letter.message_id,
-            provider=letter.provider,
-            priority=letter.priority,
-            received_count=letter.receive_count,
-            run_id=letter.run_id,
-            indexes=list(letter.indexes),
-            cause=letter.cause,
-        )
 
 
 class DeadLetterPage(ResponseModel):
@@ -118,9 +101,8 @@ class RedriveResultResponse(ResponseModel):
 
     @classmethod
     def of(cls, result: RedriveResult) -> "RedriveResultResponse":
-        return cls(
-            sent=result.sent,
-            dropped=result.dropped,
+        return cls.from_value(
+            result,
             runs_to_retry=sorted(result.runs_to_retry),
             unknown_message_ids=sorted(result.unknown_message_ids),
         )

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
@@ -128,23 +128,14 @@ class RescoreResponse(ResponseModel):
         rescore, counts, account = view
         max_usd = rescore.max_budget_usd
         config = encode(rescore.config)
-        return cls(
-            id=rescore.id,
-            run_id=rescore.run_id,
-            status=rescore.status,
-            config=RescoreConfigResponse(
-                assertions=config.get("assertions"),
-                judge_model=rescore.config.judge_model,
-                embedding_model=rescore.config.embedding_model,
-                evaluator_url=rescore.config.evaluator_url,
-                criteria=config.get("criteria"),
+        return cls.from_value(
+            rescore,
+            config=RescoreConfigResponse.from_value(
+                rescore.config, assertions=config.get("assertions"), criteria=config.get("criteria")
             ),
             progress=RescoreProgressResponse(
                 total=max(rescore.total, counts.scored + counts.errors), completed=counts.scored, failed=counts.errors
             ),
-            created_at=rescore.created_at,
-            completed_at=rescore.completed_at,
-            failure=FailureResponse.from_value(rescore.failure) if rescore.failure else None,
             budget=None
             if max_usd is None
             else RescoreBudgetResponse.from_value(account or BudgetAccount(), max_budget_usd=max_usd),
@@ -157,7 +148,7 @@ class RescorePage(ResponseModel):
 
 
 class RescoreResultResponse(ColumnFields):
-    probe_index: int
+    probe_index: Annotated[int, read_from("index")]
     scenario_id: str
     scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
     persona_id: str | None
@@ -165,22 +156,16 @@ class RescoreResultResponse(ColumnFields):
     score: Annotated[float | None, Field(description="From 0 to 1")]
     scoring: Annotated[ScoringResponse | None, Field(description="Null once the probe's content has been deleted")]
     verdict: VerdictResponse | None
-    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging")]
+    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging"), read_from("judge")]
 
     @classmethod
     def of(cls, view: RescoreResultView) -> "RescoreResultResponse":
-        result, scoring = view.result, view.result.scoring
-        return cls(
+        scoring = view.result.scoring
+        return cls.from_value(
+            view.result,
             **cls.fields_of_column(view.column),
-            probe_index=result.index,
-            scenario_id=result.scenario_id,
             scenario_name=view.scenario_name,
-            persona_id=result.persona_id,
-            success=result.success,
-            score=result.score,
-            scoring=ScoringResponse.of(scoring) if scoring else None,
-            verdict=VerdictResponse.of(scoring.verdict) if scoring and scoring.verdict else None,
-            judge_spend=SpendResponse.of(result.judge),
+            verdict=scoring.verdict if scoring else None,
         )
 
 
@@ -206,46 +191,42 @@ class ColumnScoresResponse(ColumnFields):
     mean: Annotated[float | None, Field(description="Pass rate")]
     standard_error: Annotated[float | None, Field(description="Standard error of the mean, clustered by scenario")]
     interval95: Annotated[
-        list[float] | None, Field(description="95% Wilson score interval, using the effective sample size")
+        list[float] | None,
+        Field(description="95% Wilson score interval, using the effective sample size"),
+        read_from("interval"),
     ]
     mean_score: float | None
-    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]
-    pass_at_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
-    pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
-    pass_hat_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
-    pass_k_scenarios: Annotated[
-        int, Field(description="Scenarios with at least k results, which pass@k and pass^k are of")
+    pass_at_k: Annotated[
+        float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}"), read_from("pass_at_k.mean")
     ]
-    scenario_count: Annotated[int, Field(description="All scenarios of the run")]
+    pass_at_k_standard_error: Annotated[
+        float | None, Field(description=_ERROR_OF_K), read_from("pass_at_k.standard_error")
+    ]
+    pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K), read_from("pass_hat_k.mean")]
+    pass_hat_k_standard_error: Annotated[
+        float | None, Field(description=_ERROR_OF_K), read_from("pass_hat_k.standard_error")
+    ]
+    pass_k_scenarios: Annotated[
+        int,
+        Field(description="Scenarios with at least k results, which pass@k and pass^k are of"),
+        read_from("pass_at_k.scenarios"),
+    ]
+    scenario_count: Annotated[int, Field(description="All scenarios of the run"), read_from("scenarios")]
     metrics: Annotated[dict[str, float], Field(description="Mean of each named metric, and derived metrics")]
     tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
     unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, scores: ColumnScores, column: Column, messages: Mapping[int, str]) -> "ColumnScoresResponse":
-        return cls(
+        return cls.from_value(
+            scores,
             **cls.fields_of_column(column),
-            judged=scores.judged,
-            successes=scores.successes,
-            unscored=scores.unscored,
-            mean=scores.mean,
-            standard_error=scores.standard_error,
-            interval95=list(scores.interval) if scores.interval else None,
-            mean_score=scores.mean_score,
-            pass_at_k=scores.pass_at_k.mean,
-            pass_at_k_standard_error=scores.pass_at_k.standard_error,
-            pass_hat_k=scores.pass_hat_k.mean,
-            pass_hat_k_standard_error=scores.pass_hat_k.standard_error,
-            pass_k_scenarios=scores.pass_at_k.scenarios,
-            scenario_count=scores.scenarios,
-            metrics=dict(scores.metrics),
-            tags=dict(scores.tags),
             unscored_reasons=UnscoredReasonResponse.list_of(scores.totals.unscored_causes, messages),
         )
 
 
 class RunScoresResponse(ResponseModel):
-    run_id: str
+    run_id: Annotated[str, read_from("run.id")]
     rescore_id: Annotated[
         str | None, Field(description="Rescore the figures come from; null for the run's own scoring")
     ]
@@ -256,7 +237,7 @@ class RunScoresResponse(ResponseModel):
     def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":
         columns = scores.run.plan.columns
         models = [ColumnScoresResponse.of(each, columns[each.column], scores.messages) for each in scores.columns]
-        return cls(run_id=scores.run.id, rescore_id=rescore_id, k=scores.k, models=models)
+        return cls.from_value(scores, rescore_id=rescore_id, models=models)
 
 
 class ScenarioScoresResponse(ColumnFields):
@@ -274,18 +255,11 @@ class ScenarioScoresResponse(ColumnFields):
 
     @classmethod
     def of(cls, view: ScenarioScoresView) -> "ScenarioScoresResponse":
-        scores = view.scores
-        return cls(
+        return cls.from_value(
+            view.scores,
             **cls.fields_of_column(view.column),
             scenario_id=view.scenario_id,
             scenario_name=view.scenario_name,
-            judged=scores.judged,
-            successes=scores.successes,
-            unscored=scores.unscored,
-            mean=scores.mean,
-            standard_error=scores.standard_error,
-            pass_at_k=scores.pass_at_k,
-            pass_hat_k=scores.pass_hat_k,
         )
 
 

@@ -2,22 +2,18 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.codec import encode
-from cupel_core.domain.conversations.conversation import ConversationState, Verdict
-from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.roles import ModelRole
-from cupel_core.domain.conversations.spend import Spend
-from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.scoring.scoring import Scoring
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
 RetryHelps = Annotated[
@@ -56,16 +52,6 @@ class TokenUsageResponse(ResponseModel):
         int, Field(description="Calls whose usage nobody reported; their tokens are in none of the counts", default=0)
     ]
 
-    @classmethod
-    def of(cls, usage: Usage) -> "TokenUsageResponse":
-        return cls(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_input_tokens=usage.cached_input_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            unreported_calls=usage.unreported_calls,
-        )
-
 
 class ReplyVerdictResponse(ResponseModel):
     """A judge's decision on the conversation up to an answer."""
@@ -85,15 +71,6 @@ class ReplyResponse(ResponseModel):
     verdict: Annotated[
         ReplyVerdictResponse | None, Field(description="Null if no judge was asked about the conversation up to here")
     ]
-
-    @classmethod
-    def of(cls, record: ReplyRecord) -> "ReplyResponse":
-        return cls(
-            usage=TokenUsageResponse.of(record.usage),
-            duration_ms=record.duration_ms,
-            cost_usd=record.cost_usd,
-            verdict=ReplyVerdictResponse(**record.verdict._asdict()) if record.verdict else None,
-        )
 
 
 class MessageResponse(ResponseModel):
@@ -128,16 +105,13 @@ class MessageResponse(ResponseModel):
 
     @classmethod
     def of(cls, message: Message, record: ReplyRecord | None = None) -> "MessageResponse":
-        calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
-        content = [ContentPartResponse.of(part) for part in message.parts] if message.parts else message.content
-        return cls(
-            role=message.role,
-            content=content,
-            tool_calls=calls or None,
-            tool_call_id=message.tool_call_id,
+        return cls.from_value(
+            message,
+            content=[ContentPartResponse.of(part) for part in message.parts] or message.content,
+            tool_calls=message.tool_calls or None,
             is_error=message.is_error or None,
             reasoning=message.reasoning or None,
-            reply=ReplyResponse.of(record) if record else None,
+            reply=record,
         )
 
     @classmethod
@@ -154,28 +128,13 @@ class SpendResponse(ResponseModel):
         float, Field(description="What calls that timed out or gave no answer may have cost besides")
     ]
 
-    @classmethod
-    def of(cls, spend: Spend) -> "SpendResponse":
-        return cls(
-            calls=spend.calls,
-            usage=TokenUsageResponse.of(spend.usage),
-            cost_usd=spend.cost_usd,
-            uncertain_usd=spend.uncertain_usd,
-        )
-
 
 class CostByRoleResponse(ResponseModel):
     """This is what the models cost that were called for one purpose."""
 
-    model_config = ConfigDict(from_attributes=True)
-
     role: Annotated[ModelRole, Field(description="What they were called for; judges include summaries")]
     calls: Annotated[int, Field(description="Number of their calls; roles without calls are left out")]
     cost_usd: Annotated[float | None, Field(description="In US dollars; null if a price is unknown")]
-
-    @classmethod
-    def list_of(cls, spending: Spending) -> "list[CostByRoleResponse]":
-        return [cls.model_validate(cost) for cost in spending.by_role]
 
 
 RoleCosts = Annotated[
@@ -188,19 +147,11 @@ class ProbeResultResponse(ResponseModel):
     score: Annotated[float | None, Field(description="From 0 to 1")]
     reason: str | None
 
-    @classmethod
-    def of(cls, result: TranscriptResult) -> "ProbeResultResponse":
-        return cls(success=result.success, score=result.score, reason=result.reason)
-
 
 class VerdictResponse(ReplyVerdictResponse):
     """A judge's decision on success and failure criteria."""
 
     raw_response: Annotated[str, Field(description="The judge's reply as it was received")]
-
-    @classmethod
-    def of(cls, verdict: Verdict) -> "VerdictResponse":
-        return cls(**vars(verdict))
 
 
 class UnusableJudgementResponse(ResponseModel):
@@ -208,6 +159,10 @@ class UnusableJudgementResponse(ResponseModel):
 
     problem: Annotated[str, Field(description="What is wrong with the reply")]
     reply: Annotated[str, Field(description="The last reply, at most 2,000 characters of it")]
+
+
+def _part(result: AssertionResult | dict[str, Any]) -> dict[str, Any]:
+    return result if isinstance(result, dict) else encode(result)
 
 
 class AssertionResultResponse(ResponseModel):
@@ -220,7 +175,10 @@ class AssertionResultResponse(ResponseModel):
     tag: Annotated[str | None, Field(description="Failure category")]
     error: str | None
     source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
-    parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
+    parts: Annotated[
+        list[Annotated[dict[str, Any], BeforeValidator(_part)]],
+        Field(description="Results of the members of an assertion set"),
+    ]
     cause: Annotated[
         UnscoredCauseResponse | None,
         Field(
@@ -233,15 +191,6 @@ class AssertionResultResponse(ResponseModel):
         Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
     ] = None
 
-    @classmethod
-    def of(cls, result: AssertionResult) -> "AssertionResultResponse":
-        fields = {name: value for name, value in vars(result).items() if name not in ("judge_reply", "cause")}
-        cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
-        unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
-        return cls(
-            **{**fields, "parts": [encode(part) for part in result.parts], "unusable_reply": unusable}, cause=cause
-        )
-
 
 class ScoringResponse(ResponseModel):
     success: Annotated[
@@ -253,17 +202,4 @@ class ScoringResponse(ResponseModel):
     tags: Annotated[list[str], Field(description="Failure categories")]
     metrics: dict[str, float]
     evaluator_note: Annotated[str | None, Field(description="Why the external evaluator's result is missing")]
-    left_out_checks: LeftOutCounts
-
-    @classmethod
-    def of(cls, scoring: Scoring) -> "ScoringResponse":
-        return cls(
-            success=scoring.success,
-            score=scoring.score,
-            reason=scoring.reason,
-            results=[AssertionResultResponse.of(result) for result in scoring.results],
-            tags=list(scoring.tags),
-            metrics=dict(scoring.metrics),
-            evaluator_note=scoring.evaluator_note,
-            left_out_checks=dict(scoring.left_out),
-        )
+    left_out_checks: Annotated[LeftOutCounts, read_from("left_out")]

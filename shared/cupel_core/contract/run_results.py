@@ -10,10 +10,9 @@ from cupel_core.contract.analysis import (
     GroupEstimateResponse,
     OperatingFiguresResponse,
     RunSampleResponse,
-    extrapolated_response,
 )
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.results import RetryHelps
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
@@ -47,36 +46,42 @@ class ColumnResultsResponse(ColumnFields):
     probes: Annotated[int, Field(description="That the run has of it")]
     estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
     extrapolated: Extrapolated
-    unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
-    cut_answers: Annotated[int, Field(description="Completed probes whose last answer was cut by a limit of tokens")]
-    partly_checked: Annotated[int, Field(description="Completed probes of scenarios whose import left out checks")]
+    unscored: Annotated[
+        int,
+        Field(description="Completed probes of which a weighted assertion could not be computed"),
+        read_from("totals.unscored"),
+    ]
+    cut_answers: Annotated[
+        int,
+        Field(description="Completed probes whose last answer was cut by a limit of tokens"),
+        read_from("totals.cut"),
+    ]
+    partly_checked: Annotated[
+        int,
+        Field(description="Completed probes of scenarios whose import left out checks"),
+        read_from("totals.partly_checked"),
+    ]
     left_out_checks: LeftOutCounts
     omitted_parameters: Annotated[
         list[OmittedParameterResponse],
         Field(description="What was left out of its requests; the most frequent first"),
     ]
-    tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
+    tokens: Annotated[int, Field(description="Of the target's calls, in and out"), read_from("totals.tokens")]
     operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
     errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
     unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, found: ColumnResults, messages: Mapping[int, str]) -> "ColumnResultsResponse":
-        return cls(
+        return cls.from_value(
+            found,
             **cls.fields_of_column(found.column),
-            probes=found.probes,
-            estimate=GroupEstimateResponse.model_validate(found.estimate),
-            extrapolated=extrapolated_response(found.extrapolated),
-            unscored=found.totals.unscored,
-            cut_answers=found.totals.cut,
-            partly_checked=found.totals.partly_checked,
             left_out_checks=dict(found.totals.left_out.most_common()),
             omitted_parameters=[
                 OmittedParameterResponse(name=RequestParameter(name), answers=count)
                 for name, count in sorted(found.totals.omitted.items(), key=lambda each: (-each[1], each[0]))
             ],
-            tokens=found.totals.tokens,
-            operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
+            operations=OperatingFigures.of(found.totals),
             errors=_reasons(found.totals, messages),
             unscored_reasons=UnscoredReasonResponse.list_of(found.totals.unscored_causes, messages),
         )
@@ -99,9 +104,9 @@ def _reasons(totals: ColumnTotals, messages: Mapping[int, str]) -> list[ErrorRea
 class RunResultsResponse(ResponseModel):
     """A row per target and prompt, from the outcomes so far."""
 
-    run_id: str
-    status: RunStatus
-    total: Annotated[int, Field(description="Probes of the run")]
+    run_id: Annotated[str, read_from("run.id")]
+    status: Annotated[RunStatus, read_from("run.status")]
+    total: Annotated[int, Field(description="Probes of the run"), read_from("run.plan.total")]
     recorded: Annotated[int, Field(description="Probes with an outcome")]
     counted: Annotated[int, Field(description="Outcomes that the rows are computed from")]
     is_complete: Annotated[
@@ -112,13 +117,8 @@ class RunResultsResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: RunResults) -> "RunResultsResponse":
-        return cls(
-            run_id=found.run.id,
-            status=found.run.status,
-            total=found.run.plan.total,
-            recorded=found.recorded,
+        return cls.from_value(
+            found,
             counted=sum(column.estimate.probes for column in found.columns),
-            is_complete=found.is_complete,
-            sample=RunSampleResponse.model_validate(found.sample),
             columns=[ColumnResultsResponse.of(column, found.messages) for column in found.columns],
         )

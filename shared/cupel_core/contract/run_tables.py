@@ -4,17 +4,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.runs.case_view import CaseView
-from cupel_core.domain.runs.excerpts import MAX_CHARACTERS, Excerpt
-from cupel_core.domain.runs.probe_columns import MAX_NAMES, ProbeColumns
+from cupel_core.contract.common import ResponseModel, read_from
+from cupel_core.domain.runs.excerpts import MAX_CHARACTERS
+from cupel_core.domain.runs.probe_columns import MAX_NAMES
 
 
 class ProbeColumnsResponse(ResponseModel):
     """Lists of the same length, with an entry per probe. An entry is null where the probe has no such figure."""
 
     run_id: str
-    first_index: Annotated[int, Field(description="Index of the first probe; the others follow")]
+    first_index: Annotated[
+        int, Field(description="Index of the first probe; the others follow"), read_from("indexes.start")
+    ]
     is_final: Annotated[
         bool, Field(description="Whether the run has ended: only a retry, expansion or correction changes the block")
     ]
@@ -38,14 +39,9 @@ class ProbeColumnsResponse(ResponseModel):
     tag_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further tags are left out")]
     check_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further assertions are left out")]
 
-    @classmethod
-    def of(cls, run_id: str, columns: ProbeColumns, *, is_final: bool) -> "ProbeColumnsResponse":
-        fields = {name: value for name, value in vars(columns).items() if name != "indexes"}
-        return cls(run_id=run_id, first_index=columns.indexes.start, is_final=is_final, **fields)
-
 
 class ProbeExcerptResponse(ResponseModel):
-    index: Annotated[int, Field(description="Of the probe")]
+    index: Annotated[int, Field(description="Of the probe"), read_from("probe_index")]
     answer: Annotated[
         str | None,
         Field(description=f"The last answer, at most {MAX_CHARACTERS} characters; null if errored, deleted or expired"),
@@ -53,16 +49,11 @@ class ProbeExcerptResponse(ResponseModel):
     reason: Annotated[
         str | None, Field(description="Of the result or the decision, or the error's message; as long as that")
     ]
-    content_available: Annotated[bool, Field(description="False once the conversation was deleted or has expired")]
-
-    @classmethod
-    def of(cls, excerpt: Excerpt) -> "ProbeExcerptResponse":
-        return cls(
-            index=excerpt.probe_index,
-            answer=excerpt.answer,
-            reason=excerpt.reason,
-            content_available=excerpt.is_content_available,
-        )
+    content_available: Annotated[
+        bool,
+        Field(description="False once the conversation was deleted or has expired"),
+        read_from("is_content_available"),
+    ]
 
 
 class ProbeExcerptListResponse(ResponseModel):
@@ -81,17 +72,6 @@ class CaseNameResponse(ResponseModel):
     persona_id: str | None
     persona_name: str | None
     dimensions: Annotated[dict[str, float], Field(description="The scenario's score by dimension")]
-
-    @classmethod
-    def of(cls, index: int, case: CaseView) -> "CaseNameResponse":
-        return cls(
-            index=index,
-            scenario_id=case.scenario_id,
-            scenario_name=case.scenario_name,
-            persona_id=case.persona_id,
-            persona_name=case.persona_name,
-            dimensions=dict(case.dimensions),
-        )
 
 
 class CaseNameListResponse(ResponseModel):

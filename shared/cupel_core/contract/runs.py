@@ -1,20 +1,19 @@
 """Runs, their probes and their events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PrivateAttr
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
-from cupel_core.contract.common import ResponseModel, Time, same_fields
-from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
+from cupel_core.contract.common import ResponseModel, Time, read_from
+from cupel_core.contract.estimates import StartEstimate
 from cupel_core.contract.fields import Flag
-from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
+from cupel_core.contract.results import CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import (
@@ -22,13 +21,11 @@ from cupel_core.domain.runs.run import (
     Priority,
     ProbeStatus,
     Run,
-    RunEvent,
     RunEventType,
     RunStatus,
     StarterType,
 )
-from cupel_core.domain.runs.run_spend import Cost, RunSpend
-from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.views import ProbeView, RunView
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 
@@ -43,11 +40,13 @@ TriesRevisedPrompt = Annotated[
 
 class RunConfigResponse(ResponseModel):
     models: Annotated[list[str], Field(description="The models of its targets, each once")]
-    targets: list[TargetResponse]
-    prompt_ids: Annotated[list[str], Field(description="The definition's prompts; empty if it has none")]
+    targets: Annotated[list[TargetResponse], read_from("plan.targets")]
+    prompt_ids: Annotated[
+        list[str], Field(description="The definition's prompts; empty if it has none"), read_from("plan.prompt_ids")
+    ]
     sample_percentage: int
     sample_seed: int
-    repeats: int
+    repeats: Annotated[int, read_from("plan.repeats")]
     temperature: Annotated[float | None, Field(description="That of `params`")]
     params: Annotated[dict[str, Any], Field(description="Of every target that knows them and has none of its own")]
     max_attempts: int | None
@@ -85,21 +84,15 @@ class RunConfigResponse(ResponseModel):
     @classmethod
     def of(cls, view: RunView) -> "RunConfigResponse":
         run = view.run
-        own = {
-            "models": list(run.models),
-            "targets": run.plan.targets,
-            "prompt_ids": list(run.plan.prompt_ids),
-            "repeats": run.plan.repeats,
-            "temperature": run.params.get("temperature"),
-            "profile_id": run.profile.id if run.profile else None,
-            "profile_version": run.profile.version if run.profile else None,
-        }
-        copied = {
-            name: value
-            for each in (run, run.grader_config, view)
-            for name, value in same_fields(each, cls.model_fields).items()
-        }
-        return cls.model_validate({**copied, **own})
+        return cls.from_value(
+            run,
+            **vars(run.grader_config),
+            temperature=run.params.get("temperature"),
+            profile_id=run.profile.id if run.profile else None,
+            profile_version=run.profile.version if run.profile else None,
+            definition_snapshot=view.definition_snapshot,
+            price_list=view.price_list,
+        )
 
 
 class RunProgressResponse(ResponseModel):
@@ -116,18 +109,8 @@ class ModelSpendResponse(ResponseModel):
     model: str
     target_id: TargetId
     prompt_id: PromptId
-    cost_usd: CostUsd
+    cost_usd: Annotated[CostUsd, read_from("known_usd")]
     priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
-
-    @classmethod
-    def of(cls, column: Column, cost: Cost) -> "ModelSpendResponse":
-        return cls(
-            model=column.target.model,
-            target_id=column.target.id,
-            prompt_id=column.prompt_id,
-            cost_usd=cost.known_usd,
-            priced_usd=cost.priced_usd,
-        )
 
 
 class RunSpendResponse(ResponseModel):
@@ -135,8 +118,10 @@ class RunSpendResponse(ResponseModel):
     sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the
     conversations have cost that a pause or a cancellation has interrupted."""
 
-    cost_usd: CostUsd
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+    cost_usd: Annotated[CostUsd, read_from("recorded.known_usd")]
+    priced_usd: Annotated[
+        float, Field(description="The part of it whose price is known, in USD"), read_from("recorded.priced_usd")
+    ]
     lost_usd: Annotated[
         float,
         Field(
@@ -144,6 +129,7 @@ class RunSpendResponse(ResponseModel):
             "workers ran after a fault, and errors that came too late for a retry of the running run; only calls whose "
             "price is known"
         ),
+        read_from("lost.priced_usd"),
     ]
 
     models: Annotated[list[ModelSpendResponse], Field(description="The same by target and prompt")]
@@ -166,13 +152,19 @@ class RunSpendResponse(ResponseModel):
         estimated: EstimateInterval | None = None,
         as_of: datetime | None = None,
     ) -> "RunSpendResponse":
-        return cls(
-            cost_usd=spend.recorded.known_usd,
-            priced_usd=spend.recorded.priced_usd,
-            lost_usd=spend.lost.priced_usd,
-            models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
+        return cls.from_value(
+            spend,
+            models=[
+                ModelSpendResponse.from_value(
+                    spend.of_column(number),
+                    model=column.target.model,
+                    target_id=column.target.id,
+                    prompt_id=column.prompt_id,
+                )
+                for number, column in enumerate(columns)
+            ],
             budget=budget,
-            estimated_usd=EstimateIntervalResponse.from_value(estimated) if estimated else None,
+            estimated_usd=estimated,
             as_of=as_of,
         )
 
@@ -259,7 +251,7 @@ class RunResponse(ResponseModel):
         return self._stored_run
 
     @classmethod
-    def of(cls, view: RunView) -> "RunResponse":
+    def of(cls, view: RunView, **further: Any) -> Self:
         run, budget = view.run, BudgetUseResponse.find(view.run, view.account, view.progress)
         response = cls.from_value(
             run,
@@ -270,6 +262,7 @@ class RunResponse(ResponseModel):
             updated_at=view.updated_at,
             last_accessed_at=view.last_accessed_at,
             suspended_models=view.suspended_models,
+            **further,
         )
         response._stored_run = run
         return response
@@ -286,12 +279,6 @@ class StoppedRunResponse(RunResponse):
         ),
     ]
 
-    @classmethod
-    def of_stopped(cls, view: RunView, calls_in_flight: int) -> "StoppedRunResponse":
-        response = cls(**vars(RunResponse.of(view)), calls_in_flight=calls_in_flight)
-        response._stored_run = view.run
-        return response
-
 
 class RunPage(ResponseModel):
     items: list[RunResponse]
@@ -304,20 +291,13 @@ class ProbeErrorResponse(ResponseModel):
     code: ProbeErrorCode
     message: str
     attempts: Annotated[int, Field(description="Number of calls that were tried")]
-    total_spend: Annotated[SpendResponse, Field(description="Spent on the calls that were answered before the error")]
-    costs: RoleCosts
+    total_spend: Annotated[
+        SpendResponse,
+        Field(description="Spent on the calls that were answered before the error"),
+        read_from("spending.total"),
+    ]
+    costs: Annotated[RoleCosts, read_from("spending.by_role")]
     created_at: Time
-
-    @classmethod
-    def of(cls, error: ProbeError) -> "ProbeErrorResponse":
-        return cls(
-            code=error.code,
-            message=error.message,
-            attempts=error.attempts,
-            total_spend=SpendResponse.of(error.spending.total),
-            costs=CostByRoleResponse.list_of(error.spending),
-            created_at=error.created_at,
-        )
 
 
 class CaseFields(ResponseModel):
@@ -332,19 +312,14 @@ class CaseFields(ResponseModel):
     dimensions: Annotated[dict[str, float], Field(description="The scenario's score per dimension")]
     metadata: Annotated[dict[str, Any], Field(description="The scenario's metadata, without `vars`")]
 
-    @staticmethod
-    def fields_of_case(case: CaseView) -> dict[str, Any]:
-        """All but `repeat`."""
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(case).items()}
-
 
 class ProbeResponse(CaseFields, ColumnFields):
     id: str
-    run_id: str
+    run_id: Annotated[str, read_from("run.id")]
     index: Annotated[int, Field(description="Position in the run, from 0; it never changes")]
     status: ProbeStatus
     thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
-    created_at: Annotated[Time, Field(description="When its run was created")]
+    created_at: Annotated[Time, Field(description="When its run was created"), read_from("run.created_at")]
     started_at: Annotated[
         Time | None,
         Field(
@@ -362,29 +337,17 @@ class ProbeResponse(CaseFields, ColumnFields):
     ]
 
     @classmethod
-    def of(cls, view: ProbeView) -> "ProbeResponse":
-        return cls(**cls.fields_of(view))
+    def of(cls, view: ProbeView) -> Self:
+        return cls.from_value(view, **cls.fields_of(view))
 
-    @staticmethod
-    def fields_of(view: ProbeView) -> dict[str, Any]:
-        result = view.transcript.result if view.transcript else None
+    @classmethod
+    def fields_of(cls, view: ProbeView) -> dict[str, Any]:
+        """Return what is not an attribute of the view."""
         return {
-            "id": view.id,
-            "run_id": view.run.id,
-            "index": view.index,
-            "status": view.status,
-            **ColumnFields.fields_of_column(view.column),
-            "repeat": view.repeat,
-            **CaseFields.fields_of_case(view.case),
-            "thread_id": view.thread_id,
-            "created_at": view.run.created_at,
-            "started_at": view.started_at,
-            "completed_at": view.completed_at,
-            "updated_at": view.updated_at,
+            **cls.fields_of_column(view.column),
+            **vars(view.case),
             "latency_ms": view.conversation.duration_ms if view.conversation else None,
-            "result": ProbeResultResponse.of(result) if result else None,
-            "error": ProbeErrorResponse.of(view.error) if view.error else None,
-            "attempts": [ProbeErrorResponse.of(error) for error in view.attempts],
+            "result": view.transcript.result if view.transcript else None,
         }
 
 
@@ -402,10 +365,6 @@ class RunEventResponse(ResponseModel):
     ts: Annotated[Time, Field(description="When it happened")]
     run_id: str
     data: dict[str, Any]
-
-    @classmethod
-    def of(cls, run_id: str, event: RunEvent) -> "RunEventResponse":
-        return cls(seq=event.seq, type=event.type, ts=event.ts, run_id=run_id, data=event.data)
 
 
 class RunEventList(ResponseModel):

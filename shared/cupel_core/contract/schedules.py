@@ -7,12 +7,12 @@ import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one, same_fields
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, read_from, require_one
 from cupel_core.contract.fields import Flag, Id, Label, TimeZone
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec, StartSpec, start_spec
 
@@ -121,8 +121,7 @@ class ScheduledRunConfigResponse(ResponseModel):
     def of(cls, spec: RunSettings) -> "ScheduledRunConfigResponse":
         graders = {name: getattr(spec.grader_config, name) for name in GRADER_FIELDS}
         own = {name: value for name, value in graders.items() if value is not None or name in spec.disabled_graders}
-        temperature = spec.params.get("temperature")
-        return cls.model_validate({**same_fields(spec, cls.model_fields), "temperature": temperature, **own})
+        return cls.from_value(spec, temperature=spec.params.get("temperature"), **own)
 
     # A lambda, because the OpenAPI document would take an annotated return type as the schema.
     _serialize = model_serializer(mode="wrap")(lambda self, serialize: _own_fields(self, serialize))
@@ -167,11 +166,11 @@ class ScheduledRunResponse(ResponseModel):
 
     @classmethod
     def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
-        own = {
-            "models": list(dict.fromkeys(target.model for target in spec.targets)),
-            "targets": spec.targets,
-        }
-        return cls.model_validate({**_scheduled(cls, spec), **own})
+        return cls.from_value(
+            spec,
+            **_labels_and_config(spec),
+            models=list(dict.fromkeys(target.model for target in spec.targets)),
+        )
 
 
 class ScheduledEvalRunResponse(ResponseModel):
@@ -190,12 +189,11 @@ class ScheduledEvalRunResponse(ResponseModel):
 
     @classmethod
     def of(cls, spec: EvalRunSpec) -> "ScheduledEvalRunResponse":
-        return cls.model_validate(_scheduled(cls, spec))
+        return cls.from_value(spec, **_labels_and_config(spec))
 
 
-def _scheduled(model: type[ResponseModel], spec: StartSpec) -> dict[str, Any]:
-    labels, config = vars(spec.labels.apply_to(RunLabels())), ScheduledRunConfigResponse.of(spec)
-    return {**same_fields(spec, model.model_fields), **labels, "config": config}
+def _labels_and_config(spec: StartSpec) -> dict[str, Any]:
+    return {**vars(spec.labels.apply_to(RunLabels())), "config": ScheduledRunConfigResponse.of(spec)}
 
 
 class ScheduleFiringResponse(ResponseModel):
@@ -204,18 +202,12 @@ class ScheduleFiringResponse(ResponseModel):
     run_id: str | None
     error: Annotated[str | None, Field(description="Why the firing started no run")]
 
-    @classmethod
-    def of(cls, firing: Firing) -> "ScheduleFiringResponse":
-        return cls(
-            scheduled_time=firing.scheduled_time, fired_at=firing.fired_at, run_id=firing.run_id, error=firing.error
-        )
-
 
 class ScheduleResponse(ResponseModel):
     id: str
     name: str
-    expression: str
-    timezone: str
+    expression: Annotated[str, read_from("timing.expression")]
+    timezone: Annotated[str, read_from("timing.timezone")]
     run: Annotated[ScheduledRunResponse | None, Field(description="Null if it runs an eval")]
     eval_run: ScheduledEvalRunResponse | None
     enabled: bool
@@ -230,18 +222,11 @@ class ScheduleResponse(ResponseModel):
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
         spec = start_spec(orjson.loads(schedule.run))
-        return cls(
-            id=schedule.id,
-            name=schedule.name,
-            expression=schedule.timing.expression,
-            timezone=schedule.timing.timezone,
+        return cls.from_value(
+            schedule,
             run=ScheduledRunResponse.of(spec) if isinstance(spec, RunSpec) else None,
             eval_run=ScheduledEvalRunResponse.of(spec) if isinstance(spec, EvalRunSpec) else None,
-            enabled=schedule.enabled,
             status=schedule.status(now),
-            firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],
-            created_at=schedule.created_at,
-            updated_at=schedule.updated_at,
         )
 
 

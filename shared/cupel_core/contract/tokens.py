@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Label, Moment
-from cupel_core.domain.access import AccessRole, Token, Workspace
+from cupel_core.domain.access import AccessRole
 
 
 class CreateToken(RequestModel):
@@ -25,18 +25,6 @@ class TokenResponse(ResponseModel):
     revoked_at: Time | None
     expires_at: Annotated[Time | None, Field(description="From then on the token is refused; null for never")]
     last_used_at: Annotated[Time | None, Field(description="Noted at most once per hour; null if never used")]
-
-    @classmethod
-    def of(cls, token: Token) -> "TokenResponse":
-        return cls(
-            id=token.id,
-            name=token.name,
-            role=token.role,
-            created_at=token.created_at,
-            revoked_at=token.revoked_at,
-            expires_at=token.expires_at,
-            last_used_at=token.last_used_at,
-        )
 
 
 class TokenCreatedResponse(TokenResponse):
@@ -66,10 +54,6 @@ class WorkspaceResponse(ResponseModel):
     created_at: Annotated[Time | None, Field(description="Null if it was not created by an operator")]
     erased_at: Annotated[Time | None, Field(description="Since when it is unreadable; null if it was not erased")]
     erasure_completed_at: Annotated[Time | None, Field(description="When nothing of it was left; null before")]
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> "WorkspaceResponse":
-        return cls(**vars(workspace))
 
 
 class WorkspacePage(ResponseModel):

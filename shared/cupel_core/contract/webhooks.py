@@ -1,12 +1,12 @@
 """The workspace's webhook, and the log of its calls."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import CompleteUrl, Flag
-from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackResult, CallbackStatus, Webhook, read_secret
+from cupel_core.domain.resources.webhooks import CallbackStatus, read_secret
 
 
 def _signing_secret(secret: SecretStr) -> SecretStr:
@@ -50,17 +50,9 @@ class WebhookResponse(ResponseModel):
     created_at: Time
     updated_at: Time
 
-    @classmethod
-    def of(cls, webhook: Webhook) -> "WebhookResponse":
-        return cls(**_fields(webhook))
-
 
 class WebhookSetResponse(WebhookResponse):
     secret: Annotated[str | None, Field(description="The signing secret if Cupel made it; shown only once")]
-
-    @classmethod
-    def with_secret(cls, webhook: Webhook, secret: str | None) -> "WebhookSetResponse":
-        return cls(**_fields(webhook), secret=secret)
 
 
 class WebhookTestResponse(ResponseModel):
@@ -68,10 +60,6 @@ class WebhookTestResponse(ResponseModel):
     http_status: Annotated[int | None, Field(description="null if there was no answer")]
     error: str | None
     duration_ms: int
-
-    @classmethod
-    def of(cls, result: CallbackResult) -> "WebhookTestResponse":
-        return cls(delivered=result.delivered, **vars(result))
 
 
 class WebhookDeliveryResponse(ResponseModel):
@@ -88,15 +76,7 @@ class WebhookDeliveryResponse(ResponseModel):
     error: str | None
     next_attempt_at: Time | None
 
-    @classmethod
-    def of(cls, record: CallbackRecord) -> "WebhookDeliveryResponse":
-        return cls(**vars(record))
-
 
 class WebhookDeliveryPage(ResponseModel):
     items: list[WebhookDeliveryResponse]
     next_cursor: str | None
-
-
-def _fields(webhook: Webhook) -> dict[str, Any]:
-    return {name: value for name, value in vars(webhook).items() if name not in ("secret_version", "revision")}

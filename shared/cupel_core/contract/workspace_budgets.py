@@ -43,10 +43,6 @@ class BudgetLimitsResponse(ResponseModel):
     month_usd: Annotated[float | None, Field(description=f"{_PER_MONTH}; null for no limit")]
     timezone: Annotated[str, Field(description=_ZONE)]
 
-    @classmethod
-    def of(cls, limits: PeriodLimits) -> Self:
-        return cls(day_usd=limits.day_usd, month_usd=limits.month_usd, timezone=limits.timezone)
-
 
 class PeriodBudgetResponse(ResponseModel):
     """What is used of one limit, as workers have last reported: at most a minute ago."""

@@ -24,7 +24,7 @@ from tests.unit.streamed_turns import streamed as streamed
 _TESTED_ELSEWHERE = {ROOT / "docs/graphql.md", ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
 """By tests/unit/graphqlapi/test_documented_example.py, tests/unit/interop/openai_evals/test_documented_example.py and
 tests/unit/workspace/webhooks/test_documented_verification.py."""
-_RUN = ("budgets", "chats", "ci", "comparing", "library")
+_RUN = ("chats", "ci", "comparing", "costs", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."
 
@@ -85,7 +85,7 @@ def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> Non
 
 def test_the_example_of_a_budget(run_examples: RunExamples, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "samples", tmp_path / "samples")
-    names = run_examples("docs/budgets.md", None)
+    names = run_examples("docs/costs.md", None)
     assert names["evaluation"].errors == ()
 
 

@@ -66,7 +66,7 @@ class Loaders:
         from cupel_core.resources import personas
 
         found = personas.get_resources(self._workspace, ids)
-        return [Loaded(PersonaResponse.of(found[each])) if each in found else None for each in ids]
+        return [Loaded(PersonaResponse.from_value(found[each])) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.definitions import DefinitionSummaryResponse

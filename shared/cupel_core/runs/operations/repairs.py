@@ -47,4 +47,4 @@ def test_connector(call: Call, connector_id: str) -> ConnectorTestResultResponse
 )
 def update_provider(call: Call, name: str, body: UpdateProvider) -> Tagged[ProviderResponse]:
     found = repairs.update_provider(call.workspace, name, body.changes(), call.now, call.precondition)
-    return Tagged(ProviderResponse.of(found), etag(found.revision))
+    return Tagged(ProviderResponse.from_value(found), etag(found.revision))
